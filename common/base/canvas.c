@@ -44,20 +44,20 @@ void foliot__canvas_clear(foliot__canvas *canvas)
 // Bits of U+2800: dots 1 to 6 by columns, then the lowest row.
 static const uint8_t bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
 
-static void put_dot(foliot__canvas *canvas, int32_t x, int32_t y, foliot__colour colour)
-{
-    if (x < 0 || y < 0 || x >= (int32_t)(2 * canvas->columns) || y >= (int32_t)(4 * canvas->rows))
-        return;
-    foliot__cell *cell = &canvas->cells[(uint32_t)y / 4 * canvas->columns + (uint32_t)x / 2];
-    cell->dots |= bits[y % 4][x % 2];
-    if (!cell->letter[0])
-        cell->colour = (uint8_t)colour;
-}
-
 void foliot__canvas_dot(foliot__canvas *canvas, double x, double y, foliot__colour colour)
 {
-    if (x > -1 && y > -1 && x < 2 * canvas->columns && y < 4 * canvas->rows)
-        put_dot(canvas, (int32_t)floor(x), (int32_t)floor(y), colour);
+    if (x > -1 && y > -1 && x < 2 * canvas->columns && y < 4 * canvas->rows) {
+        int32_t column = (int32_t)floor(x);
+        int32_t row = (int32_t)floor(y);
+        if (!(column < 0) && !(row < 0) && !(column >= (int32_t)(2 * canvas->columns)) &&
+            !(row >= (int32_t)(4 * canvas->rows))) {
+            foliot__cell *cell =
+                &canvas->cells[(uint32_t)row / 4 * canvas->columns + (uint32_t)column / 2];
+            cell->dots |= bits[row % 4][column % 2];
+            if (!cell->letter[0])
+                cell->colour = (uint8_t)colour;
+        }
+    }
 }
 
 // Liang and Barsky 1984: moves the ends of a line onto one edge; false if nothing of it is inside.

@@ -215,8 +215,11 @@ static size_t skip_digits(foliot__json_reader *r)
     return r->at - begin;
 }
 
-static bool skip_number(foliot__json_reader *r)
+bool foliot__json_number(foliot__json_reader *r, char out[FOLIOT__JSON_NUMBER_BYTES])
 {
+    if (foliot__json_peek(r) != '0')
+        return foliot__json_fail(r, "this is no number");
+    size_t begin = r->at;
     r->at += here(r) == '-';
     bool leading_zero = here(r) == '0';
     size_t digits = skip_digits(r);
@@ -230,15 +233,6 @@ static bool skip_number(foliot__json_reader *r)
         r->at += here(r) == '+' || here(r) == '-';
         good = skip_digits(r) > 0 && good;
     }
-    return good;
-}
-
-bool foliot__json_number(foliot__json_reader *r, char out[FOLIOT__JSON_NUMBER_BYTES])
-{
-    if (foliot__json_peek(r) != '0')
-        return foliot__json_fail(r, "this is no number");
-    size_t begin = r->at;
-    bool good = skip_number(r);
     size_t length = r->at - begin;
     if (!good || length >= FOLIOT__JSON_NUMBER_BYTES) {
         r->at = begin;
@@ -259,25 +253,20 @@ bool foliot__json_word(foliot__json_reader *r, const char *word)
     return true;
 }
 
-// A value, or the bracket that opens one.
-static void skip_one(foliot__json_reader *r)
-{
-    char number[FOLIOT__JSON_NUMBER_BYTES], first = foliot__json_peek(r);
-    if (first == '{' || first == '[')
-        foliot__json_enter(r, first);
-    else if (first == '"')
-        foliot__json_text_value(r, NULL, 0);
-    else if (first == '0')
-        foliot__json_number(r, number);
-    else if (first)
-        foliot__json_word(r, first == 't' ? "true" : first == 'f' ? "false" : "null");
-}
-
 void foliot__json_skip(foliot__json_reader *r)
 {
     uint32_t outside = r->depth;
     do {
-        skip_one(r);
+        // A value, or the bracket that opens one.
+        char number[FOLIOT__JSON_NUMBER_BYTES], first = foliot__json_peek(r);
+        if (first == '{' || first == '[')
+            foliot__json_enter(r, first);
+        else if (first == '"')
+            foliot__json_text_value(r, NULL, 0);
+        else if (first == '0')
+            foliot__json_number(r, number);
+        else if (first)
+            foliot__json_word(r, first == 't' ? "true" : first == 'f' ? "false" : "null");
         while (r->depth > outside && !r->problem && !foliot__json_more(r)) {
         }
         if (r->depth > outside && !(r->is_array >> r->depth & 1))

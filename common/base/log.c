@@ -56,62 +56,10 @@ static foliot__log_rate *rate_of(foliot__log *log, const char *event)
     return &log->rates[log->rate_count - 1];
 }
 
-static bool too_fast(foliot__log *log, foliot__log_rate *rate)
-{
-    uint64_t full = rate->full_ns > log->now_ns ? rate->full_ns : log->now_ns;
-    if (full - log->now_ns > (FOLIOT__LOG_BURST - 1) * LINE_NS) {
-        rate->suppressed++;
-        log->suppressed++;
-        return true;
-    }
-    rate->full_ns = full + LINE_NS;
-    return false;
-}
-
-// "2026-11-21T10:00:12.345Z", in universal time.
-static void date(char text[48], int64_t unix_ns)
-{
-    time_t seconds = (time_t)(unix_ns / (int64_t)SECOND_NS);
-    struct tm parts;
-    if (!gmtime_r(&seconds, &parts))
-        memset(&parts, 0, sizeof parts);
-    size_t length = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text + length, 48 - length, ".%03dZ", (int)(unix_ns % (int64_t)SECOND_NS / 1000000));
-}
-
 static double uptime(const foliot__log *log)
 {
     uint64_t ms = (log->now_ns - log->start_ns) / 1000000;
     return (double)ms / 1000;
-}
-
-// "10:00:12 ", in the local time zone.
-static void begin_text(foliot__log *log, foliot__log_level level, const char *sentence)
-{
-    char clean[FOLIOT__LOG_TEXT_BYTES], clock[16] = "";
-    time_t seconds = (time_t)(log->unix_ns / (int64_t)SECOND_NS);
-    struct tm parts;
-    if (log->unix_ns > 0 && localtime_r(&seconds, &parts))
-        strftime(clock, sizeof clock, "%H:%M:%S", &parts);
-    else
-        snprintf(clock, sizeof clock, "%.3f", uptime(log));
-    fprintf(log->line, "%s %s%s%s", clock, level == FOLIOT__LOG_INFO ? "" : level_names[level],
-            level == FOLIOT__LOG_INFO ? "" : ": ",
-            foliot__text_clean(clean, sizeof clean, sentence));
-}
-
-static void begin_json(foliot__log *log, foliot__log_level level, const char *event)
-{
-    char when[48];
-    log->writer = foliot__json_to(log->line);
-    foliot__json_object(&log->writer, NULL);
-    if (log->unix_ns > 0) {
-        date(when, log->unix_ns);
-        foliot__json_text(&log->writer, "time", when);
-    }
-    foliot__json_real(&log->writer, "uptime", uptime(log));
-    foliot__json_text(&log->writer, "level", level_names[level]);
-    foliot__json_text(&log->writer, "event", event);
 }
 
 static void begin_line(foliot__log *log, foliot__log_level level, const char *event,
@@ -119,10 +67,37 @@ static void begin_line(foliot__log *log, foliot__log_level level, const char *ev
 {
     rewind(log->line);
     log->sentence = sentence;
-    if (log->json)
-        begin_json(log, level, event);
-    else
-        begin_text(log, level, sentence);
+    if (log->json) {
+        char when[48];
+        log->writer = foliot__json_to(log->line);
+        foliot__json_object(&log->writer, NULL);
+        if (log->unix_ns > 0) {
+            // "2026-11-21T10:00:12.345Z", in universal time.
+            time_t seconds = (time_t)(log->unix_ns / (int64_t)SECOND_NS);
+            struct tm parts;
+            if (!gmtime_r(&seconds, &parts))
+                memset(&parts, 0, sizeof parts);
+            size_t length = strftime(when, 32, "%Y-%m-%dT%H:%M:%S", &parts);
+            snprintf(when + length, 48 - length, ".%03dZ",
+                     (int)(log->unix_ns % (int64_t)SECOND_NS / 1000000));
+            foliot__json_text(&log->writer, "time", when);
+        }
+        foliot__json_real(&log->writer, "uptime", uptime(log));
+        foliot__json_text(&log->writer, "level", level_names[level]);
+        foliot__json_text(&log->writer, "event", event);
+    } else {
+        // "10:00:12 ", in the local time zone.
+        char clean[FOLIOT__LOG_TEXT_BYTES], clock[16] = "";
+        time_t seconds = (time_t)(log->unix_ns / (int64_t)SECOND_NS);
+        struct tm parts;
+        if (log->unix_ns > 0 && localtime_r(&seconds, &parts))
+            strftime(clock, sizeof clock, "%H:%M:%S", &parts);
+        else
+            snprintf(clock, sizeof clock, "%.3f", uptime(log));
+        fprintf(log->line, "%s %s%s%s", clock, level == FOLIOT__LOG_INFO ? "" : level_names[level],
+                level == FOLIOT__LOG_INFO ? "" : ": ",
+                foliot__text_clean(clean, sizeof clean, sentence));
+    }
 }
 
 bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *event,
@@ -132,8 +107,13 @@ bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *ev
         return false;
     foliot__log_rate *rate = rate_of(log, event);
     rate->level = level;
-    if (too_fast(log, rate))
+    uint64_t full = rate->full_ns > log->now_ns ? rate->full_ns : log->now_ns;
+    if (full - log->now_ns > (FOLIOT__LOG_BURST - 1) * LINE_NS) {
+        rate->suppressed++;
+        log->suppressed++;
         return false;
+    }
+    rate->full_ns = full + LINE_NS;
     begin_line(log, level, event, sentence);
     if (rate->suppressed && log->json)
         foliot__log_count(log, "suppressed", rate->suppressed);

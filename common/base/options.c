@@ -31,19 +31,15 @@ static bool is_option(const char *argument)
     return argument[0] == '-' && argument[1] != 0;
 }
 
-// Is `argument` "--NAME" or "--NAME=..."?
-static bool names_option(const char *argument, const char *name)
-{
-    size_t length = strlen(name);
-    return strncmp(argument, "--", 2) == 0 && strncmp(argument + 2, name, length) == 0 &&
-           (argument[2 + length] == 0 || argument[2 + length] == '=');
-}
-
 static const foliot__option *option_of(const foliot__command *command, const char *argument)
 {
-    for (const foliot__option *o = command->options; o && o->name; o++)
-        if (names_option(argument, o->name))
+    for (const foliot__option *o = command->options; o && o->name; o++) {
+        // Is `argument` "--NAME" or "--NAME=..."?
+        size_t length = strlen(o->name);
+        if (strncmp(argument, "--", 2) == 0 && strncmp(argument + 2, o->name, length) == 0 &&
+            (argument[2 + length] == 0 || argument[2 + length] == '='))
             return o;
+    }
     return NULL;
 }
 
@@ -69,26 +65,6 @@ static const foliot__command *command_named(const foliot__program *program, cons
     return NULL;
 }
 
-static foliot__options_outcome unknown_command(const foliot__program *program, const char *written,
-                                               foliot__arguments *arguments)
-{
-    const char *nearest = NULL;
-    uint32_t least = UINT32_MAX;
-    for (const foliot__command *c = program->commands; c->name; c++) {
-        uint32_t distance = foliot__word_distance(written, c->name);
-        if (distance < least) {
-            least = distance;
-            nearest = c->name;
-        }
-    }
-    char clean[128];
-    foliot__text_clean(clean, sizeof clean, written);
-    if (nearest && foliot__word_close(written, least))
-        return report_mistake(arguments, "there is no command '%s'; did you mean '%s'?", clean,
-                              nearest);
-    return report_mistake(arguments, "there is no command '%s'", clean);
-}
-
 // The command's place in argv, 0 if it is the default one; negative if there is none.
 static int find_command(const foliot__program *program, int argc, char **argv,
                         foliot__arguments *arguments)
@@ -110,10 +86,26 @@ static int find_command(const foliot__program *program, int argc, char **argv,
     arguments->command = standard;
     if (standard)
         return 0;
-    if (written)
-        unknown_command(program, written, arguments);
-    else
+    if (written) {
+        const char *nearest = NULL;
+        uint32_t least = UINT32_MAX;
+        for (const foliot__command *c = program->commands; c->name; c++) {
+            uint32_t distance = foliot__word_distance(written, c->name);
+            if (distance < least) {
+                least = distance;
+                nearest = c->name;
+            }
+        }
+        char clean[128];
+        foliot__text_clean(clean, sizeof clean, written);
+        if (nearest && foliot__word_close(written, least))
+            report_mistake(arguments, "there is no command '%s'; did you mean '%s'?", clean,
+                           nearest);
+        else
+            report_mistake(arguments, "there is no command '%s'", clean);
+    } else {
         report_mistake(arguments, "no command given");
+    }
     return -1;
 }
 
@@ -157,9 +149,17 @@ static bool is_choice(const char *choices, const char *value)
     return false;
 }
 
-static foliot__options_outcome bad_choice(const foliot__option *option, const char *value,
+static foliot__options_outcome check_text(const foliot__option *option, const char *value,
                                           foliot__arguments *arguments)
 {
+    if (!value[0])
+        return report_mistake(arguments, "--%s wants %s, not an empty text", option->name,
+                              option->value);
+    if (option->high > 0 && (double)strlen(value) > option->high)
+        return report_mistake(arguments, "--%s wants %s of at most %.0f bytes, not of %zu",
+                              option->name, option->value, option->high, strlen(value));
+    if (is_choice(option->value, value))
+        return FOLIOT__OPTIONS_RUN;
     char clean[64], list[128] = "";
     size_t used = 0;
     for (const char *c = option->value; *c && used + 5 < sizeof list; c++)
@@ -170,19 +170,6 @@ static foliot__options_outcome bad_choice(const foliot__option *option, const ch
     list[used] = 0;
     return report_mistake(arguments, "--%s is %s, not '%s'", option->name, list,
                           foliot__text_clean(clean, sizeof clean, value));
-}
-
-static foliot__options_outcome check_text(const foliot__option *option, const char *value,
-                                          foliot__arguments *arguments)
-{
-    if (!value[0])
-        return report_mistake(arguments, "--%s wants %s, not an empty text", option->name,
-                              option->value);
-    if (option->high > 0 && (double)strlen(value) > option->high)
-        return report_mistake(arguments, "--%s wants %s of at most %.0f bytes, not of %zu",
-                              option->name, option->value, option->high, strlen(value));
-    return is_choice(option->value, value) ? FOLIOT__OPTIONS_RUN
-                                           : bad_choice(option, value, arguments);
 }
 
 static foliot__options_outcome store_value(const foliot__option *option, const char *value,
@@ -284,27 +271,23 @@ static foliot__options_outcome read_option(foliot__arguments *arguments, int arg
     return store_value(option, argv[*at], arguments);
 }
 
-// Named as the synopsis names it, "SCENE".
-static foliot__options_outcome missing_operand(foliot__arguments *arguments)
-{
-    const char *synopsis = arguments->command->synopsis, *word = synopsis;
-    for (uint32_t i = 0; i < arguments->operand_count; i++) {
-        word += strcspn(word, " ");
-        word += *word == ' ';
-    }
-    size_t length = strcspn(word, " ");
-    if (length == 0 || *word == '-' || *word == '[')
-        return report_mistake(arguments, "too few operands; the usage is: %s", synopsis);
-    return report_mistake(arguments, "%.*s is missing; the usage is: %s", (int)length, word,
-                          synopsis);
-}
-
 static foliot__options_outcome check_operands(foliot__arguments *arguments)
 {
     const foliot__command *command = arguments->command;
     char clean[128];
-    if (arguments->operand_count < command->operands_min)
-        return missing_operand(arguments);
+    if (arguments->operand_count < command->operands_min) {
+        // Named as the synopsis names it, "SCENE".
+        const char *synopsis = arguments->command->synopsis, *word = synopsis;
+        for (uint32_t i = 0; i < arguments->operand_count; i++) {
+            word += strcspn(word, " ");
+            word += *word == ' ';
+        }
+        size_t length = strcspn(word, " ");
+        if (length == 0 || *word == '-' || *word == '[')
+            return report_mistake(arguments, "too few operands; the usage is: %s", synopsis);
+        return report_mistake(arguments, "%.*s is missing; the usage is: %s", (int)length, word,
+                              synopsis);
+    }
     if (arguments->operand_count > command->operands_max) {
         const char *extra = arguments->operands[command->operands_max];
         return report_mistake(arguments, "'%s' is one operand too many; the usage is: %s",
@@ -416,32 +399,27 @@ static void help_usage(const foliot__program *program, const foliot__command *co
     print_wrapped(out, column, 6, command->synopsis ? command->synopsis : "");
 }
 
-static void help_program(const foliot__program *program, FILE *out)
-{
-    fprintf(out, "Examples:\n%s\n%s %s\n\nUsage:\n", program->examples, program->name,
-            program->summary);
-    uint32_t count = 0;
-    for (const foliot__command *c = program->commands; c->name; c++, count++)
-        help_usage(program, c, out);
-    if (count == 1) {
-        help_options(program->commands[0].options, out);
-        return;
-    }
-    fprintf(out, "\nCommands:\n");
-    for (const foliot__command *c = program->commands; c->name; c++) {
-        fprintf(out, "  %-*s", COMMAND_INDENT - 3, c->name[0] ? c->name : "(none)");
-        print_wrapped(out, COMMAND_INDENT - 1, COMMAND_INDENT, c->summary);
-    }
-    const foliot__command *standard = command_named(program, "");
-    if (standard)
-        help_options(standard->options, out);
-    fprintf(out, "\n'%s COMMAND --help' has the options of each.\n", program->name);
-}
-
 void foliot__options_help(const foliot__program *program, const foliot__command *command, FILE *out)
 {
     if (!command) {
-        help_program(program, out);
+        fprintf(out, "Examples:\n%s\n%s %s\n\nUsage:\n", program->examples, program->name,
+                program->summary);
+        uint32_t count = 0;
+        for (const foliot__command *c = program->commands; c->name; c++, count++)
+            help_usage(program, c, out);
+        if (count == 1) {
+            help_options(program->commands[0].options, out);
+        } else {
+            fprintf(out, "\nCommands:\n");
+            for (const foliot__command *c = program->commands; c->name; c++) {
+                fprintf(out, "  %-*s", COMMAND_INDENT - 3, c->name[0] ? c->name : "(none)");
+                print_wrapped(out, COMMAND_INDENT - 1, COMMAND_INDENT, c->summary);
+            }
+            const foliot__command *standard = command_named(program, "");
+            if (standard)
+                help_options(standard->options, out);
+            fprintf(out, "\n'%s COMMAND --help' has the options of each.\n", program->name);
+        }
         return;
     }
     fprintf(out, "Examples:\n%s\n%s %s %s\n\nUsage:\n", command->examples, program->name,

@@ -7,14 +7,9 @@
 #include <string.h>
 #include <strings.h>
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 bool foliot__parse_real(const char *text, double *value)
 {
-    if (!text[0] || is_space(text[0]))
+    if (!text[0] || (text[0] == ' ' || (text[0] >= '\t' && text[0] <= '\r')))
         return false;
     char *end;
     double parsed = strtod(text, &end);

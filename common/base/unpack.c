@@ -146,24 +146,6 @@ const char *foliot__unpack_str(foliot__reader *r, uint32_t *length)
     return (const char *)read_sized(r, 0, length);
 }
 
-// Bytes that follow a tag of fixed size, or UINT32_MAX.
-static uint32_t fixed_size(uint8_t tag)
-{
-    static const uint8_t sizes[] = {
-        [0xc0 - 0xc0] = 0, [0xc2 - 0xc0] = 0,  [0xc3 - 0xc0] = 0, [0xca - 0xc0] = 4,
-        [0xcb - 0xc0] = 8, [0xcc - 0xc0] = 1,  [0xcd - 0xc0] = 2, [0xce - 0xc0] = 4,
-        [0xcf - 0xc0] = 8, [0xd0 - 0xc0] = 1,  [0xd1 - 0xc0] = 2, [0xd2 - 0xc0] = 4,
-        [0xd3 - 0xc0] = 8, [0xd4 - 0xc0] = 2,  [0xd5 - 0xc0] = 3, [0xd6 - 0xc0] = 5,
-        [0xd7 - 0xc0] = 9, [0xd8 - 0xc0] = 17,
-    };
-    if (tag <= 0x7f || tag >= 0xe0)
-        return 0;
-    if (tag >= 0xa0 && tag <= 0xbf)
-        return tag & 31u;
-    bool sizeless = tag < 0xc0 || tag == 0xc1 || (tag >= 0xc4 && tag <= 0xc9) || tag > 0xd8;
-    return sizeless ? UINT32_MAX : sizes[tag - 0xc0];
-}
-
 static void skip_bytes(foliot__reader *r, uint64_t count)
 {
     if (r->status == FOLIOT_STATUS_OK)
@@ -176,7 +158,23 @@ static uint64_t skip_one(foliot__reader *r)
     uint8_t tag = foliot__read_u8(r);
     if (r->status != FOLIOT_STATUS_OK)
         return 0;
-    uint32_t size = fixed_size(tag);
+    // Bytes that follow a tag of fixed size, or UINT32_MAX.
+    uint32_t size;
+    static const uint8_t sizes[] = {
+        [0xc0 - 0xc0] = 0, [0xc2 - 0xc0] = 0,  [0xc3 - 0xc0] = 0, [0xca - 0xc0] = 4,
+        [0xcb - 0xc0] = 8, [0xcc - 0xc0] = 1,  [0xcd - 0xc0] = 2, [0xce - 0xc0] = 4,
+        [0xcf - 0xc0] = 8, [0xd0 - 0xc0] = 1,  [0xd1 - 0xc0] = 2, [0xd2 - 0xc0] = 4,
+        [0xd3 - 0xc0] = 8, [0xd4 - 0xc0] = 2,  [0xd5 - 0xc0] = 3, [0xd6 - 0xc0] = 5,
+        [0xd7 - 0xc0] = 9, [0xd8 - 0xc0] = 17,
+    };
+    if (tag <= 0x7f || tag >= 0xe0) {
+        size = 0;
+    } else if (tag >= 0xa0 && tag <= 0xbf) {
+        size = tag & 31u;
+    } else {
+        bool sizeless = tag < 0xc0 || tag == 0xc1 || (tag >= 0xc4 && tag <= 0xc9) || tag > 0xd8;
+        size = sizeless ? UINT32_MAX : sizes[tag - 0xc0];
+    }
     if (size != UINT32_MAX) {
         skip_bytes(r, size);
         return 0;

@@ -48,38 +48,17 @@ static _Noreturn void end_process(const char *sentence)
     _exit(FOLIOT__EXIT_ERROR);
 }
 
-static const char *name_of(int number)
-{
-    return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGHUP";
-}
-
 static void end_for_signal(uint64_t began_ns)
 {
     char sentence[512];
     snprintf(sentence, sizeof sentence,
              "%s: ended by %s in the middle of %s, which has taken %.1f s so far%s%s\n",
-             dog.config.program, name_of(dog.signal), dog.config.work,
-             1e-9 * (double)(foliot__clock_ns(CLOCK_MONOTONIC) - began_ns),
+             dog.config.program,
+             dog.signal == SIGINT    ? "SIGINT"
+             : dog.signal == SIGTERM ? "SIGTERM"
+                                     : "SIGHUP",
+             dog.config.work, 1e-9 * (double)(foliot__clock_ns(CLOCK_MONOTONIC) - began_ns),
              *dog.config.lost ? ": " : "", dog.config.lost);
-    end_process(sentence);
-}
-
-static void end_for_second(void)
-{
-    char sentence[512];
-    snprintf(sentence, sizeof sentence,
-             "%s: ended by a second signal, before it had ended by itself\n", dog.config.program);
-    end_process(sentence);
-}
-
-static void end_for_limit(void)
-{
-    char sentence[512];
-    snprintf(sentence, sizeof sentence,
-             "%s: %s has taken more than %g s of processor time at once: this machine is too slow "
-             "for it%s%s\n",
-             dog.config.program, dog.config.work, dog.config.limit_seconds,
-             *dog.config.lost ? "; " : "", dog.config.lost);
     end_process(sentence);
 }
 
@@ -106,8 +85,16 @@ static void check_limits(void)
     if (dog.signal && grace_is_over(began))
         end_for_signal(began);
     if (dog.config.limit_seconds > 0 &&
-        1e-9 * (double)(foliot__clock_ns(dog.clock) - dog.seen_cpu_ns) > dog.config.limit_seconds)
-        end_for_limit();
+        1e-9 * (double)(foliot__clock_ns(dog.clock) - dog.seen_cpu_ns) > dog.config.limit_seconds) {
+        char sentence[512];
+        snprintf(
+            sentence, sizeof sentence,
+            "%s: %s has taken more than %g s of processor time at once: this machine is too slow "
+            "for it%s%s\n",
+            dog.config.program, dog.config.work, dog.config.limit_seconds,
+            *dog.config.lost ? "; " : "", dog.config.lost);
+        end_process(sentence);
+    }
 }
 
 static void take_signal(int number)
@@ -116,8 +103,13 @@ static void take_signal(int number)
         return;
     if (dog.signal && atomic_load(&dog.stretch) % 2)
         end_for_signal(atomic_load(&dog.began_ns));
-    if (dog.signal)
-        end_for_second();
+    if (dog.signal) {
+        char sentence[512];
+        snprintf(sentence, sizeof sentence,
+                 "%s: ended by a second signal, before it had ended by itself\n",
+                 dog.config.program);
+        end_process(sentence);
+    }
     dog.signal = number;
     dog.signal_ns = foliot__clock_ns(CLOCK_MONOTONIC);
     dog.signal_cpu_ns = foliot__clock_ns(dog.clock);

@@ -49,30 +49,6 @@ static uint64_t read_id(foliot__reader *r)
     return foliot__command_id((uint32_t)(slot - 1), (uint32_t)generation);
 }
 
-static void write_text(foliot__writer *w, const char *text)
-{
-    size_t length = strlen(text);
-    foliot__write_varint(w, length);
-    foliot__write_bytes(w, text, length);
-}
-
-// The form of the text is checked with that of the command.
-static const char *read_text(foliot__reader *r, size_t bytes_max, foliot__command_texts *texts)
-{
-    size_t length = (size_t)read_varint(r, bytes_max - 1);
-    const uint8_t *bytes = foliot__read_bytes(r, length);
-    FOLIOT_ASSERT(texts->count < FOLIOT__COMMAND_TEXTS_MAX);
-    char *text = texts->bytes[texts->count++];
-    if (!bytes || memchr(bytes, 0, length)) {
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-        length = 0;
-    }
-    if (length)
-        memcpy(text, bytes, length);
-    text[length] = 0;
-    return text;
-}
-
 static void write_f32(foliot__writer *w, float value)
 {
     uint32_t bits;
@@ -152,7 +128,10 @@ static void write_field(foliot__writer *w, const foliot_command_field *field, co
             write_id(w, ((const foliot_joint_id *)value)[i].value);
             break;
         case FOLIOT_COMMAND_TYPE_text:
-            write_text(w, ((const char *const *)value)[i]);
+            const char *text = ((const char *const *)value)[i];
+            size_t length = strlen(text);
+            foliot__write_varint(w, length);
+            foliot__write_bytes(w, text, length);
             break;
         }
 }
@@ -190,7 +169,20 @@ static void read_field(foliot__reader *r, uint32_t kind, const foliot_command_fi
             ((foliot_joint_id *)room)[i].value = read_id(r);
             break;
         case FOLIOT_COMMAND_TYPE_text:
-            ((const char **)room)[i] = read_text(r, foliot__command_text_bytes(kind, field), texts);
+            // The form of the text is checked with that of the command.
+            size_t bytes_max = foliot__command_text_bytes(kind, field);
+            size_t length = (size_t)read_varint(r, bytes_max - 1);
+            const uint8_t *bytes = foliot__read_bytes(r, length);
+            FOLIOT_ASSERT(texts->count < FOLIOT__COMMAND_TEXTS_MAX);
+            char *text = texts->bytes[texts->count++];
+            if (!bytes || memchr(bytes, 0, length)) {
+                foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+                length = 0;
+            }
+            if (length)
+                memcpy(text, bytes, length);
+            text[length] = 0;
+            ((const char **)room)[i] = text;
             break;
         }
 }

@@ -8,15 +8,6 @@
 
 #include "base/array.h"
 
-static bool reserve_commands(foliot_command_list *list)
-{
-    void *commands = foliot__array_with_room(list->commands, list->count, &list->capacity, 16,
-                                             sizeof *list->commands);
-    if (commands)
-        list->commands = commands;
-    return commands;
-}
-
 // `from` and `to` are the pools of texts before and after.
 static void rebase_texts(foliot_command *command, const char *from, char *to)
 {
@@ -51,17 +42,6 @@ static bool reserve_text(foliot_command_list *list, size_t bytes, char **old)
     return true;
 }
 
-static size_t texts_bytes(const foliot_command *command)
-{
-    const foliot_command_kind_info *info = foliot_command_kind_get_info(command->kind);
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < info->field_count; i++)
-        if (info->fields[i].type == FOLIOT_COMMAND_TYPE_text && command->fields >> i & 1)
-            bytes +=
-                strlen(*(const char *const *)foliot__command_value(command, &info->fields[i])) + 1;
-    return bytes;
-}
-
 // Copies the texts of the list's command to the end of the pool, where there is room.
 static void take_texts(foliot_command_list *list, foliot_command *command)
 {
@@ -83,9 +63,18 @@ static foliot_status append_valid(foliot_command_list *list, const foliot_comman
     if (list->count == FOLIOT_COMMANDS_MAX)
         return FOLIOT_STATUS_FULL;
     foliot_command copy = *command; // it may stand in this list
-    size_t text_bytes = texts_bytes(&copy);
+    const foliot_command_kind_info *info = foliot_command_kind_get_info(copy.kind);
+    size_t text_bytes = 0;
+    for (uint32_t i = 0; i < info->field_count; i++)
+        if (info->fields[i].type == FOLIOT_COMMAND_TYPE_text && copy.fields >> i & 1)
+            text_bytes +=
+                strlen(*(const char *const *)foliot__command_value(&copy, &info->fields[i])) + 1;
     char *old = NULL;
-    if (!reserve_commands(list) || (text_bytes && !reserve_text(list, text_bytes, &old)))
+    void *commands = foliot__array_with_room(list->commands, list->count, &list->capacity, 16,
+                                             sizeof *list->commands);
+    if (commands)
+        list->commands = commands;
+    if (!commands || (text_bytes && !reserve_text(list, text_bytes, &old)))
         return FOLIOT_STATUS_MEMORY;
     if (text_bytes)
         take_texts(list, &copy);

@@ -67,18 +67,6 @@ static bool parse_number(parser *p, const char *name, double *value)
     return true;
 }
 
-static bool parse_f32(parser *p, const char *name, float *value)
-{
-    double wide;
-    size_t at = foliot__json_place(&p->r);
-    if (!parse_number(p, name, &wide))
-        return false;
-    *value = (float)wide;
-    if (*value - *value != 0)
-        return complain(p, at, "'%s' is too large for binary32", name);
-    return true;
-}
-
 // A number, or one of the field's words.
 static bool parse_u32(parser *p, const foliot_command_field *field, uint32_t *value)
 {
@@ -175,7 +163,15 @@ static bool parse_value(parser *p, const foliot_command_field *field, void *room
         ((int64_t *)room)[i] = good ? (int64_t)bits : 0;
         return good;
     case FOLIOT_COMMAND_TYPE_f32:
-        return parse_f32(p, field->name, (float *)room + i);
+        float *value = (float *)room + i;
+        double wide;
+        size_t at = foliot__json_place(&p->r);
+        if (!parse_number(p, field->name, &wide))
+            return false;
+        *value = (float)wide;
+        if (*value - *value != 0)
+            return complain(p, at, "'%s' is too large for binary32", field->name);
+        return true;
     case FOLIOT_COMMAND_TYPE_f64:
     case FOLIOT_COMMAND_TYPE_real:
         return parse_number(p, field->name, (double *)room + i);

@@ -66,31 +66,6 @@ static void put_f64(printer *p, double value)
     put_real(p, text);
 }
 
-static void put_text(printer *p, const char *text)
-{
-    put(p, "\"");
-    while (*text) {
-        uint32_t c;
-        size_t length = foliot__utf8_decode(text, &c);
-        if (length == 0) { // foliot_command_valid refuses it
-            put(p, "?");
-            text++;
-            continue;
-        }
-        if (c == '"' || c == '\\')
-            put_format(p, "\\%c", (char)c);
-        else if (foliot__printable(c))
-            put_bytes(p, text, length);
-        else if (c > 0xffff)
-            put_format(p, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)),
-                       (unsigned)(0xdc00 + (c & 0x3ff)));
-        else
-            put_format(p, "\\u%04x", (unsigned)c);
-        text += length;
-    }
-    put(p, "\"");
-}
-
 static void put_id(printer *p, uint64_t id)
 {
     if (id)
@@ -140,7 +115,28 @@ static void put_value(printer *p, uint32_t kind, const foliot_command_field *fie
         put_id(p, ((const foliot_joint_id *)value)[i].value);
         break;
     case FOLIOT_COMMAND_TYPE_text:
-        put_text(p, ((const char *const *)value)[i]);
+        const char *text = ((const char *const *)value)[i];
+        put(p, "\"");
+        while (*text) {
+            uint32_t c;
+            size_t length = foliot__utf8_decode(text, &c);
+            if (length == 0) { // foliot_command_valid refuses it
+                put(p, "?");
+                text++;
+                continue;
+            }
+            if (c == '"' || c == '\\')
+                put_format(p, "\\%c", (char)c);
+            else if (foliot__printable(c))
+                put_bytes(p, text, length);
+            else if (c > 0xffff)
+                put_format(p, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)),
+                           (unsigned)(0xdc00 + (c & 0x3ff)));
+            else
+                put_format(p, "\\u%04x", (unsigned)c);
+            text += length;
+        }
+        put(p, "\"");
         break;
     }
 }

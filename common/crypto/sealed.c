@@ -47,25 +47,20 @@ void foliot__sealer_init(foliot__sealer *sealer, const uint8_t key[FOLIOT__SEAL_
     memcpy(sealer->key, key, FOLIOT__SEAL_KEY_BYTES);
 }
 
-// A new key begins with the first number of an epoch: the receiver sees it by the number alone.
-static void renew_if_due(foliot__sealer *sealer, uint64_t now_ns)
-{
-    uint64_t in_epoch = sealer->next & ((UINT64_C(1) << FOLIOT__SEAL_EPOCH_BITS) - 1);
-    bool full = in_epoch == 0 && sealer->next > 0;
-    bool old = in_epoch > 0 && now_ns - sealer->began_ns >= FOLIOT__SEAL_EPOCH_NS;
-    if (!full && !old)
-        return;
-    if (old)
-        sealer->next = (EPOCH(sealer->next) + 1) << FOLIOT__SEAL_EPOCH_BITS;
-    next_key(sealer->key, sealer->key);
-    sealer->began_ns = now_ns;
-}
-
 size_t foliot__seal(foliot__sealer *sealer, uint8_t type, uint32_t connection, const uint8_t *plain,
                     size_t length, uint64_t now_ns, uint8_t *out)
 {
     uint8_t nonce[12];
-    renew_if_due(sealer, now_ns);
+    // A new key begins with the first number of an epoch: the receiver sees it by the number alone.
+    uint64_t in_epoch = sealer->next & ((UINT64_C(1) << FOLIOT__SEAL_EPOCH_BITS) - 1);
+    bool full = in_epoch == 0 && sealer->next > 0;
+    bool old = in_epoch > 0 && now_ns - sealer->began_ns >= FOLIOT__SEAL_EPOCH_NS;
+    if (full || old) {
+        if (old)
+            sealer->next = (EPOCH(sealer->next) + 1) << FOLIOT__SEAL_EPOCH_BITS;
+        next_key(sealer->key, sealer->key);
+        sealer->began_ns = now_ns;
+    }
     out[0] = type;
     memcpy(out + 1, &connection, 4);
     for (int i = 0; i < 3; i++)
@@ -101,20 +96,6 @@ static bool was_accepted(const foliot__opener *opener, uint64_t number)
         return true;
     uint64_t bit = number % FOLIOT__SEAL_WINDOW;
     return (opener->window[bit / 64] >> (bit % 64)) & 1;
-}
-
-static void accept(foliot__opener *opener, uint64_t number)
-{
-    uint64_t first = opener->any ? opener->highest + 1 : 0;
-    if (number >= first && number - first >= FOLIOT__SEAL_WINDOW)
-        memset(opener->window, 0, sizeof opener->window);
-    else
-        for (uint64_t n = first; n < number; n++) // numbers that are still to come
-            opener->window[n % FOLIOT__SEAL_WINDOW / 64] &= ~(UINT64_C(1) << (n % 64));
-    opener->window[number % FOLIOT__SEAL_WINDOW / 64] |= UINT64_C(1) << (number % 64);
-    if (number >= first)
-        opener->highest = number;
-    opener->any = true;
 }
 
 // The key of an epoch, and of the one before; false: too far from the present one.
@@ -165,6 +146,15 @@ foliot__opened foliot__unseal(foliot__opener *opener, const uint8_t *bytes, size
         return FOLIOT__OPENED_FORGED;
     if (newest)
         *newest = !opener->any || number > opener->highest;
-    accept(opener, number);
+    uint64_t first = opener->any ? opener->highest + 1 : 0;
+    if (number >= first && number - first >= FOLIOT__SEAL_WINDOW)
+        memset(opener->window, 0, sizeof opener->window);
+    else
+        for (uint64_t n = first; n < number; n++) // numbers that are still to come
+            opener->window[n % FOLIOT__SEAL_WINDOW / 64] &= ~(UINT64_C(1) << (n % 64));
+    opener->window[number % FOLIOT__SEAL_WINDOW / 64] |= UINT64_C(1) << (number % 64);
+    if (number >= first)
+        opener->highest = number;
+    opener->any = true;
     return FOLIOT__OPENED;
 }

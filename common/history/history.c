@@ -273,26 +273,6 @@ static void keep_pose(foliot_history *h, const foliot_world *world, uint32_t slo
     h->awake[slot] = moves_by_itself(flags);
 }
 
-// Bodies that sleep or are static move by commands alone.
-static void keep_moved(foliot_history *h, const foliot_world *world)
-{
-    enum { AT_ONCE = 8 };
-    _Static_assert(FOLIOT__LANES % AT_ONCE == 0, "slots come in whole lanes");
-    const uint32_t *flags = foliot__flags(world);
-    for (uint32_t first = 0; first < h->slots; first += AT_ONCE) {
-        uint64_t before;
-        uint32_t now = 0;
-        memcpy(&before, h->awake + first, sizeof before);
-        for (uint32_t k = 0; k < AT_ONCE; k++)
-            now |= moves_by_itself(flags[first + k]);
-        if (before == 0 && now == 0)
-            continue;
-        for (uint32_t k = 0; k < AT_ONCE; k++)
-            if (h->awake[first + k] || moves_by_itself(flags[first + k]))
-                keep_pose(h, world, first + k);
-    }
-}
-
 static bool same_digest(foliot_digest a, foliot_digest b)
 {
     return a.low == b.low && a.high == b.high;
@@ -314,8 +294,24 @@ foliot_status foliot_history_append(foliot_history *h, const foliot_world *world
         foliot__history_put_body(h, i, &body);
         keep_pose(h, world, i);
     }
-    if (!changed)
-        keep_moved(h, world);
+    if (!changed) {
+        // Bodies that sleep or are static move by commands alone.
+        enum { AT_ONCE = 8 };
+        _Static_assert(FOLIOT__LANES % AT_ONCE == 0, "slots come in whole lanes");
+        const uint32_t *flags = foliot__flags(world);
+        for (uint32_t first = 0; first < h->slots; first += AT_ONCE) {
+            uint64_t before;
+            uint32_t now = 0;
+            memcpy(&before, h->awake + first, sizeof before);
+            for (uint32_t k = 0; k < AT_ONCE; k++)
+                now |= moves_by_itself(flags[first + k]);
+            if (before == 0 && now == 0)
+                continue;
+            for (uint32_t k = 0; k < AT_ONCE; k++)
+                if (h->awake[first + k] || moves_by_itself(flags[first + k]))
+                    keep_pose(h, world, first + k);
+        }
+    }
     h->definitions = world->definition_digest;
     h->session = world->session_digest;
     return FOLIOT_STATUS_OK;
@@ -390,27 +386,12 @@ typedef struct shown {
     const uint32_t *flags;
 } shown;
 
-static shown tables_of(const foliot_world *view)
-{
-    foliot__v3 x = foliot__position(view), v = foliot__velocity(view);
-    return (shown){x.x, x.y, x.z, v.x, v.y, v.z, foliot__flags(view)};
-}
-
 static inline void put_turn(const shown *t, uint32_t slot, const foliot__past_pose *a,
                             const foliot__past_pose *b, double share)
 {
     memcpy(&t->from[slot], &a->orientation, sizeof a->orientation);
     memcpy(&t->to[slot], &b->orientation, sizeof b->orientation);
     t->share[slot] = share;
-}
-
-static void show_still(const foliot_history *h, const shown *t, uint32_t slot,
-                       const foliot__past_pose *a)
-{
-    t->x[slot] = a->position[0] * h->step;
-    t->y[slot] = a->position[1] * h->step;
-    t->z[slot] = a->position[2] * h->step;
-    put_turn(t, slot, a, a, 0);
 }
 
 // Axes k and k + 1 between the two; *far marks those that moved farther than their speed explains.
@@ -458,36 +439,37 @@ typedef struct span {
     const uint8_t *from, *to, *body_from, *body_to;
 } span;
 
-static void show_slot(foliot_history *h, const shown *t, const span *s, uint32_t slot,
-                      const weights *w)
-{
-    uint8_t from = s->from[slot], to = s->to[slot];
-    const foliot__past_pose *a = foliot__history_pose(h, from, slot);
-    bool placed = (t->flags[slot] & (FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC)) == FOLIOT_BODY_ALIVE;
-    bool same = s->body_from[slot] == s->body_to[slot] ||
-                same_body(h, slot, s->body_from[slot], s->body_to[slot]);
-    h->pose_there[slot] = from;
-    if (placed && from != to && same &&
-        show_moving(h, t, slot, a, foliot__history_pose(h, to, slot), w))
-        h->pose_there[slot] = FOLIOT__HISTORY_UNLOADED;
-    else if (placed)
-        show_still(h, t, slot, a);
-}
-
 // `w` NULL: the tick itself.
 static void show_poses(foliot_history *h, uint64_t tick, const weights *w)
 {
     uint64_t next = w ? tick + 1 : tick;
     const span s = {foliot__history_poses_at(h, tick), foliot__history_poses_at(h, next),
                     foliot__history_bodies_at(h, tick), foliot__history_bodies_at(h, next)};
-    const shown t = tables_of(h->view);
+    foliot__v3 x = foliot__position(h->view), v = foliot__velocity(h->view);
+    const shown t = (shown){x.x, x.y, x.z, v.x, v.y, v.z, foliot__flags(h->view)};
     for (uint32_t first = 0; first < h->slots; first += 8) {
         if (memcmp(h->pose_there + first, s.from + first, 8) == 0 &&
             memcmp(s.from + first, s.to + first, 8) == 0)
             continue;
         for (uint32_t i = first; i < first + 8; i++)
-            if (h->pose_there[i] != s.from[i] || s.from[i] != s.to[i])
-                show_slot(h, &t, &s, i, w);
+            if (h->pose_there[i] != s.from[i] || s.from[i] != s.to[i]) {
+                uint8_t from = s.from[i], to = s.to[i];
+                const foliot__past_pose *a = foliot__history_pose(h, from, i);
+                bool placed =
+                    (t.flags[i] & (FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC)) == FOLIOT_BODY_ALIVE;
+                bool same =
+                    s.body_from[i] == s.body_to[i] || same_body(h, i, s.body_from[i], s.body_to[i]);
+                h->pose_there[i] = from;
+                if (placed && from != to && same &&
+                    show_moving(h, &t, i, a, foliot__history_pose(h, to, i), w)) {
+                    h->pose_there[i] = FOLIOT__HISTORY_UNLOADED;
+                } else if (placed) {
+                    t.x[i] = a->position[0] * h->step;
+                    t.y[i] = a->position[1] * h->step;
+                    t.z[i] = a->position[2] * h->step;
+                    put_turn(&t, i, a, a, 0);
+                }
+            }
     }
 }
 

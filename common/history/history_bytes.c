@@ -21,11 +21,6 @@ static uint32_t zigzag(uint32_t difference)
     return difference << 1 ^ (difference >> 31 ? UINT32_MAX : 0);
 }
 
-static uint32_t unzigzag(uint32_t value)
-{
-    return value >> 1 ^ (value & 1 ? UINT32_MAX : 0);
-}
-
 // -- writing
 
 // What the tick has that the one before it has not: a mark a slot, of a row of places.
@@ -38,12 +33,6 @@ static row_pair rows_of(const foliot_history *h, const uint8_t *rows, uint64_t t
     const uint8_t *now = rows + (size_t)(tick % h->ticks) * h->slots;
     bool first = tick == foliot__history_oldest(h);
     return (row_pair){now, first ? NULL : rows + (size_t)((tick - 1) % h->ticks) * h->slots};
-}
-
-static const foliot__past_pose *pose_before(const foliot_history *h, const row_pair *rows,
-                                            uint32_t slot)
-{
-    return rows->before ? foliot__history_pose(h, rows->before[slot], slot) : &no_pose;
 }
 
 // A place differs from the one before only where what is in it does.
@@ -75,21 +64,6 @@ static uint32_t expected_position(const foliot__past_pose *before, int k)
 {
     int32_t v = before->velocity[k];
     return (uint32_t)before->position[k] + (uint32_t)(v / 4);
-}
-
-// Behind `skipped` slots that did not change.
-static void write_pose(foliot__writer *w, uint32_t skipped, const foliot__past_pose *before,
-                       const foliot__past_pose *now)
-{
-    uint8_t bytes[11 * VARINT_BYTES], *at = put_varint(bytes, skipped);
-    for (int k = 0; k < 3; k++)
-        at = put_varint(at, zigzag((uint32_t)now->position[k] - expected_position(before, k)));
-    for (int k = 0; k < 3; k++)
-        at = put_varint(at, zigzag((uint32_t)now->velocity[k] - (uint32_t)before->velocity[k]));
-    for (int k = 0; k < 4; k++)
-        at = put_varint(
-            at, zigzag((uint32_t)now->orientation.part[k] - (uint32_t)before->orientation.part[k]));
-    foliot__write_bytes(w, bytes, (size_t)(at - bytes));
 }
 
 static void write_body(foliot__writer *w, const foliot__past_body *body)
@@ -129,7 +103,19 @@ static void write_poses(foliot__writer *w, const foliot_history *h, uint64_t tic
     for (uint32_t i = 0; i < count && changes; i++) {
         if (!pose_changes(h, &rows, i))
             continue;
-        write_pose(w, i - next, pose_before(h, &rows, i), foliot__history_pose(h, rows.now[i], i));
+        // Behind `skipped` slots that did not change.
+        const foliot__past_pose *before =
+            rows.before ? foliot__history_pose(h, rows.before[i], i) : &no_pose;
+        const foliot__past_pose *now = foliot__history_pose(h, rows.now[i], i);
+        uint8_t bytes[11 * VARINT_BYTES], *at = put_varint(bytes, i - next);
+        for (int k = 0; k < 3; k++)
+            at = put_varint(at, zigzag((uint32_t)now->position[k] - expected_position(before, k)));
+        for (int k = 0; k < 3; k++)
+            at = put_varint(at, zigzag((uint32_t)now->velocity[k] - (uint32_t)before->velocity[k]));
+        for (int k = 0; k < 4; k++)
+            at = put_varint(at, zigzag((uint32_t)now->orientation.part[k] -
+                                       (uint32_t)before->orientation.part[k]));
+        foliot__write_bytes(w, bytes, (size_t)(at - bytes));
         next = i + 1;
         changes--;
     }
@@ -203,27 +189,8 @@ static foliot__past_body read_body(foliot__reader *r)
 
 static uint32_t read_signed(foliot__reader *r, uint32_t expected)
 {
-    return expected + unzigzag((uint32_t)foliot__read_varint(r, UINT32_MAX));
-}
-
-static void read_pose(foliot__reader *r, const foliot__past_pose *before, foliot__past_pose *now)
-{
-    int64_t turn2 = 0;
-    for (int k = 0; k < 3; k++)
-        now->position[k] = (int32_t)read_signed(r, expected_position(before, k));
-    for (int k = 0; k < 3; k++)
-        now->velocity[k] = (int32_t)read_signed(r, (uint32_t)before->velocity[k]);
-    for (int k = 0; k < 4; k++) {
-        int32_t part = (int32_t)read_signed(r, (uint32_t)before->orientation.part[k]);
-        if (part < -32767 || part > 32767)
-            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-        else
-            now->orientation.part[k] = (int16_t)part;
-        turn2 += (int64_t)now->orientation.part[k] * now->orientation.part[k];
-    }
-    bool unit = turn2 > 32700 * 32700 && turn2 < 32900 * (int64_t)32900;
-    if (!unit && memcmp(now, &no_pose, sizeof no_pose) != 0)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    uint32_t value = (uint32_t)foliot__read_varint(r, UINT32_MAX);
+    return expected + (value >> 1 ^ (value & 1 ? UINT32_MAX : 0));
 }
 
 // The slot of the next change: behind the one before.
@@ -260,7 +227,22 @@ static void read_poses(foliot__reader *r, foliot_history *h, uint32_t count)
         foliot__past_pose before = *foliot__history_pose(h, h->pose_head[slot], slot);
         foliot__past_pose now;
         memset(&now, 0, sizeof now);
-        read_pose(r, &before, &now);
+        int64_t turn2 = 0;
+        for (int k = 0; k < 3; k++)
+            now.position[k] = (int32_t)read_signed(r, expected_position(&before, k));
+        for (int k = 0; k < 3; k++)
+            now.velocity[k] = (int32_t)read_signed(r, (uint32_t)before.velocity[k]);
+        for (int k = 0; k < 4; k++) {
+            int32_t part = (int32_t)read_signed(r, (uint32_t)before.orientation.part[k]);
+            if (part < -32767 || part > 32767)
+                foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+            else
+                now.orientation.part[k] = (int16_t)part;
+            turn2 += (int64_t)now.orientation.part[k] * now.orientation.part[k];
+        }
+        bool unit = turn2 > 32700 * 32700 && turn2 < 32900 * (int64_t)32900;
+        if (!unit && memcmp(&now, &no_pose, sizeof no_pose) != 0)
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         if (memcmp(&before, &now, sizeof now) == 0)
             foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         if (r->status == FOLIOT_STATUS_OK)

@@ -84,15 +84,6 @@ static int open_beside(int host_fd, uint8_t mark, uint8_t other_mark)
     return -1;
 }
 
-static uint32_t many_of(int fd)
-{
-    int bytes = 0;
-    socklen_t length = sizeof bytes;
-    getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
-    uint32_t share = (uint32_t)bytes / DATAGRAM_COST_BYTES / BUFFER_SHARE;
-    return share < MANY_MAX ? share : MANY_MAX;
-}
-
 static void prepare(foliot__batched_socket *batched, uint32_t i)
 {
     batched->parts[i] = (struct iovec){batched->bytes[i], DATAGRAM_BYTES};
@@ -115,7 +106,11 @@ foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark, u
         free(batched);
         return NULL;
     }
-    batched->many = many_of(batched->fd);
+    int bytes = 0;
+    socklen_t length = sizeof bytes;
+    getsockopt(batched->fd, SOL_SOCKET, SO_RCVBUF, &bytes, &length);
+    uint32_t share = (uint32_t)bytes / DATAGRAM_COST_BYTES / BUFFER_SHARE;
+    batched->many = share < MANY_MAX ? share : MANY_MAX;
     for (uint32_t i = 0; i < BATCH; i++)
         prepare(batched, i);
     return batched;

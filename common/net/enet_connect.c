@@ -100,20 +100,6 @@ static foliot_status connect_through_proxy(enet_transport *t, foliot__net_addres
     return status;
 }
 
-// Finds the connect id that ENet derives from the slot's seed. Versions of ENet derive it
-// differently, so a connection is begun and reset before anything is sent.
-static bool learn_connect_id(enet_transport *t, slot *s)
-{
-    const ENetAddress nobody = {.host = htonl(INADDR_LOOPBACK), .port = 1};
-    t->host->randomSeed = s->seed;
-    ENetPeer *peer = enet_host_connect(t->host, &nobody, FOLIOT__CHANNELS, 0);
-    if (!peer)
-        return false;
-    foliot__slot_set_connect_id(t, s, peer->connectID);
-    enet_peer_reset(peer); // before anything was sent
-    return true;
-}
-
 // Of two addresses the one of IPv4, or of IPv6, alone.
 static void keep_one(foliot__net_address address[2], uint32_t *count, bool four)
 {
@@ -122,32 +108,27 @@ static void keep_one(foliot__net_address address[2], uint32_t *count, bool four)
     *count = 1;
 }
 
-// The first connection chooses the socket: IPv4 alone, or both families. What it cannot reach is
-// left out.
-static foliot_status choose_socket(enet_transport *t, foliot__net_address address[2],
-                                   uint32_t *count)
-{
-    foliot__net_address any = {.port = 0};
-    bool four = false, six = false;
-    for (uint32_t i = 0; i < *count; i++) {
-        four = four || foliot__net_address_is_ip4(&address[i]);
-        six = six || !foliot__net_address_is_ip4(&address[i]);
-    }
-    if (t->six || !six)
-        return FOLIOT_STATUS_OK;
-    foliot_status status =
-        t->slots_used > 0 ? FOLIOT_STATUS_UNSUPPORTED : foliot__six_open(t, &any);
-    if (status == FOLIOT_STATUS_OK || !four)
-        return status;
-    keep_one(address, count, true);
-    return FOLIOT_STATUS_OK;
-}
-
 static foliot_status choose_addresses(enet_transport *t, foliot__net_address address[2],
                                       uint32_t *count)
 {
-    if (!foliot__enet_impaired(t))
-        return choose_socket(t, address, count);
+    if (!foliot__enet_impaired(t)) {
+        // The first connection chooses the socket: IPv4 alone, or both families. What it cannot
+        // reach is left out.
+        foliot__net_address any = {.port = 0};
+        bool four = false, six = false;
+        for (uint32_t i = 0; i < *count; i++) {
+            four = four || foliot__net_address_is_ip4(&address[i]);
+            six = six || !foliot__net_address_is_ip4(&address[i]);
+        }
+        if (t->six || !six)
+            return FOLIOT_STATUS_OK;
+        foliot_status status =
+            t->slots_used > 0 ? FOLIOT_STATUS_UNSUPPORTED : foliot__six_open(t, &any);
+        if (status == FOLIOT_STATUS_OK || !four)
+            return status;
+        keep_one(address, count, true);
+        return FOLIOT_STATUS_OK;
+    }
     keep_one(address, count, true); // the proxy leads to one
     return connect_through_proxy(t, address);
 }
@@ -168,8 +149,15 @@ foliot_status foliot__enet_connect(foliot_transport *transport, const char *host
     if (!s)
         return FOLIOT_STATUS_FULL;
     foliot__system_random(NULL, &s->seed, sizeof s->seed);
-    if (!learn_connect_id(t, s))
+    // Finds the connect id that ENet derives from the slot's seed. Versions of ENet derive it
+    // differently, so a connection is begun and reset before anything is sent.
+    const ENetAddress nobody = {.host = htonl(INADDR_LOOPBACK), .port = 1};
+    t->host->randomSeed = s->seed;
+    ENetPeer *its_peer = enet_host_connect(t->host, &nobody, FOLIOT__CHANNELS, 0);
+    if (!its_peer)
         return FOLIOT_STATUS_FULL;
+    foliot__slot_set_connect_id(t, s, its_peer->connectID);
+    enet_peer_reset(its_peer); // before anything was sent
     s->state = SLOT_ASKING;
     s->address = address[0];
     s->asked_ns = s->began_ns;
@@ -180,76 +168,48 @@ foliot_status foliot__enet_connect(foliot_transport *transport, const char *host
     return FOLIOT_STATUS_OK;
 }
 
-// Both families of a name are asked, the first with a head start (Happy Eyeballs, RFC 8305), unless
-// there is no way there at all. A question is all that it takes to see who answers: the host keeps
-// nothing of it.
-static void ask_for_cookie(enet_transport *t, slot *s)
-{
-    uint8_t question[FOLIOT__SECURE_QUESTION_BYTES] = {0};
-    bool keys = foliot__enet_needs_keys(t);
-    size_t length = keys ? sizeof question : FOLIOT__QUESTION_BYTES;
-    memcpy(question, keys ? FOLIOT__SECURE_QUESTION_MARK : FOLIOT__QUESTION_MARK, 8);
-    memcpy(question + 8, &s->connect_id, 4);
-    bool leads = foliot__send_raw(t, &s->address, question, length);
-    if (s->has_other && (!leads || t->now_ns - s->began_ns >= HEAD_START_NS)) {
-        s->other_ns = s->other_ns ? s->other_ns : t->now_ns;
-        (void)foliot__send_raw(t, &s->other, question, length);
-    }
-    s->hello_ns = t->now_ns;
-}
-
-// The cookie opens the connection at the host just before ENet's connect arrives.
-static void begin_to_connect(enet_transport *t, slot *s)
-{
-    t->host->randomSeed = s->seed;
-    ENetAddress at = {.host = foliot__net_address_get_ip4(&s->address), .port = s->address.port};
-    if (t->six)
-        at = foliot__six_alias(t, s);
-    s->peer = enet_host_connect(t->host, &at, FOLIOT__CHANNELS, 0);
-    t->unsent = true;
-    if (!s->peer)
-        return;
-    FOLIOT_ASSERT(s->peer->connectID == s->connect_id);
-    s->peer->data = s;
-    foliot__slot_set(t, s, SLOT_CONNECTING);
-    foliot__expect_round_trip(s->peer);
-    enet_peer_timeout(s->peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
-    foliot__send_opening(t, s);
-    foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
-}
-
 // Repeats the request for a cookie, or the opening: either may be lost.
 static void advance_connect(enet_transport *t, slot *s)
 {
     bool due = s->hello_ns == 0 || t->now_ns - s->hello_ns >= HELLO_EVERY_NS;
     if (s->refused)
         return;
-    if (s->state == SLOT_CONNECTING && due)
+    if (s->state == SLOT_CONNECTING && due) {
         foliot__send_opening(t, s);
-    else if (s->state == SLOT_ASKING && s->has_cookie)
-        begin_to_connect(t, s);
-    else if (s->state == SLOT_ASKING && due)
-        ask_for_cookie(t, s);
-}
-
-static void end_connecting(enet_transport *t, slot *s, uint32_t reason,
-                           foliot_transport_event *event)
-{
-    *event = (foliot_transport_event){
-        .kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s), .reason = reason};
-    if (s->peer) {
-        s->peer->data = NULL;
-        enet_peer_reset(s->peer);
+    } else if (s->state == SLOT_ASKING && s->has_cookie) {
+        // The cookie opens the connection at the host just before ENet's connect arrives.
+        t->host->randomSeed = s->seed;
+        ENetAddress at = {.host = foliot__net_address_get_ip4(&s->address),
+                          .port = s->address.port};
+        if (t->six)
+            at = foliot__six_alias(t, s);
+        s->peer = enet_host_connect(t->host, &at, FOLIOT__CHANNELS, 0);
+        t->unsent = true;
+        if (s->peer) {
+            FOLIOT_ASSERT(s->peer->connectID == s->connect_id);
+            s->peer->data = s;
+            foliot__slot_set(t, s, SLOT_CONNECTING);
+            foliot__expect_round_trip(s->peer);
+            enet_peer_timeout(s->peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
+            foliot__send_opening(t, s);
+            foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
+        }
+    } else if (s->state == SLOT_ASKING && due) {
+        // Both families of a name are asked, the first with a head start (Happy Eyeballs, RFC
+        // 8305), unless there is no way there at all. A question is all that it takes to see who
+        // answers: the host keeps nothing of it.
+        uint8_t question[FOLIOT__SECURE_QUESTION_BYTES] = {0};
+        bool keys = foliot__enet_needs_keys(t);
+        size_t length = keys ? sizeof question : FOLIOT__QUESTION_BYTES;
+        memcpy(question, keys ? FOLIOT__SECURE_QUESTION_MARK : FOLIOT__QUESTION_MARK, 8);
+        memcpy(question + 8, &s->connect_id, 4);
+        bool leads = foliot__send_raw(t, &s->address, question, length);
+        if (s->has_other && (!leads || t->now_ns - s->began_ns >= HEAD_START_NS)) {
+            s->other_ns = s->other_ns ? s->other_ns : t->now_ns;
+            (void)foliot__send_raw(t, &s->other, question, length);
+        }
+        s->hello_ns = t->now_ns;
     }
-    foliot__slot_set(t, s, SLOT_FREE);
-}
-
-// An open connection takes no refusal, nor does one whose host may still open it.
-static bool is_refused(const enet_transport *t, const slot *s)
-{
-    if (!s->refused || !foliot__enet_needs_keys(t))
-        return s->refused;
-    return !(s->secure && s->secure->confirmed) && t->now_ns - s->refused_ns >= REFUSED_NS;
 }
 
 // A slot that timed out, or was refused, becomes an event.
@@ -260,11 +220,25 @@ bool foliot__enet_advance_connects(enet_transport *t, foliot_transport_event *ev
         slot *s = &t->slots[i];
         if (s->state != SLOT_ASKING && s->state != SLOT_CONNECTING)
             continue;
-        bool refused = is_refused(t, s);
+        // An open connection takes no refusal, nor does one whose host may still open it.
+        bool refused;
+        if (!s->refused || !foliot__enet_needs_keys(t))
+            refused = s->refused;
+        else
+            refused =
+                !(s->secure && s->secure->confirmed) && t->now_ns - s->refused_ns >= REFUSED_NS;
         if (refused && t->secure)
             foliot__secure_refused(t->secure, s->reason);
         if (refused || (s->state == SLOT_ASKING && t->now_ns - s->began_ns >= timeout_ns)) {
-            end_connecting(t, s, refused ? s->reason : FOLIOT_DISCONNECT_TIMEOUT, event);
+            *event = (foliot_transport_event){
+                .kind = FOLIOT_TRANSPORT_DISCONNECTED,
+                .peer = foliot__slot_id(t, s),
+                .reason = (refused ? s->reason : FOLIOT_DISCONNECT_TIMEOUT)};
+            if (s->peer) {
+                s->peer->data = NULL;
+                enet_peer_reset(s->peer);
+            }
+            foliot__slot_set(t, s, SLOT_FREE);
             return true;
         }
         advance_connect(t, s);

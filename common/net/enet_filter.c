@@ -62,17 +62,6 @@ static slot *opening(enet_transport *t, const foliot__net_address *from, const u
     return s && (s->state == SLOT_ASKING || s->state == SLOT_CONNECTING) ? s : NULL;
 }
 
-static void take_cookie(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes)
-{
-    slot *s = opening(t, from, bytes);
-    if (!s || s->has_cookie || foliot__enet_needs_keys(t))
-        return;
-    for (int i = 0; i < 8; i++)
-        s->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
-    s->has_cookie = true;
-    s->round_trip_ns = t->now_ns - s->asked_ns;
-}
-
 static void take_refusal(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes)
 {
     slot *s = opening(t, from, bytes);
@@ -95,7 +84,13 @@ static bool greeting(enet_transport *t, const foliot__net_address *from, const u
         return true;
     }
     if (length == FOLIOT__COOKIE_BYTES && memcmp(bytes, FOLIOT__COOKIE_MARK, 8) == 0) {
-        take_cookie(t, from, bytes);
+        slot *s = opening(t, from, bytes);
+        if (s && !s->has_cookie && !foliot__enet_needs_keys(t)) {
+            for (int i = 0; i < 8; i++)
+                s->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
+            s->has_cookie = true;
+            s->round_trip_ns = t->now_ns - s->asked_ns;
+        }
         return true;
     }
     if (length == FOLIOT__REFUSAL_BYTES && memcmp(bytes, FOLIOT__REFUSAL_MARK, 8) == 0) {
@@ -221,14 +216,6 @@ void foliot__expect_round_trip(ENetPeer *peer)
     peer->roundTripTimeVariance = ROUND_TRIP_VARIANCE_FIRST_MS;
 }
 
-// ENet is about to take one of its free peers for a connect, and to answer before we see it.
-static void prepare_free_peers(ENetHost *host)
-{
-    for (size_t i = 0; i < host->peerCount; i++)
-        if (host->peers[i].state == ENET_PEER_STATE_DISCONNECTED)
-            foliot__expect_round_trip(&host->peers[i]);
-}
-
 // The connect id in place of the checksum is what ENet does on both sides; the sum itself is ours.
 enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count)
 {
@@ -281,16 +268,6 @@ static bool speaks_so(enet_transport *t, const uint8_t *bytes, size_t length,
                 : !t->secure || !foliot__secure_find(t->secure, connection);
 }
 
-// Whether that connect is of a connection that a cookie has opened.
-static bool opened(enet_transport *t, const foliot__net_address *from, uint32_t connect_id,
-                   const foliot__secure_peer *peer)
-{
-    const slot *s =
-        t->head.config.bind ? foliot__slot_by_connection(t, from, htonl(connect_id)) : NULL;
-    return s && s->secure == peer &&
-           (s->state == SLOT_EARLY || s->state == SLOT_CLOSING || s->state == SLOT_CONNECTED);
-}
-
 // Whether that is the connection that is being made. Another's may come late to a port that was
 // his: ENet would give up ours.
 static bool expects(const ENetHost *host, const uint8_t *bytes, size_t length, uint32_t connect_id)
@@ -321,8 +298,17 @@ static int filter_for_enet(enet_transport *t, const foliot__net_address *from, c
         counters->datagrams_dropped_malformed++;
         return 1;
     case FOLIOT__CONNECT:
-        if (opened(t, from, claims.connect_id, peer)) {
-            prepare_free_peers(host);
+        // Whether that connect is of a connection that a cookie has opened.
+        const slot *s = t->head.config.bind
+                            ? foliot__slot_by_connection(t, from, htonl(claims.connect_id))
+                            : NULL;
+        if (s && s->secure == peer &&
+            (s->state == SLOT_EARLY || s->state == SLOT_CLOSING || s->state == SLOT_CONNECTED)) {
+            // ENet is about to take one of its free peers for a connect, and to answer before we
+            // see it.
+            for (size_t i = 0; i < host->peerCount; i++)
+                if (host->peers[i].state == ENET_PEER_STATE_DISCONNECTED)
+                    foliot__expect_round_trip(&host->peers[i]);
             return 0;
         }
         counters->datagrams_dropped_cookie++;

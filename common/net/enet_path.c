@@ -81,32 +81,28 @@ static void take_path(enet_transport *t, slot *s, const uint8_t *item, size_t le
         .item = {FOLIOT__PATH_ANSWER, item[1], item[2], (uint8_t)bytes, (uint8_t)(bytes >> 8)}};
 }
 
-static void take_fragment(enet_transport *t, slot *s, const uint8_t *item, size_t length,
-                          uint64_t arrived_ns)
-{
-    const uint8_t *packet;
-    size_t packet_length;
-    if (!s->reassembly)
-        s->reassembly = calloc(1, sizeof *s->reassembly);
-    if (!s->reassembly)
-        return; // it is lost
-    if (!foliot__fragment_read(s->reassembly, item, length, &packet, &packet_length))
-        t->head.counters.datagrams_dropped_malformed++;
-    else if (packet)
-        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), packet, packet_length, arrived_ns);
-}
-
 void foliot__enet_take_item(enet_transport *t, slot *s, const foliot__raw_datagram *datagram,
                             uint32_t i, size_t bytes, uint64_t arrived_ns)
 {
     const uint8_t *item = datagram->packets[i];
     size_t length = datagram->lengths[i];
-    if (datagram->kinds[i] == 0)
+    if (datagram->kinds[i] == 0) {
         foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), item, length, arrived_ns);
-    else if (datagram->kinds[i] == FOLIOT__RAW_FRAGMENT)
-        take_fragment(t, s, item, length, arrived_ns);
-    else if (datagram->kinds[i] == FOLIOT__RAW_PATH)
+    } else if (datagram->kinds[i] == FOLIOT__RAW_FRAGMENT) {
+        const uint8_t *packet;
+        size_t packet_length;
+        if (!s->reassembly)
+            s->reassembly = calloc(1, sizeof *s->reassembly);
+        if (s->reassembly) {
+            if (!foliot__fragment_read(s->reassembly, item, length, &packet, &packet_length))
+                t->head.counters.datagrams_dropped_malformed++;
+            else if (packet)
+                foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), packet, packet_length,
+                                   arrived_ns);
+        }
+    } else if (datagram->kinds[i] == FOLIOT__RAW_PATH) {
         take_path(t, s, item, length, bytes);
-    else
+    } else {
         t->head.counters.datagrams_dropped_malformed++;
+    }
 }

@@ -247,34 +247,6 @@ static void take_control(enet_transport *t, foliot__secure_peer *p, const foliot
 
 // -- what arrives
 
-static void take_packets(enet_transport *t, const foliot__secure_peer *p, const uint8_t *plain,
-                         size_t length, uint64_t arrived_ns)
-{
-    foliot__raw_datagram datagram = {0};
-    slot *s = p->owner;
-    if (!s || s->state < SLOT_CONNECTING || s->state == SLOT_CLOSING) {
-        t->head.counters.datagrams_dropped_ended++;
-        return;
-    }
-    if (!foliot__raw_datagram_parse_packets(plain, length, &datagram)) {
-        t->head.counters.datagrams_dropped_malformed++;
-        return;
-    }
-    for (uint32_t i = 0; i < datagram.count; i++)
-        foliot__enet_take_item(t, s, &datagram, i, length + FOLIOT__SEAL_BYTES, arrived_ns);
-}
-
-// It has shown that it has the keys of its opening. Connections that its client has left for this
-// one end at the next poll.
-static void confirm(enet_transport *t, foliot__secure_peer *p)
-{
-    foliot__secure_confirm(t->secure, p);
-    for (foliot__secure_peer *q = NULL; (q = foliot__secure_replaced(t->secure, p, q));) {
-        ((slot *)q->owner)->replaced = true;
-        t->replaced = true;
-    }
-}
-
 // The peer that sealed it, and what is in it; NULL: dropped.
 static foliot__secure_peer *open_sealed(enet_transport *t, const foliot__net_address *from,
                                         const uint8_t *bytes, size_t length)
@@ -293,8 +265,15 @@ static foliot__secure_peer *open_sealed(enet_transport *t, const foliot__net_add
     counters->datagrams_dropped_repeated += opened == FOLIOT__OPENED_REPEATED;
     if (opened != FOLIOT__OPENED)
         return NULL;
-    if (!p->confirmed)
-        confirm(t, p);
+    if (!p->confirmed) {
+        // It has shown that it has the keys of its opening. Connections that its client has left
+        // for this one end at the next poll.
+        foliot__secure_confirm(t->secure, p);
+        for (foliot__secure_peer *q = NULL; (q = foliot__secure_replaced(t->secure, p, q));) {
+            ((slot *)q->owner)->replaced = true;
+            t->replaced = true;
+        }
+    }
     if (newest && bytes[0] != FOLIOT__SEALED_CONTROL &&
         (p->moved_lately || !foliot__net_address_same(&p->address, from)))
         challenge_address(t, p, from, length);
@@ -316,10 +295,20 @@ foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const foliot__net_
     *peer = p;
     if (type == FOLIOT__SEALED_ENET)
         return FOLIOT__SEALED_FOR_ENET;
-    if (type == FOLIOT__SEALED_RAW)
-        take_packets(t, p, *bytes, *length, arrived_ns);
-    else
+    if (type == FOLIOT__SEALED_RAW) {
+        foliot__raw_datagram datagram = {0};
+        slot *s = p->owner;
+        if (!s || s->state < SLOT_CONNECTING || s->state == SLOT_CLOSING)
+            t->head.counters.datagrams_dropped_ended++;
+        else if (!foliot__raw_datagram_parse_packets(*bytes, *length, &datagram))
+            t->head.counters.datagrams_dropped_malformed++;
+        else
+            for (uint32_t i = 0; i < datagram.count; i++)
+                foliot__enet_take_item(t, s, &datagram, i, *length + FOLIOT__SEAL_BYTES,
+                                       arrived_ns);
+    } else {
         take_control(t, p, from, *bytes, *length);
+    }
     return FOLIOT__SEALED_TAKEN;
 }
 

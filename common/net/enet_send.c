@@ -42,10 +42,11 @@ bool foliot__enet_add_datagram(enet_transport *t, slot *s, const uint8_t *kept, 
         o->heads[index][0] = FOLIOT__SEALED_RAW;
         memcpy(o->heads[index] + 1, &s->connect_id, 4);
         o->owners[index] = s->secure;
-    } else if (is_short)
+    } else if (is_short) {
         foliot__raw_datagram_short_head(s->connect_id, s->peer->outgoingPeerID, o->heads[index]);
-    else
+    } else {
         foliot__raw_datagram_early_head(s->cookie, s->connect_id, o->heads[index]);
+    }
     if (!is_short && !s->secure) // it is an opening too
         s->hello_ns = t->now_ns;
     s->datagram = index;
@@ -66,23 +67,6 @@ static bool send_item(enet_transport *t, slot *s, uint16_t kind, const uint8_t *
     return kept && foliot__enet_add_datagram(t, s, kept, length);
 }
 
-// A packet that is too large for the path; it is lost if one of its fragments is.
-static bool send_fragments(enet_transport *t, slot *s, const uint8_t *packet, size_t length)
-{
-    uint8_t copy[FOLIOT_PACKET_BYTES_MAX], fragment[FOLIOT_PACKET_BYTES_MAX];
-    size_t room = s->path_bytes - foliot__enet_head_bytes(s) - FOLIOT__RAW_LENGTH_BYTES;
-    uint32_t count = foliot__fragment_count(length, room);
-    FOLIOT_ASSERT(count >= 2);
-    memcpy(copy, packet, length); // the outbox may be flushed in between
-    s->fragmented++;
-    for (uint32_t i = 0; i < count; i++) {
-        size_t bytes = foliot__fragment_write(copy, length, s->fragmented, i, count, fragment);
-        if (!send_item(t, s, FOLIOT__RAW_FRAGMENT, fragment, bytes))
-            return false;
-    }
-    return true;
-}
-
 // Queues a packet that the outbox keeps for one receiver.
 static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length)
 {
@@ -92,25 +76,28 @@ static bool send_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_
     if (o->count > 0 && s->flush == o->flushes && s->datagram < o->count &&
         foliot__outbox_append(o, s->datagram, kept, length, s->path_bytes))
         return true;
-    if (foliot__enet_head_bytes(s) + FOLIOT__RAW_LENGTH_BYTES + length > s->path_bytes)
-        return send_fragments(t, s, kept + FOLIOT__RAW_LENGTH_BYTES, length);
+    if (foliot__enet_head_bytes(s) + FOLIOT__RAW_LENGTH_BYTES + length > s->path_bytes) {
+        // A packet that is too large for the path; it is lost if one of its fragments is.
+        uint8_t copy[FOLIOT_PACKET_BYTES_MAX], fragment[FOLIOT_PACKET_BYTES_MAX];
+        size_t room = s->path_bytes - foliot__enet_head_bytes(s) - FOLIOT__RAW_LENGTH_BYTES;
+        uint32_t count = foliot__fragment_count(length, room);
+        FOLIOT_ASSERT(count >= 2);
+        memcpy(copy, (kept + FOLIOT__RAW_LENGTH_BYTES),
+               length); // the outbox may be flushed in between
+        s->fragmented++;
+        for (uint32_t i = 0; i < count; i++) {
+            size_t bytes = foliot__fragment_write(copy, length, s->fragmented, i, count, fragment);
+            if (!send_item(t, s, FOLIOT__RAW_FRAGMENT, fragment, bytes))
+                return false;
+        }
+        return true;
+    }
     return foliot__enet_add_datagram(t, s, kept, length);
 }
 
 // -- probes of the paths, and answers to the peers' probes
 
-static void send_probe(enet_transport *t, slot *s, uint32_t size)
-{
-    uint8_t probe[FOLIOT__PATH_BYTES_MAX] = {FOLIOT__PATH_PROBE, (uint8_t)s->path.number,
-                                             (uint8_t)(s->path.number >> 8)};
-    bool large = s->sent_large; // by others than probes
-    send_item(t, s, FOLIOT__RAW_PATH, probe,
-              size - foliot__enet_head_bytes(s) - FOLIOT__RAW_LENGTH_BYTES);
-    s->sent_large = large;
-    t->head.counters.path_probes++;
-}
-
-static void send_answers(enet_transport *t)
+void foliot__enet_advance_paths(enet_transport *t)
 {
     for (uint32_t i = 0; i < t->path_answers_count; i++) {
         const foliot__path_answer *answer = &t->path_answers[i];
@@ -119,11 +106,6 @@ static void send_answers(enet_transport *t)
             (void)send_item(t, s, FOLIOT__RAW_PATH, answer->item, sizeof answer->item);
     }
     t->path_answers_count = 0;
-}
-
-void foliot__enet_advance_paths(enet_transport *t)
-{
-    send_answers(t);
     if (t->now_ns < t->paths_ns)
         return;
     uint64_t due = UINT64_MAX;
@@ -136,8 +118,15 @@ void foliot__enet_advance_paths(enet_transport *t)
         uint32_t size =
             foliot__path_probe(&s->path, t->now_ns, (uint64_t)s->peer->roundTripTime * 1000000u);
         foliot__enet_set_sizes(s);
-        if (size > 0)
-            send_probe(t, s, size);
+        if (size > 0) {
+            uint8_t probe[FOLIOT__PATH_BYTES_MAX] = {FOLIOT__PATH_PROBE, (uint8_t)s->path.number,
+                                                     (uint8_t)(s->path.number >> 8)};
+            bool large = s->sent_large; // by others than probes
+            send_item(t, s, FOLIOT__RAW_PATH, probe,
+                      size - foliot__enet_head_bytes(s) - FOLIOT__RAW_LENGTH_BYTES);
+            s->sent_large = large;
+            t->head.counters.path_probes++;
+        }
         uint64_t next = foliot__path_due_ns(&s->path);
         due = next < due ? next : due;
     }

@@ -144,11 +144,6 @@ slot *foliot__six_slot(enet_transport *t, const ENetAddress *alias)
     return (enet_uint16)s->generation == alias->port ? s : NULL;
 }
 
-static bool same_alias(const ENetAddress *a, const ENetAddress *b)
-{
-    return a->host == b->host && a->port == b->port;
-}
-
 // Learned while the slot is there: ENet sends something as soon as it has a peer. NULL: unknown.
 static foliot__net_address *real_of(enet_transport *t, const ENetPeer *peer)
 {
@@ -156,7 +151,7 @@ static foliot__net_address *real_of(enet_transport *t, const ENetPeer *peer)
     const slot *s = foliot__six_slot(t, &peer->address);
     if (peer->address.host == 0)
         return NULL;
-    if (!same_alias(&real->alias, &peer->address)) {
+    if (real->alias.host != peer->address.host || real->alias.port != peer->address.port) {
         if (!s)
             return NULL;
         *real = (real_address){peer->address, s->address};

@@ -83,24 +83,19 @@ void foliot__slot_release(slot *s, ENetPeer *to)
     s->waiting_count = 0;
 }
 
-// Connections of an address that ENet has not made yet cost nothing but a cookie each.
-static bool too_many_early(const enet_transport *t, uint64_t host)
+slot *foliot__slot_admit(enet_transport *t, const foliot__net_address *address,
+                         foliot__admitted *why)
 {
+    uint64_t host = foliot__net_address_host_key(address);
+    *why = FOLIOT__ADMITTED_NOT_YET;
+    // Connections of an address that ENet has not made yet cost nothing but a cookie each.
     uint32_t count = 0, most = t->admission.per_address_max / 2;
     for (uint32_t i = 0; t->early_slots > 0 && i < t->head.config.peers_max; i++) {
         const slot *s = &t->slots[i];
         count += (s->state == SLOT_EARLY || s->state == SLOT_CLOSING) &&
                  foliot__net_address_host_key(&s->address) == host;
     }
-    return count >= (most < EARLY_PER_ADDRESS_MIN ? EARLY_PER_ADDRESS_MIN : most);
-}
-
-slot *foliot__slot_admit(enet_transport *t, const foliot__net_address *address,
-                         foliot__admitted *why)
-{
-    uint64_t host = foliot__net_address_host_key(address);
-    *why = FOLIOT__ADMITTED_NOT_YET;
-    if (!too_many_early(t, host))
+    if (count < (most < EARLY_PER_ADDRESS_MIN ? EARLY_PER_ADDRESS_MIN : most))
         *why = foliot__admit(&t->admission, host, t->now_ns);
     if (*why != FOLIOT__ADMITTED)
         return NULL;
@@ -112,15 +107,6 @@ slot *foliot__slot_admit(enet_transport *t, const foliot__net_address *address,
     return s;
 }
 
-// Its keys stay for as long as ENet says farewell.
-static void let_keys_linger(enet_transport *t, slot *s)
-{
-    if (!s->secure)
-        return;
-    foliot__secure_linger(t->secure, s->secure, t->now_ns + LINGER_NS);
-    s->secure = NULL;
-}
-
 void foliot__slot_set(enet_transport *t, slot *s, uint32_t state)
 {
     if (state == SLOT_FREE && s->state != SLOT_FREE && t->head.config.bind)
@@ -129,7 +115,11 @@ void foliot__slot_set(enet_transport *t, slot *s, uint32_t state)
     t->early_slots += state == SLOT_EARLY || state == SLOT_CLOSING;
     s->state = state;
     if (state == SLOT_FREE) {
-        let_keys_linger(t, s);
+        // Its keys stay for as long as ENet says farewell.
+        if (s->secure) {
+            foliot__secure_linger(t->secure, s->secure, t->now_ns + LINGER_NS);
+            s->secure = NULL;
+        }
         foliot__slot_release(s, NULL);
         free(s->reassembly);
         s->reassembly = NULL;

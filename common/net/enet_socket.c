@@ -6,12 +6,6 @@
 #include <errno.h>
 #include <string.h>
 
-static bool knows_no_way(int why)
-{
-    return why == ENETUNREACH || why == EHOSTUNREACH || why == EADDRNOTAVAIL ||
-           why == EAFNOSUPPORT || why == ENETDOWN;
-}
-
 bool foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                       size_t length)
 {
@@ -19,7 +13,8 @@ bool foliot__send_raw(enet_transport *t, const foliot__net_address *to, const ui
     socklen_t at_bytes = foliot__net_address_to_socket(to, &at);
     // What the socket does not take is lost, as on any network.
     return sendto(t->socket, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL, &at.any, at_bytes) >= 0 ||
-           !knows_no_way(errno);
+           (errno != ENETUNREACH && errno != EHOSTUNREACH && errno != EADDRNOTAVAIL &&
+            errno != EAFNOSUPPORT && errno != ENETDOWN);
 }
 
 void foliot__send_undivided(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,

@@ -29,16 +29,6 @@
 #define FAREWELL_MS 3000u
 #define DATAGRAMS_A_SERVICE 256 // that ENet receives at most in one call
 
-static void configure_peer(enet_transport *t, ENetPeer *peer)
-{
-    // Throttle off: it would drop unreliable packets by a guess at congestion (measured: half of
-    // them).
-    enet_peer_throttle_configure(peer, 5000, ENET_PEER_PACKET_THROTTLE_SCALE, 0);
-    enet_peer_timeout(peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
-    uint32_t ping_ms = t->head.config.timeout_ms / PINGS_A_TIMEOUT;
-    enet_peer_ping_interval(peer, ping_ms < PING_MS_MAX ? ping_ms : PING_MS_MAX);
-}
-
 // Disconnects after delivering what was sent. The time-out is short, since the peer occupies a
 // place of ENet's meanwhile.
 static void farewell(ENetPeer *peer, uint32_t reason)
@@ -47,24 +37,25 @@ static void farewell(ENetPeer *peer, uint32_t reason)
     enet_peer_disconnect_later(peer, reason);
 }
 
-static slot *slot_of_peer(enet_transport *t, const ENetPeer *peer)
-{
-    foliot__net_address at = foliot__net_address_of_ip4(peer->address.host, peer->address.port);
-    return t->six ? foliot__six_slot(t, &peer->address)
-                  : foliot__slot_by_connection(t, &at, peer->connectID);
-}
-
 // ENet has connected. The cookie, or its answer, already was the event.
 static void connected(enet_transport *t, ENetPeer *peer)
 {
     slot *s = peer->data;
-    if (!s)
-        s = slot_of_peer(t, peer);
+    if (!s) {
+        foliot__net_address at = foliot__net_address_of_ip4(peer->address.host, peer->address.port);
+        s = t->six ? foliot__six_slot(t, &peer->address)
+                   : foliot__slot_by_connection(t, &at, peer->connectID);
+    }
     if (!s || s->state == SLOT_FREE) { // the slot timed out before
         enet_peer_reset(peer);
         return;
     }
-    configure_peer(t, peer);
+    // Throttle off: it would drop unreliable packets by a guess at congestion (measured: half of
+    // them).
+    enet_peer_throttle_configure(peer, 5000, ENET_PEER_PACKET_THROTTLE_SCALE, 0);
+    enet_peer_timeout(peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
+    uint32_t ping_ms = t->head.config.timeout_ms / PINGS_A_TIMEOUT;
+    enet_peer_ping_interval(peer, ping_ms < PING_MS_MAX ? ping_ms : PING_MS_MAX);
     t->unsent = t->unsent || s->waiting_count > 0;
     if (s->state == SLOT_CLOSING) {
         foliot__slot_release(s, peer);
@@ -79,20 +70,6 @@ static void connected(enet_transport *t, ENetPeer *peer)
     foliot__slot_set(t, s, SLOT_CONNECTED);
     foliot__enet_open_path(t, s);
     foliot__slot_release(s, peer);
-}
-
-static bool disconnected(enet_transport *t, ENetPeer *peer, uint32_t reason,
-                         foliot_transport_event *event)
-{
-    slot *s = peer->data;
-    peer->data = NULL;
-    if (!s)
-        return false;
-    *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED,
-                                      .peer = foliot__slot_id(t, s),
-                                      .reason = reason ? reason : FOLIOT_DISCONNECT_TIMEOUT};
-    foliot__slot_set(t, s, SLOT_FREE);
-    return true;
 }
 
 static bool next_datagram(enet_transport *t, foliot_transport_event *event)
@@ -139,7 +116,16 @@ static bool translate(enet_transport *t, const ENetEvent *from, foliot_transport
         connected(t, from->peer);
         return false;
     case ENET_EVENT_TYPE_DISCONNECT:
-        return disconnected(t, from->peer, from->data, event);
+        slot *s = from->peer->data;
+        from->peer->data = NULL;
+        if (!s)
+            return false;
+        *event =
+            (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED,
+                                     .peer = foliot__slot_id(t, s),
+                                     .reason = from->data ? from->data : FOLIOT_DISCONNECT_TIMEOUT};
+        foliot__slot_set(t, s, SLOT_FREE);
+        return true;
     case ENET_EVENT_TYPE_RECEIVE:
         return received(t, from, event);
     case ENET_EVENT_TYPE_NONE:
@@ -153,15 +139,6 @@ static void drop_delivered(enet_transport *t)
     if (t->delivered)
         enet_packet_destroy(t->delivered);
     t->delivered = NULL;
-}
-
-// Nothing has come for ENet, nothing waits to leave, and its timers were looked at just now.
-static bool enet_rests(const enet_transport *t)
-{
-    char byte;
-    return t->batched && !t->six && !t->unsent && t->idle_ns &&
-           t->now_ns - t->idle_ns < REST_NS_MAX &&
-           recv(t->socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
 // The next event of ENet's, or what its service returns.
@@ -180,7 +157,10 @@ static int next_event(enet_transport *t, ENetEvent *from)
     if (t->services++ >=
         SERVICES_AT_A_TIME) // a flood must not keep us here: the socket holds the rest
         return 0;
-    if (enet_rests(t))
+    // Nothing has come for ENet, nothing waits to leave, and its timers were looked at just now.
+    char byte;
+    if (t->batched && !t->six && !t->unsent && t->idle_ns && t->now_ns - t->idle_ns < REST_NS_MAX &&
+        recv(t->socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN)
         return 0;
     t->idle_ns = 0;
     t->datagrams = 0;
@@ -450,28 +430,23 @@ static const foliot__transport_maker enet_maker = {
     enet_count_leaving,
 };
 
-// ENet's own bind hides why it failed.
-static foliot_status port_free(const foliot__net_address *address)
-{
-    foliot__socket_address at;
-    socklen_t bytes = foliot__net_address_to_socket(address, &at);
-    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    int why = fd < 0 || bind(fd, &at.any, bytes) != 0 ? errno : 0;
-    if (fd >= 0)
-        close(fd);
-    return why == 0               ? FOLIOT_STATUS_OK
-           : why == EADDRNOTAVAIL ? FOLIOT_STATUS_NOT_FOUND
-           : why == EACCES        ? FOLIOT_STATUS_REFUSED
-           : why == EADDRINUSE    ? FOLIOT_STATUS_BUSY
-                                  : FOLIOT_STATUS_AGAIN;
-}
-
 static foliot_status open_four(enet_transport *t, const foliot__net_address *address, bool relayed)
 {
     const foliot_transport_config *config = &t->head.config;
     ENetAddress at = {0};
     if (config->bind && foliot__net_address_is_ip4(address)) {
-        foliot_status status = port_free(address);
+        // ENet's own bind hides why it failed.
+        foliot__socket_address own;
+        socklen_t bytes = foliot__net_address_to_socket(address, &own);
+        int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+        int why = fd < 0 || bind(fd, &own.any, bytes) != 0 ? errno : 0;
+        if (fd >= 0)
+            close(fd);
+        foliot_status status = why == 0               ? FOLIOT_STATUS_OK
+                               : why == EADDRNOTAVAIL ? FOLIOT_STATUS_NOT_FOUND
+                               : why == EACCES        ? FOLIOT_STATUS_REFUSED
+                               : why == EADDRINUSE    ? FOLIOT_STATUS_BUSY
+                                                      : FOLIOT_STATUS_AGAIN;
         if (status != FOLIOT_STATUS_OK)
             return status;
         at.host = foliot__net_address_get_ip4(address);
@@ -519,31 +494,6 @@ static foliot_status open_host(enet_transport *t)
     return status == FOLIOT_STATUS_OK ? foliot__enet_watch_proxy(t) : status;
 }
 
-// On the loopback, and behind the impairment's proxy, all clients have one address.
-static bool shares_address(const enet_transport *t)
-{
-    foliot__net_address address;
-    bool known = t->head.config.bind && foliot__net_address_read(t->head.config.bind, 0, &address);
-    return known && (foliot__net_address_is_loopback(&address) || foliot__enet_impaired(t));
-}
-
-static void set_limits(enet_transport *t)
-{
-    bool listens = t->head.config.bind != NULL;
-    t->packet_bytes_max = listens ? LISTENER_PACKET_BYTES_MAX : FOLIOT_RELIABLE_BYTES_MAX;
-    t->host->maximumPacketSize = FOLIOT_RELIABLE_BYTES_MAX;
-    t->host->maximumWaitingData =
-        listens ? LISTENER_WAITING_BYTES_MAX : 2 * FOLIOT_RELIABLE_BYTES_MAX;
-    if (listens) // ENet also counts peers that are still disconnecting
-        t->host->duplicatePeers = t->admission.per_address_max;
-    t->host->mtu = foliot__enet_most_bytes(t); // of its peers: see foliot__enet_open_path
-    foliot__set_fragments(t->socket, false);
-    t->host->intercept = foliot__enet_intercept;
-    t->host->checksum = foliot__enet_checksum;
-    enet_socket_set_option(t->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
-    enet_socket_set_option(t->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
-}
-
 foliot_status foliot_transport_create_enet(const foliot_transport_config *config, uint64_t now_ns,
                                            foliot_transport **transport)
 {
@@ -566,7 +516,10 @@ foliot_status foliot_transport_create_enet(const foliot_transport_config *config
     t->connect_ids = connect_ids;
     t->epoll_fd = -1;
     foliot_transport_config limits = *config;
-    if (shares_address(t)) {
+    // On the loopback, and behind the impairment's proxy, all clients have one address.
+    foliot__net_address address;
+    bool known = t->head.config.bind && foliot__net_address_read(t->head.config.bind, 0, &address);
+    if (known && (foliot__net_address_is_loopback(&address) || foliot__enet_impaired(t))) {
         limits.peers_per_address_max =
             config->peers_per_address_max ? config->peers_per_address_max : config->peers_max;
         limits.joins_per_second =
@@ -586,7 +539,19 @@ foliot_status foliot_transport_create_enet(const foliot_transport_config *config
         enet_destroy(&t->head);
         return status;
     }
-    set_limits(t);
+    bool listens = t->head.config.bind != NULL;
+    t->packet_bytes_max = listens ? LISTENER_PACKET_BYTES_MAX : FOLIOT_RELIABLE_BYTES_MAX;
+    t->host->maximumPacketSize = FOLIOT_RELIABLE_BYTES_MAX;
+    t->host->maximumWaitingData =
+        listens ? LISTENER_WAITING_BYTES_MAX : 2 * FOLIOT_RELIABLE_BYTES_MAX;
+    if (listens) // ENet also counts peers that are still disconnecting
+        t->host->duplicatePeers = t->admission.per_address_max;
+    t->host->mtu = foliot__enet_most_bytes(t); // of its peers: see foliot__enet_open_path
+    foliot__set_fragments(t->socket, false);
+    t->host->intercept = foliot__enet_intercept;
+    t->host->checksum = foliot__enet_checksum;
+    enet_socket_set_option(t->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
+    enet_socket_set_option(t->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
     foliot__enet_set_clock(t, now_ns);
     foliot__cookie_keys_draw(&t->keys, now_ns);
     *transport = &t->head;

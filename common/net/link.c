@@ -49,19 +49,15 @@ static bool lost(foliot__impaired_link *link, double draw)
     return link->in_burst;
 }
 
-// A standard normal value from two uniform ones (Box and Muller 1958).
-static double normal(double u1, double u2)
-{
-    return sqrt(-2 * log(1 - u1)) * cos(6.283185307179586 * u2);
-}
-
 static double jitter_ms(foliot__impaired_link *link, double u1, double u2)
 {
     const foliot_impairment *i = &link->impairment;
     double width = i->jitter_ms_max - i->jitter_ms_min;
     switch (i->jitter_kind) {
     case FOLIOT_JITTER_NORMAL:
-        return fabs(i->jitter_ms_min + width * normal(u1, u2));
+        // A standard normal value from two uniform ones (Box and Muller 1958).
+        return fabs(i->jitter_ms_min +
+                    width * sqrt(-2 * log(1 - u1)) * cos(6.283185307179586 * u2));
     case FOLIOT_JITTER_CORRELATED:
         link->walk = fmin(1, fmax(0, link->walk + 0.2 * (u1 - 0.5)));
         return i->jitter_ms_min + width * link->walk;
@@ -298,29 +294,6 @@ static bool measure(const char *text, const unit *units, double *value)
     return false;
 }
 
-static const char *take_jitter(foliot_impairment *i, const char *value)
-{
-    char low[32] = "0";
-    const char *dash = strchr(value, '-'), *high = dash ? dash + 1 : value;
-    if (dash && (size_t)(dash - value) < sizeof low)
-        snprintf(low, sizeof low, "%.*s", (int)(dash - value), value);
-    bool good = measure(low, time_units, &i->jitter_ms_min) &&
-                measure(high, time_units, &i->jitter_ms_max) &&
-                i->jitter_ms_min <= i->jitter_ms_max && i->jitter_ms_max <= 60000;
-    return good ? NULL : "a range such as 0-100ms, at most 60s";
-}
-
-static const char *take_kind(foliot_impairment *i, const char *value)
-{
-    static const char *const kinds[] = {"uniform", "normal", "correlated"};
-    for (int k = 0; k < 3; k++)
-        if (strcmp(value, kinds[k]) == 0) {
-            i->jitter_kind = (foliot_jitter_kind)k;
-            return NULL;
-        }
-    return "uniform, normal or correlated";
-}
-
 // NULL, or what was expected instead.
 static const char *take(foliot_impairment *i, const char *name, const char *value)
 {
@@ -334,10 +307,25 @@ static const char *take(foliot_impairment *i, const char *name, const char *valu
             memcpy((char *)i + keys[k].offset, &number, sizeof number);
             return NULL;
         }
-    if (strcmp(name, "jitter") == 0)
-        return take_jitter(i, value);
-    if (strcmp(name, "jitter-kind") == 0)
-        return take_kind(i, value);
+    if (strcmp(name, "jitter") == 0) {
+        char low[32] = "0";
+        const char *dash = strchr(value, '-'), *high = dash ? dash + 1 : value;
+        if (dash && (size_t)(dash - value) < sizeof low)
+            snprintf(low, sizeof low, "%.*s", (int)(dash - value), value);
+        bool good = measure(low, time_units, &i->jitter_ms_min) &&
+                    measure(high, time_units, &i->jitter_ms_max) &&
+                    i->jitter_ms_min <= i->jitter_ms_max && i->jitter_ms_max <= 60000;
+        return good ? NULL : "a range such as 0-100ms, at most 60s";
+    }
+    if (strcmp(name, "jitter-kind") == 0) {
+        static const char *const kinds[] = {"uniform", "normal", "correlated"};
+        for (int k = 0; k < 3; k++)
+            if (strcmp(value, kinds[k]) == 0) {
+                i->jitter_kind = (foliot_jitter_kind)k;
+                return NULL;
+            }
+        return "uniform, normal or correlated";
+    }
     if (strcmp(name, "queue") == 0) {
         if (!measure(value, size_units, &number) || number < 1500 || number > 1e9)
             return "bytes such as 64k, at least 1500";

@@ -117,20 +117,6 @@ static void release(memory *m, slot *s)
     s->state = SLOT_FREE;
 }
 
-// A slot for a newcomer, within what may be held from where he comes.
-static slot *admit(memory *m, uint32_t serial, foliot_peer_id *peer)
-{
-    foliot_transport_counters *counters = &m->head.counters;
-    foliot__admitted why =
-        m->port ? foliot__admit(&m->admission, serial, m->now_ns) : FOLIOT__ADMITTED;
-    counters->connects_over_address += why == FOLIOT__ADMITTED_NOT_MORE;
-    counters->connects_too_fast += why == FOLIOT__ADMITTED_NOT_YET;
-    slot *s = m->port && why == FOLIOT__ADMITTED ? free_slot(m, peer) : NULL;
-    if (!s && m->port && why == FOLIOT__ADMITTED)
-        foliot__admission_release(&m->admission, serial);
-    return s;
-}
-
 // -- carrying
 
 // Through the sender's link, then the receiver's; how often is drawn by each.
@@ -237,7 +223,15 @@ static void memory_disconnect(foliot_transport *transport, foliot_peer_id peer, 
 static void accept(memory *m, const envelope *e)
 {
     foliot_peer_id peer;
-    slot *s = admit(m, e->from, &peer);
+    // A slot for a newcomer, within what may be held from where he comes.
+    foliot_transport_counters *counters = &m->head.counters;
+    foliot__admitted why =
+        m->port ? foliot__admit(&m->admission, e->from, m->now_ns) : FOLIOT__ADMITTED;
+    counters->connects_over_address += why == FOLIOT__ADMITTED_NOT_MORE;
+    counters->connects_too_fast += why == FOLIOT__ADMITTED_NOT_YET;
+    slot *s = m->port && why == FOLIOT__ADMITTED ? free_slot(m, &peer) : NULL;
+    if (!s && m->port && why == FOLIOT__ADMITTED)
+        foliot__admission_release(&m->admission, e->from);
     slot refused = {.far = e->from, .far_peer = e->from_peer};
     if (!s) {
         m->head.counters.connects_refused++;
@@ -301,38 +295,9 @@ static bool receive(memory *m, const foliot__packet *packet, foliot_transport_ev
     return true;
 }
 
-// Repeats connection requests that found no host, or were lost.
-static void ask_again(memory *m)
-{
-    for (uint32_t i = 0; i < m->head.config.peers_max; i++) {
-        slot *s = &m->slots[i];
-        const memory *there = s->far ? find_serial(m->hub, s->far) : NULL;
-        if (s->state != SLOT_CONNECTING || (there && !s->broken) ||
-            m->now_ns - s->asked_ns < RESEND_NS)
-            continue;
-        const memory *to = find_port(m->hub, s->port);
-        s->asked_ns = m->now_ns;
-        s->far = to ? to->serial : 0;
-        s->broken = false;
-        s->reliable_due_ns = 0;
-        if (to)
-            post(m, s, (envelope){.kind = MAIL_CONNECT}, NULL, 0);
-    }
-}
-
 static bool deaf(const foliot__impaired_link *link)
 {
     return link->impairment.loss >= 1;
-}
-
-// Whether pings, which a real transport sends while nothing else is said, would have been answered.
-static bool answered(memory *m, const slot *s)
-{
-    memory *there = find_serial(m->hub, s->far);
-    const slot *far = there ? slot_of(there, s->far_peer) : NULL;
-    return s->state == SLOT_CONNECTED && !s->broken && far && far->far == m->serial &&
-           !far->broken && !deaf(&m->send) && !deaf(&m->receive) && !deaf(&there->send) &&
-           !deaf(&there->receive);
 }
 
 // A peer whose end is gone or out of reach, or which never answered.
@@ -343,7 +308,13 @@ static bool timed_out(memory *m, foliot_transport_event *event)
         slot *s = &m->slots[i];
         if (s->state == SLOT_FREE || m->now_ns - s->heard_ns < timeout_ns)
             continue;
-        if (answered(m, s)) {
+        // Whether pings, which a real transport sends while nothing else is said, would have been
+        // answered.
+        memory *there = find_serial(m->hub, s->far);
+        const slot *far = there ? slot_of(there, s->far_peer) : NULL;
+        if (s->state == SLOT_CONNECTED && !s->broken && far && far->far == m->serial &&
+            !far->broken && !deaf(&m->send) && !deaf(&m->receive) && !deaf(&there->send) &&
+            !deaf(&there->receive)) {
             s->heard_ns = m->now_ns;
             continue;
         }
@@ -361,7 +332,21 @@ static bool memory_poll(foliot_transport *transport, uint64_t now_ns, foliot_tra
     memory *m = (memory *)transport;
     foliot__packet packet;
     m->now_ns = now_ns;
-    ask_again(m);
+    // Repeats connection requests that found no host, or were lost.
+    for (uint32_t i = 0; i < m->head.config.peers_max; i++) {
+        slot *s = &m->slots[i];
+        const memory *there = s->far ? find_serial(m->hub, s->far) : NULL;
+        if (s->state != SLOT_CONNECTING || (there && !s->broken) ||
+            m->now_ns - s->asked_ns < RESEND_NS)
+            continue;
+        const memory *to = find_port(m->hub, s->port);
+        s->asked_ns = m->now_ns;
+        s->far = to ? to->serial : 0;
+        s->broken = false;
+        s->reliable_due_ns = 0;
+        if (to)
+            post(m, s, (envelope){.kind = MAIL_CONNECT}, NULL, 0);
+    }
     while (foliot__impaired_link_pop(&m->inbox, now_ns, &packet)) {
         free(m->delivered);
         m->delivered = packet.bytes;

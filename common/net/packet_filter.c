@@ -84,14 +84,6 @@ bool foliot__packet_filter_proven(const uint8_t *datagram, size_t length, uint32
 
 // -- the walk
 
-// A fragment of a reliable packet: startSequenceNumber and dataLength are read already.
-static bool fragment_good(walk *w, uint32_t packet_bytes_max)
-{
-    uint32_t count = take(w, 4), number = take(w, 4), total = take(w, 4), offset = take(w, 4);
-    return w->good && total <= packet_bytes_max && count <= total / FRAGMENT_BYTES_MIN + 1 &&
-           number < count && offset < total;
-}
-
 // Behind the four bytes that every command begins with.
 static foliot__verdict command_body(walk *w, unsigned command, bool connected,
                                     uint32_t packet_bytes_max, foliot__claims *claims)
@@ -116,7 +108,10 @@ static foliot__verdict command_body(walk *w, unsigned command, bool connected,
     case ENET_PROTOCOL_COMMAND_SEND_FRAGMENT: {
         take(w, 2);
         uint32_t data = take(w, 2);
-        if (!fragment_good(w, packet_bytes_max))
+        // A fragment of a reliable packet: startSequenceNumber and dataLength are read already.
+        uint32_t count = take(w, 4), number = take(w, 4), total = take(w, 4), offset = take(w, 4);
+        if (!w->good || total > packet_bytes_max || count > total / FRAGMENT_BYTES_MIN + 1 ||
+            number >= count || offset >= total)
             return FOLIOT__FRAGMENT;
         skip(w, data);
         break;

@@ -65,44 +65,36 @@ void foliot__path_begin(foliot__path_mtu *path, uint32_t most, uint64_t now_ns)
     look_for(path, path->bytes);
 }
 
-// The size under way did not arrive.
-static void give_up(foliot__path_mtu *path, uint64_t now_ns)
-{
-    if (path->target == path->proven) { // what has arrived before does not any more
-        path->proven = path->bytes = FOLIOT__PATH_BYTES_MIN;
-        path->answerable = 0;
-        path->large = false;
-        descend_from(path, next_below(path->target));
-    } else if (path->descends || path->proven == FOLIOT__PATH_BYTES_MIN) {
-        path->bytes = path->proven;
-        descend_from(path, next_below(path->target));
-    } else {
-        path->target = 0;
-    }
-    if (!path->target)
-        rest(path, now_ns);
-}
-
-// Chooses the size of the next probe, if none is under way.
-static void choose_target(foliot__path_mtu *path, uint64_t now_ns)
-{
-    if (path->proven < path->most && now_ns >= path->raise_ns) {
-        look_for(path, next_above(path, path->proven));
-    } else if (path->large && path->proven > FOLIOT__PATH_BYTES_MIN &&
-               now_ns - path->proven_ns >= CONFIRM_NS) {
-        path->target = path->proven;
-        path->tries = 0;
-    }
-}
-
 uint32_t foliot__path_probe(foliot__path_mtu *path, uint64_t now_ns, uint64_t round_trip_ns)
 {
-    if (!path->target)
-        choose_target(path, now_ns);
+    if (!path->target) {
+        // Chooses the size of the next probe, if none is under way.
+        if (path->proven < path->most && now_ns >= path->raise_ns) {
+            look_for(path, next_above(path, path->proven));
+        } else if (path->large && path->proven > FOLIOT__PATH_BYTES_MIN &&
+                   now_ns - path->proven_ns >= CONFIRM_NS) {
+            path->target = path->proven;
+            path->tries = 0;
+        }
+    }
     if (path->target && path->tries > 0 && now_ns - path->sent_ns < WAIT_NS + 2 * round_trip_ns)
         return 0;
-    if (path->target && path->tries == TRIES)
-        give_up(path, now_ns);
+    if (path->target && path->tries == TRIES) {
+        // The size under way did not arrive.
+        if (path->target == path->proven) { // what has arrived before does not any more
+            path->proven = path->bytes = FOLIOT__PATH_BYTES_MIN;
+            path->answerable = 0;
+            path->large = false;
+            descend_from(path, next_below(path->target));
+        } else if (path->descends || path->proven == FOLIOT__PATH_BYTES_MIN) {
+            path->bytes = path->proven;
+            descend_from(path, next_below(path->target));
+        } else {
+            path->target = 0;
+        }
+        if (!path->target)
+            rest(path, now_ns);
+    }
     if (!path->target)
         return 0;
     path->tries++;

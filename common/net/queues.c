@@ -65,42 +65,6 @@ static void queues_disconnect(foliot_transport *transport, foliot_peer_id peer, 
     pthread_mutex_unlock(&q->lock);
 }
 
-// Takes over everything that was put: from then on it no longer counts against its peer.
-static void take_arrivals(foliot_queues *q)
-{
-    foliot_transport_counters *counters = &q->head.counters;
-    pthread_mutex_lock(&q->lock);
-    foliot__queues_clear(q->in_descriptor, &q->in_signalled);
-    q->polled = q->first_in;
-    q->first_in = q->last_in = NULL;
-    for (const foliot__arrival *a = q->polled; a; a = a->next) {
-        foliot__queued_peer *p = foliot__queues_place(q, a->event.peer);
-        if (p && a->event.kind == FOLIOT_TRANSPORT_RECEIVED) {
-            p->put_bytes -= a->event.length;
-            p->put_packets--;
-        }
-    }
-    counters->connects_over_address += q->over_address;
-    counters->connects_too_fast += q->too_fast;
-    counters->connects_refused += q->refused_joins;
-    counters->packets_queue_full += q->dropped;
-    q->over_address = q->too_fast = q->refused_joins = q->dropped = 0;
-    pthread_mutex_unlock(&q->lock);
-}
-
-// Whether the event is of a connection that the transport's owner has, or gets with it.
-static bool still_meant(foliot_queues *q, const foliot_transport_event *event)
-{
-    uint32_t *generation = &q->generations[foliot__peer_index(event->peer)];
-    if (event->kind == FOLIOT_TRANSPORT_CONNECTED)
-        *generation = foliot__peer_generation(event->peer);
-    if (*generation != foliot__peer_generation(event->peer))
-        return false;
-    if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED)
-        *generation = 0;
-    return true;
-}
-
 static bool queues_poll(foliot_transport *transport, uint64_t now_ns, foliot_transport_event *event)
 {
     foliot_queues *q = (foliot_queues *)transport;
@@ -108,14 +72,40 @@ static bool queues_poll(foliot_transport *transport, uint64_t now_ns, foliot_tra
     for (;;) {
         free(q->given);
         q->given = NULL;
-        if (!q->polled)
-            take_arrivals(q);
+        if (!q->polled) {
+            // Takes over everything that was put: from then on it no longer counts against its
+            // peer.
+            foliot_transport_counters *counters = &q->head.counters;
+            pthread_mutex_lock(&q->lock);
+            foliot__queues_clear(q->in_descriptor, &q->in_signalled);
+            q->polled = q->first_in;
+            q->first_in = q->last_in = NULL;
+            for (const foliot__arrival *a = q->polled; a; a = a->next) {
+                foliot__queued_peer *p = foliot__queues_place(q, a->event.peer);
+                if (p && a->event.kind == FOLIOT_TRANSPORT_RECEIVED) {
+                    p->put_bytes -= a->event.length;
+                    p->put_packets--;
+                }
+            }
+            counters->connects_over_address += q->over_address;
+            counters->connects_too_fast += q->too_fast;
+            counters->connects_refused += q->refused_joins;
+            counters->packets_queue_full += q->dropped;
+            q->over_address = q->too_fast = q->refused_joins = q->dropped = 0;
+            pthread_mutex_unlock(&q->lock);
+        }
         if (!q->polled)
             return false;
         q->given = q->polled;
         q->polled = q->polled->next;
-        if (!still_meant(q, &q->given->event))
+        // Whether the event is of a connection that the transport's owner has, or gets with it.
+        uint32_t *generation = &q->generations[foliot__peer_index(q->given->event.peer)];
+        if (q->given->event.kind == FOLIOT_TRANSPORT_CONNECTED)
+            *generation = foliot__peer_generation(q->given->event.peer);
+        if (*generation != foliot__peer_generation(q->given->event.peer))
             continue;
+        if (q->given->event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
+            *generation = 0;
         *event = q->given->event;
         if (event->arrived_ns > now_ns) // the other thread looked at the clock later
             event->arrived_ns = now_ns;

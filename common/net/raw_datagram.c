@@ -287,10 +287,11 @@ uint8_t *foliot__outbox_whole(foliot__outbox *o, size_t length)
     return at;
 }
 
-// Each datagram in one piece: gathering a few dozen bytes from two costs the system more than us
-// copying them.
-static void join_parts(foliot__outbox *o)
+uint32_t foliot__outbox_flush(foliot__outbox *o, int fd)
 {
+    uint32_t refused = 0;
+    // Each datagram in one piece: gathering a few dozen bytes from two costs the system more than
+    // us copying them.
     for (uint32_t i = 0; i < o->count; i++) {
         struct msghdr *m = &o->messages[i].msg_hdr;
         size_t at = 0;
@@ -304,12 +305,6 @@ static void join_parts(foliot__outbox *o)
         o->parts[i][0] = (struct iovec){whole, at};
         m->msg_iovlen = 1;
     }
-}
-
-uint32_t foliot__outbox_flush(foliot__outbox *o, int fd)
-{
-    uint32_t refused = 0;
-    join_parts(o);
     for (uint32_t at = 0; at < o->count;) {
         int sent = sendmmsg(fd, o->messages + at, o->count - at, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent > 0) {

@@ -325,30 +325,6 @@ bool foliot__secure_opening_known(const foliot__secure *s, const uint8_t *bytes,
     return false;
 }
 
-// What was refused makes room for what comes, so that who has nothing to show keeps nobody out; but
-// for wrong passwords, which could else be guessed as fast as they are looked at. What was accepted
-// is kept: accepted twice it would use its keys twice. NULL: there is no room in its set for a
-// moment; the same client with other bytes has another set.
-static foliot__known_opening *remember_opening(foliot__secure *s, const uint8_t *bytes,
-                                               size_t length, uint64_t now_ns)
-{
-    uint64_t mac = foliot__mac(&s->mac, bytes, length);
-    foliot__known_opening *set = set_of(s, mac), *place = NULL;
-    for (uint32_t i = 0; i < OPENINGS_A_SET; i++) {
-        foliot__known_opening *o = &set[i];
-        bool over = o->until_ns <= now_ns;
-        if (!over && (o->reason == 0 || s->security == FOLIOT_SECURITY_PASSWORD))
-            continue;
-        if (!place || o->until_ns < place->until_ns)
-            place = o;
-        if (over)
-            break;
-    }
-    if (place)
-        *place = (foliot__known_opening){.mac = mac, .until_ns = now_ns + OPENING_NS};
-    return place;
-}
-
 // Keys under one of the two shares and one secret to return by, if they are those of the proof.
 static bool try_keys(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes, size_t length,
                      const uint8_t *token_keys, const uint8_t *returns)
@@ -369,53 +345,50 @@ static bool try_keys(foliot__secure *s, foliot__secure_peer *p, const uint8_t *b
     return false;
 }
 
-// Whether the token's client may open one more. It proved that the token is its own.
-static bool count_client(foliot__secure *s, foliot__secure_peer *p, uint64_t now_ns)
-{
-    uint64_t client = p->identity.token.client;
-    p->counted =
-        client != 0 && foliot__admit(&s->used->clients, client, now_ns) == FOLIOT__ADMITTED;
-    return p->counted || client == 0;
-}
-
-// With the lock held.
-static uint32_t take_token(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes,
-                           size_t length, uint64_t now_ns, uint64_t now_s)
-{
-    uint8_t token_keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
-    foliot_token *token = &p->identity.token;
-    bool returns = bytes[AT_RETURNS], good = false;
-    uint8_t came_by[FOLIOT__RETURN_BYTES] = {0};
-    if (!foliot__secure_unseal_token(s, bytes + AT_TOKEN, token, token_keys))
-        return FOLIOT_DISCONNECT_TOKEN;
-    foliot__used_token *used = foliot__used_token_find(&s->used->table, bytes + AT_TOKEN);
-    uint32_t reason = foliot__secure_look_up_token(s, token, returns, now_s, &used);
-    for (int i = 0; !reason && !good && i < 1 + returns; i++) {
-        if (returns && !foliot__secret_given(used->returns[i]))
-            continue;
-        good = try_keys(s, p, bytes, length, token_keys, returns ? used->returns[i] : NULL);
-        if (good && returns)
-            memcpy(came_by, used->returns[i], sizeof came_by);
-    }
-    foliot__forget(token_keys, sizeof token_keys);
-    if (reason)
-        return reason;
-    if (!good)
-        return returns ? FOLIOT_DISCONNECT_TOKEN_USED : FOLIOT_DISCONNECT_TOKEN;
-    if (!count_client(s, p, now_ns))
-        return FOLIOT__OVER_CLIENT;
-    foliot__secure_remember_token(used, bytes + AT_TOKEN, token, p->keys.returns, came_by, returns);
-    p->used_token = (uint32_t)(used - s->used->table.entries) + 1;
-    p->returned = returns;
-    p->accepted = s->accepted++;
-    return 0;
-}
-
 static uint32_t accept_token(foliot__secure *s, foliot__secure_peer *p, const uint8_t *bytes,
                              size_t length, uint64_t now_ns, uint64_t now_s)
 {
     pthread_mutex_lock(&s->used->lock);
-    uint32_t reason = take_token(s, p, bytes, length, now_ns, now_s);
+    // With the lock held.
+    uint32_t reason;
+    uint8_t token_keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
+    foliot_token *token = &p->identity.token;
+    bool returns = bytes[AT_RETURNS], good = false;
+    uint8_t came_by[FOLIOT__RETURN_BYTES] = {0};
+    if (!foliot__secure_unseal_token(s, bytes + AT_TOKEN, token, token_keys)) {
+        reason = FOLIOT_DISCONNECT_TOKEN;
+    } else {
+        foliot__used_token *used = foliot__used_token_find(&s->used->table, bytes + AT_TOKEN);
+        uint32_t why = foliot__secure_look_up_token(s, token, returns, now_s, &used);
+        for (int i = 0; !why && !good && i < 1 + returns; i++) {
+            if (returns && !foliot__secret_given(used->returns[i]))
+                continue;
+            good = try_keys(s, p, bytes, length, token_keys, returns ? used->returns[i] : NULL);
+            if (good && returns)
+                memcpy(came_by, used->returns[i], sizeof came_by);
+        }
+        foliot__forget(token_keys, sizeof token_keys);
+        if (why) {
+            reason = why;
+        } else if (!good) {
+            reason = returns ? FOLIOT_DISCONNECT_TOKEN_USED : FOLIOT_DISCONNECT_TOKEN;
+        } else {
+            // Whether the token's client may open one more. It proved that the token is its own.
+            uint64_t client = p->identity.token.client;
+            p->counted =
+                client != 0 && foliot__admit(&s->used->clients, client, now_ns) == FOLIOT__ADMITTED;
+            if (!p->counted && client != 0) {
+                reason = FOLIOT__OVER_CLIENT;
+            } else {
+                foliot__secure_remember_token(used, bytes + AT_TOKEN, token, p->keys.returns,
+                                              came_by, returns);
+                p->used_token = (uint32_t)(used - s->used->table.entries) + 1;
+                p->returned = returns;
+                p->accepted = s->accepted++;
+                reason = 0;
+            }
+        }
+    }
     pthread_mutex_unlock(&s->used->lock);
     return reason;
 }
@@ -425,7 +398,24 @@ uint32_t foliot__secure_accept(foliot__secure *s, foliot__secure_peer *p, const 
 {
     uint32_t reason = 0;
     renew_shares(s, now_ns);
-    foliot__known_opening *known = remember_opening(s, bytes, length, now_ns);
+    // What was refused makes room for what comes, so that who has nothing to show keeps nobody out;
+    // but for wrong passwords, which could else be guessed as fast as they are looked at. What was
+    // accepted is kept: accepted twice it would use its keys twice. NULL: there is no room in its
+    // set for a moment; the same client with other bytes has another set.
+    uint64_t mac = foliot__mac(&s->mac, bytes, length);
+    foliot__known_opening *set = set_of(s, mac), *known = NULL;
+    for (uint32_t i = 0; i < OPENINGS_A_SET; i++) {
+        foliot__known_opening *o = &set[i];
+        bool over = o->until_ns <= now_ns;
+        if (!over && (o->reason == 0 || s->security == FOLIOT_SECURITY_PASSWORD))
+            continue;
+        if (!known || o->until_ns < known->until_ns)
+            known = o;
+        if (over)
+            break;
+    }
+    if (known)
+        *known = (foliot__known_opening){.mac = mac, .until_ns = now_ns + OPENING_NS};
     if (!known)
         return FOLIOT_DISCONNECT_FULL;
     if (bytes[AT_SECURITY] != (uint8_t)asked(s))
@@ -461,14 +451,6 @@ void foliot__secure_confirm(foliot__secure *s, foliot__secure_peer *p)
     }
 }
 
-// An entry is another token's only when that of before has long expired.
-static bool by_one_token(const foliot__secure_peer *p, const foliot__secure_peer *q)
-{
-    return p->used_token == q->used_token &&
-           p->identity.token.expires_s == q->identity.token.expires_s &&
-           p->identity.token.client == q->identity.token.client;
-}
-
 foliot__secure_peer *foliot__secure_replaced(foliot__secure *s, foliot__secure_peer *p,
                                              const foliot__secure_peer *after)
 {
@@ -477,7 +459,11 @@ foliot__secure_peer *foliot__secure_replaced(foliot__secure *s, foliot__secure_p
     for (uint32_t i = after ? (uint32_t)(after - s->peers) + 1 : 0;
          p->used_token && p->returned && i < s->taken; i++) {
         foliot__secure_peer *q = &s->peers[i];
-        if (q != p && q->used && q->owner && q->accepted < p->accepted && by_one_token(p, q))
+        // An entry is another token's only when that of before has long expired.
+        if (q != p && q->used && q->owner && q->accepted < p->accepted &&
+            p->used_token == q->used_token &&
+            p->identity.token.expires_s == q->identity.token.expires_s &&
+            p->identity.token.client == q->identity.token.client)
             return q;
     }
     return NULL;

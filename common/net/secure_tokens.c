@@ -28,24 +28,6 @@ bool foliot__secure_unseal_token(const foliot__secure *s, const uint8_t *sealed,
     return false;
 }
 
-static uint32_t reason_of(foliot__token_verdict verdict)
-{
-    switch (verdict) {
-    case FOLIOT__TOKEN_GOOD:
-        return 0;
-    case FOLIOT__TOKEN_EXPIRED:
-    case FOLIOT__TOKEN_EARLY:
-        return FOLIOT_DISCONNECT_TOKEN_EXPIRED;
-    case FOLIOT__TOKEN_USED:
-        return FOLIOT_DISCONNECT_TOKEN_USED;
-    case FOLIOT__TOKEN_NO_ROOM:
-        return FOLIOT_DISCONNECT_FULL;
-    case FOLIOT__TOKEN_FOREIGN:
-    default:
-        return FOLIOT_DISCONNECT_TOKEN;
-    }
-}
-
 bool foliot__secret_given(const uint8_t secret[FOLIOT__RETURN_BYTES])
 {
     static const uint8_t zeros[FOLIOT__RETURN_BYTES];
@@ -63,7 +45,20 @@ uint32_t foliot__secure_look_up_token(foliot__secure *s, const foliot_token *tok
     if (verdict == FOLIOT__TOKEN_GOOD && !*used &&
         !(*used = foliot__used_token_take(&s->used->table, now_s)))
         verdict = FOLIOT__TOKEN_NO_ROOM;
-    return reason_of(verdict);
+    switch (verdict) {
+    case FOLIOT__TOKEN_GOOD:
+        return 0;
+    case FOLIOT__TOKEN_EXPIRED:
+    case FOLIOT__TOKEN_EARLY:
+        return FOLIOT_DISCONNECT_TOKEN_EXPIRED;
+    case FOLIOT__TOKEN_USED:
+        return FOLIOT_DISCONNECT_TOKEN_USED;
+    case FOLIOT__TOKEN_NO_ROOM:
+        return FOLIOT_DISCONNECT_FULL;
+    case FOLIOT__TOKEN_FOREIGN:
+    default:
+        return FOLIOT_DISCONNECT_TOKEN;
+    }
 }
 
 void foliot__secure_remember_token(foliot__used_token *used, const uint8_t *nonce,

@@ -107,13 +107,6 @@ static void read_motor(foliot__scene_source *source, const foliot__node *node,
 
 // -- where a joint holds its bodies
 
-static void centre_between(const foliot_body_definition *a, const foliot_body_definition *b,
-                           double point[3])
-{
-    for (unsigned k = 0; k < 3; k++)
-        point[k] = a->position[k] + (b->position[k] - a->position[k]) / 2;
-}
-
 // The joint's place in the world: `anchor`, `anchor_a` or `anchor_b`, or else the middle between
 // the bodies. Anchors that are not given follow from it.
 static void place_joint(const foliot__assembly *assembly, const foliot__node *node,
@@ -131,7 +124,8 @@ static void place_joint(const foliot__assembly *assembly, const foliot__node *no
     else if (given_b)
         foliot__body_to_world(b, joint->anchor_b, point);
     else
-        centre_between(a, b, point);
+        for (unsigned k = 0; k < 3; k++)
+            point[k] = a->position[k] + (b->position[k] - a->position[k]) / 2;
     if (!given_a)
         foliot__world_to_body(a, point, joint->anchor_a);
     if (b && !given_b)
@@ -142,30 +136,6 @@ static void place_joint(const foliot__assembly *assembly, const foliot__node *no
         foliot__normalise(axis); // a rotation changes its length by rounding
         memcpy(joint->axis, axis, sizeof axis);
     }
-}
-
-// Which anchors may be given together.
-static void check_anchors(foliot__scene_source *source, const foliot__node *node,
-                          const foliot__path *path, uint32_t kind, bool grid)
-{
-    bool anchor = foliot__value_of(node, "anchor"), b = foliot__value_of(node, "b");
-    bool given_a = foliot__value_of(node, "anchor_a"), given_b = foliot__value_of(node, "anchor_b");
-    if (given_b && !b && !grid)
-        foliot__fault_at_key(source, node, path, "anchor_b",
-                             "needs `b`; where the other end is the world, `anchor` is its place");
-    else if (kind > FOLIOT_CONSTRAINT_ROD && anchor && (given_a || given_b))
-        foliot__fault_at_key(source, node, path, given_a ? "anchor_a" : "anchor_b",
-                             "cannot stand beside `anchor`: they say the same");
-}
-
-static void check_hinge(foliot__scene_source *source, const foliot__node *node,
-                        const foliot__path *path, foliot_constraint_definition *hinge)
-{
-    if (!foliot__normalise(hinge->axis))
-        foliot__fault_at_key(source, node, path, "axis", "must not be the zero vector");
-    if (foliot__value_of(node, "limits") && hinge->angle_min > hinge->angle_max)
-        foliot__fault_at_key(source, node, path, "limits",
-                             "must be [least, greatest], in this order");
 }
 
 // -- items
@@ -195,8 +165,19 @@ static void append_constraint(foliot__assembly *assembly, const foliot__node *no
     foliot__origin origin = {.item = node, .item_index = path->index};
     foliot__grid_context context = {*item, foliot__link_ends(source, node, path, joint), &origin,
                                     path, node};
-    if (foliot__source_is_fine(source))
-        check_anchors(source, node, path, item->as.constraint.kind, context.ends.grid);
+    if (foliot__source_is_fine(source)) {
+        // Which anchors may be given together.
+        bool anchor = foliot__value_of(node, "anchor"), b = foliot__value_of(node, "b");
+        bool given_a = foliot__value_of(node, "anchor_a"),
+             given_b = foliot__value_of(node, "anchor_b");
+        if (given_b && !b && !context.ends.grid)
+            foliot__fault_at_key(
+                source, node, path, "anchor_b",
+                "needs `b`; where the other end is the world, `anchor` is its place");
+        else if (item->as.constraint.kind > FOLIOT_CONSTRAINT_ROD && anchor && (given_a || given_b))
+            foliot__fault_at_key(source, node, path, given_a ? "anchor_a" : "anchor_b",
+                                 "cannot stand beside `anchor`: they say the same");
+    }
     if (!foliot__source_is_fine(source))
         return;
     if (!context.ends.grid) {
@@ -219,8 +200,14 @@ void foliot__read_constraint_item(foliot__scene_source *source, const foliot__no
         return;
     item.as.constraint = foliot_constraint_definition_default((foliot_constraint_kind)kind);
     foliot__read_mapping(source, node, path, constraint_keys[kind], &item);
-    if (foliot__source_is_fine(source) && kind == FOLIOT_CONSTRAINT_HINGE)
-        check_hinge(source, node, path, &item.as.constraint);
+    if (foliot__source_is_fine(source) && kind == FOLIOT_CONSTRAINT_HINGE) {
+        if (!foliot__normalise(item.as.constraint.axis))
+            foliot__fault_at_key(source, node, path, "axis", "must not be the zero vector");
+        if (foliot__value_of(node, "limits") &&
+            item.as.constraint.angle_min > item.as.constraint.angle_max)
+            foliot__fault_at_key(source, node, path, "limits",
+                                 "must be [least, greatest], in this order");
+    }
     if (foliot__source_is_fine(source))
         append_constraint(target, node, path, &item);
 }

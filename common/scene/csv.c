@@ -255,13 +255,6 @@ static void read_row(foliot__assembly *assembly, const foliot__csv *csv, const c
     foliot__list_append(assembly, &assembly->bodies, &body, origin, NULL);
 }
 
-static bool is_blank(const char *text, const char *end)
-{
-    while (text < end && is_space(*text))
-        text++;
-    return text == end;
-}
-
 static void read_lines(foliot__assembly *assembly, foliot__csv *csv, size_t length,
                        const foliot_body_definition *body, foliot__origin origin)
 {
@@ -272,7 +265,10 @@ static void read_lines(foliot__assembly *assembly, foliot__csv *csv, size_t leng
     for (origin.csv_line = 1; at < stop && reading->status == FOLIOT_STATUS_OK; origin.csv_line++) {
         const char *newline = memchr(at, '\n', (size_t)(stop - at));
         const char *end = newline ? newline : stop;
-        if (!is_blank(at, end)) {
+        const char *text = at;
+        while (text < end && is_space(*text))
+            text++;
+        if (text != end) {
             if (csv->count == 0)
                 read_header(reading, csv, at, end, origin.csv_line);
             else

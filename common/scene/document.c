@@ -84,24 +84,6 @@ static void open_node(builder *b, foliot__node_kind kind, yaml_mark_t mark)
     b->depth++;
 }
 
-static void add_scalar(builder *b, const yaml_event_t *event)
-{
-    const char *text = (const char *)event->data.scalar.value;
-    size_t length = event->data.scalar.length;
-    if (memchr(text, 0, length)) {
-        refuse_node(b, event->start_mark, "text must not contain a zero byte");
-        return;
-    }
-    bool key = expects_key(b);
-    foliot__node *node = add_node(b, FOLIOT__SCALAR, event->start_mark);
-    if (!node)
-        return;
-    node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    node->as.text = foliot__reading_copy_text(b->reading, text, length);
-    if (key)
-        b->key[b->depth - 1] = node->as.text;
-}
-
 static void check_decorations(builder *b, const yaml_event_t *event, const yaml_char_t *anchor,
                               const yaml_char_t *tag)
 {
@@ -111,28 +93,37 @@ static void check_decorations(builder *b, const yaml_event_t *event, const yaml_
         refuse_node(b, event->start_mark, "tags (!) are not allowed in a scene");
 }
 
-static void start_document(builder *b, const yaml_event_t *event)
-{
-    if (b->documents++)
-        refuse_node(b, event->start_mark, "a file holds one scene: a second document starts here");
-    const yaml_tag_directive_t *tags = event->data.document_start.tag_directives.start;
-    if (event->data.document_start.version_directive ||
-        tags != event->data.document_start.tag_directives.end)
-        refuse_node(b, event->start_mark, "directives (%) are not allowed in a scene");
-}
-
 static void take_event(builder *b, const yaml_event_t *event)
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        start_document(b, event);
+        if (b->documents++)
+            refuse_node(b, event->start_mark,
+                        "a file holds one scene: a second document starts here");
+        const yaml_tag_directive_t *tags = event->data.document_start.tag_directives.start;
+        if (event->data.document_start.version_directive ||
+            tags != event->data.document_start.tag_directives.end)
+            refuse_node(b, event->start_mark, "directives (%) are not allowed in a scene");
         break;
     case YAML_ALIAS_EVENT:
         refuse_node(b, event->start_mark, "aliases (*) are not allowed in a scene");
         break;
     case YAML_SCALAR_EVENT:
         check_decorations(b, event, event->data.scalar.anchor, event->data.scalar.tag);
-        add_scalar(b, event);
+        const char *text = (const char *)event->data.scalar.value;
+        size_t length = event->data.scalar.length;
+        if (memchr(text, 0, length)) {
+            refuse_node(b, event->start_mark, "text must not contain a zero byte");
+        } else {
+            bool key = expects_key(b);
+            foliot__node *node = add_node(b, FOLIOT__SCALAR, event->start_mark);
+            if (node) {
+                node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+                node->as.text = foliot__reading_copy_text(b->reading, text, length);
+                if (key)
+                    b->key[b->depth - 1] = node->as.text;
+            }
+        }
         break;
     case YAML_SEQUENCE_START_EVENT:
         check_decorations(b, event, event->data.sequence_start.anchor,
@@ -184,28 +175,25 @@ static size_t character_start(const char *text, size_t length, size_t offset)
     return offset;
 }
 
-static void refuse_syntax(builder *b, const yaml_parser_t *parser, const char *text, size_t length)
-{
-    foliot__text_place place = place_of(parser->problem_mark);
-    if (parser->error == YAML_MEMORY_ERROR) {
-        foliot__fault(b->reading, FOLIOT_STATUS_MEMORY, place, NULL, "no memory to read the scene");
-        return;
-    }
-    if (parser->error == YAML_READER_ERROR)
-        place = place_at(text, length, character_start(text, length, parser->problem_offset));
-    const char *context = parser->context ? parser->context : "";
-    foliot__fault(b->reading, FOLIOT_STATUS_INVALID, place, NULL, "this is not YAML: %s%s%s",
-                  context, *context ? ", " : "",
-                  parser->problem ? parser->problem : "unknown problem");
-}
-
 static void build_tree(builder *b, yaml_parser_t *parser, const char *text, size_t length)
 {
     bool ended = false;
     while (!ended && b->reading->status == FOLIOT_STATUS_OK) {
         yaml_event_t event;
         if (!yaml_parser_parse(parser, &event)) {
-            refuse_syntax(b, parser, text, length);
+            foliot__text_place place = place_of(parser->problem_mark);
+            if (parser->error == YAML_MEMORY_ERROR) {
+                foliot__fault(b->reading, FOLIOT_STATUS_MEMORY, place, NULL,
+                              "no memory to read the scene");
+            } else {
+                if (parser->error == YAML_READER_ERROR)
+                    place = place_at(text, length,
+                                     character_start(text, length, parser->problem_offset));
+                const char *context = parser->context ? parser->context : "";
+                foliot__fault(b->reading, FOLIOT_STATUS_INVALID, place, NULL,
+                              "this is not YAML: %s%s%s", context, *context ? ", " : "",
+                              parser->problem ? parser->problem : "unknown problem");
+            }
             return;
         }
         ended = event.type == YAML_STREAM_END_EVENT;

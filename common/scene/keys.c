@@ -173,24 +173,6 @@ static void read_prototypes(foliot__scene_source *source, const foliot__node *no
     foliot__read_sequence(source, node, path, read_prototype_item, foliot__assembly_of(source));
 }
 
-// Sorts the names of the bodies, by which forces and constraints find them.
-static void sort_names(foliot__assembly *assembly)
-{
-    uint32_t count = 0;
-    size_t bytes = (assembly->bodies.count + (size_t)1) * sizeof(foliot__name_entry);
-    foliot__name_entry *entries = foliot__reading_allocate(&assembly->source.reading, bytes);
-    foliot__name_entry *spare = foliot__reading_allocate(&assembly->source.reading, bytes);
-    if (!entries || !spare)
-        return;
-    for (uint32_t i = 0; i < assembly->bodies.count; i++) {
-        const char *name = foliot__body_at(assembly, i)->name;
-        if (name && *name)
-            entries[count++] = (foliot__name_entry){foliot__name_hash(name), name, i};
-    }
-    foliot__names_sort(entries, spare, count);
-    assembly->source.names = (foliot__names){entries, count};
-}
-
 // -- forces
 
 static const char *const damping_words[] = {"along", "isotropic", NULL};
@@ -571,28 +553,6 @@ static const foliot__key top_keys[] = {
     END,
 };
 
-static bool check_format(foliot__scene_source *source, const foliot__node *top)
-{
-    foliot__path path = {NULL, "foliot", 0};
-    uint32_t format;
-    if (top->kind != FOLIOT__MAPPING) {
-        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, top->place, NULL,
-                      "a scene is a mapping of keys and starts with `foliot: 1`");
-        return false;
-    }
-    const foliot__node *value = foliot__value_of(top, "foliot");
-    if (!value || strcmp(top->as.first->as.text, "foliot") != 0) {
-        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, top->place, &path,
-                      value ? "this key must be the first"
-                            : "this key is required, as the first: `foliot: 1`");
-        return false;
-    }
-    if (foliot__read_whole(source, value, &path, &format) && format != FOLIOT_SCENE_FORMAT)
-        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, value->place, &path,
-                      "this version reads scenes of format %d", FOLIOT_SCENE_FORMAT);
-    return foliot__source_is_fine(source);
-}
-
 bool foliot__time_in_seconds(const char *unit)
 {
     static const char *const words[] = {"s", "sec", "second", "seconds"};
@@ -632,7 +592,24 @@ static void decide_time_step(foliot__assembly *assembly, const foliot__node *top
 void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top)
 {
     foliot__scene_source *source = &assembly->source;
-    if (!check_format(source, top))
+    foliot__path path = {NULL, "foliot", 0};
+    uint32_t format;
+    if (top->kind != FOLIOT__MAPPING) {
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, top->place, NULL,
+                      "a scene is a mapping of keys and starts with `foliot: 1`");
+        return;
+    }
+    const foliot__node *value = foliot__value_of(top, "foliot");
+    if (!value || strcmp(top->as.first->as.text, "foliot") != 0) {
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, top->place, &path,
+                      value ? "this key must be the first"
+                            : "this key is required, as the first: `foliot: 1`");
+        return;
+    }
+    if (foliot__read_whole(source, value, &path, &format) && format != FOLIOT_SCENE_FORMAT)
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, value->place, &path,
+                      "this version reads scenes of format %d", FOLIOT_SCENE_FORMAT);
+    if (!foliot__source_is_fine(source))
         return;
     foliot__read_mapping(source, top, NULL, top_keys, assembly);
     if (!foliot__source_is_fine(source))
@@ -640,7 +617,20 @@ void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top
     decide_time_step(assembly, top);
     if (!foliot__value_of(top, "bodies") && !foliot__value_of(top, "players"))
         foliot__fault_at_key(source, top, NULL, "bodies", "this key is required (or `players`)");
-    sort_names(assembly);
+    // Sorts the names of the bodies, by which forces and constraints find them.
+    uint32_t count = 0;
+    size_t bytes = (assembly->bodies.count + (size_t)1) * sizeof(foliot__name_entry);
+    foliot__name_entry *entries = foliot__reading_allocate(&assembly->source.reading, bytes);
+    foliot__name_entry *spare = foliot__reading_allocate(&assembly->source.reading, bytes);
+    if (entries && spare) {
+        for (uint32_t i = 0; i < assembly->bodies.count; i++) {
+            const char *name = foliot__body_at(assembly, i)->name;
+            if (name && *name)
+                entries[count++] = (foliot__name_entry){foliot__name_hash(name), name, i};
+        }
+        foliot__names_sort(entries, spare, count);
+        assembly->source.names = (foliot__names){entries, count};
+    }
     const foliot__node *forces = foliot__value_of(top, "forces");
     const foliot__node *constraints = foliot__value_of(top, "constraints");
     if (forces && foliot__source_is_fine(source))

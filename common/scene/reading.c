@@ -23,15 +23,6 @@ struct foliot__arena_chunk {
 };
 #define HEADER_BYTES ((sizeof(struct foliot__arena_chunk) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
 
-static struct foliot__arena_chunk *chunk_of(size_t bytes)
-{
-    size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
-    struct foliot__arena_chunk *chunk = malloc(HEADER_BYTES + capacity);
-    if (chunk)
-        *chunk = (struct foliot__arena_chunk){NULL, capacity, 0};
-    return chunk;
-}
-
 // `bytes` aligned to 16, not cleared. NULL if there is no memory.
 static void *arena_take(foliot__arena *arena, size_t bytes)
 {
@@ -40,7 +31,11 @@ static void *arena_take(foliot__arena *arena, size_t bytes)
     bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     struct foliot__arena_chunk *chunk = arena->newest;
     if (!chunk || chunk->capacity - chunk->used < bytes) {
-        chunk = chunk_of(bytes);
+        size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        struct foliot__arena_chunk *fresh = malloc(HEADER_BYTES + capacity);
+        if (fresh)
+            *fresh = (struct foliot__arena_chunk){NULL, capacity, 0};
+        chunk = fresh;
         if (!chunk)
             return NULL;
         chunk->older = arena->newest;
@@ -180,21 +175,14 @@ static const char *scan_exponent(const char *at, char letter)
     return digits;
 }
 
-static bool named_infinity(const char *at)
-{
-    static const char *const names[] = {".inf", ".nan", "inf", "nan", "infinity"};
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcasecmp(at, names[i]) == 0)
-            return true;
-    return false;
-}
-
 foliot__number_fault foliot__number_of(const foliot__reading *reading, const char *text,
                                        double *number)
 {
     const char *at = text + (*text == '-' || *text == '+');
-    if (named_infinity(at))
-        return FOLIOT__NUMBER_INFINITE;
+    static const char *const names[] = {".inf", ".nan", "inf", "nan", "infinity"};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcasecmp(at, names[i]) == 0)
+            return FOLIOT__NUMBER_INFINITE;
     unsigned count, nonzero;
     bool hexadecimal = at[0] == '0' && (at[1] | 0x20) == 'x';
     if (hexadecimal)

@@ -125,32 +125,6 @@ bool foliot__read_text(foliot__scene_source *source, const foliot__node *node,
     return !other;
 }
 
-static uint32_t words_count(const char *const *words)
-{
-    uint32_t count = 0;
-    while (words[count])
-        count++;
-    return count;
-}
-
-static void refuse_word(foliot__scene_source *source, const foliot__node *node,
-                        const foliot__path *path, const char *const *words)
-{
-    uint32_t count = words_count(words);
-    const char *meant = foliot__nearest(node->as.text, words, count);
-    if (meant) {
-        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
-                      "`%.64s` is not known here; did you mean `%s`?", node->as.text, meant);
-        return;
-    }
-    char known[256] = "";
-    for (uint32_t i = 0; i < count; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
-                 words[i]);
-    foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
-                  "`%.64s` is not known here; known are %s", node->as.text, known);
-}
-
 bool foliot__read_choice(foliot__scene_source *source, const foliot__node *node,
                          const foliot__path *path, const char *const *words, uint32_t *choice)
 {
@@ -161,7 +135,21 @@ bool foliot__read_choice(foliot__scene_source *source, const foliot__node *node,
             *choice = i;
             return true;
         }
-    refuse_word(source, node, path, words);
+    uint32_t count = 0;
+    while (words[count])
+        count++;
+    const char *meant = foliot__nearest(node->as.text, words, count);
+    if (meant) {
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
+                      "`%.64s` is not known here; did you mean `%s`?", node->as.text, meant);
+    } else {
+        char known[256] = "";
+        for (uint32_t i = 0; i < count; i++)
+            snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
+                     words[i]);
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
+                      "`%.64s` is not known here; known are %s", node->as.text, known);
+    }
     return false;
 }
 
@@ -233,43 +221,12 @@ static void read_value(foliot__scene_source *source, const foliot__node *node,
     }
 }
 
-static void refuse_key(foliot__scene_source *source, const foliot__node *key,
-                       const foliot__path *path, const foliot__key *keys)
-{
-    const char *words[KEYS_MAX] = {NULL};
-    uint32_t count = 0;
-    for (; keys[count].name && count < KEYS_MAX; count++)
-        words[count] = keys[count].name;
-    const char *meant = foliot__nearest(key->as.text, words, count);
-    if (meant) {
-        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, key->place, path,
-                      "unknown key; did you mean `%s`?", meant);
-        return;
-    }
-    char known[512] = "";
-    for (uint32_t i = 0; i < count; i++)
-        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
-                 words[i]);
-    foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, key->place, path,
-                  "unknown key; known here are %s", known);
-}
-
 static const foliot__key *key_of(const foliot__key *keys, const char *name)
 {
     for (const foliot__key *key = keys; key->name; key++)
         if (strcmp(key->name, name) == 0)
             return key;
     return NULL;
-}
-
-static void check_required(foliot__scene_source *source, const foliot__node *node,
-                           const foliot__path *path, const foliot__key *keys, uint32_t seen)
-{
-    for (unsigned i = 0; keys[i].name; i++) {
-        foliot__path step = {path, keys[i].name, 0};
-        if (keys[i].required && !(seen & (uint32_t)1 << i))
-            fault_at_node(source, node, &step, "this key is required");
-    }
 }
 
 void foliot__read_mapping(foliot__scene_source *source, const foliot__node *node,
@@ -285,17 +242,37 @@ void foliot__read_mapping(foliot__scene_source *source, const foliot__node *node
         foliot__path step = {path, at->as.text, 0};
         const foliot__key *key = key_of(keys, at->as.text);
         uint32_t bit = key ? (uint32_t)1 << (key - keys) : 0;
-        if (!key)
-            refuse_key(source, at, &step, keys);
-        else if (seen & bit)
+        if (!key) {
+            const char *words[KEYS_MAX] = {NULL};
+            uint32_t count = 0;
+            for (; keys[count].name && count < KEYS_MAX; count++)
+                words[count] = keys[count].name;
+            const char *meant = foliot__nearest(at->as.text, words, count);
+            if (meant) {
+                foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, at->place, &step,
+                              "unknown key; did you mean `%s`?", meant);
+            } else {
+                char known[512] = "";
+                for (uint32_t i = 0; i < count; i++)
+                    snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s",
+                             i ? ", " : "", words[i]);
+                foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, at->place, &step,
+                              "unknown key; known here are %s", known);
+            }
+        } else if (seen & bit) {
             fault_at_node(source, at, &step, "this key stands here for the second time");
-        else
+        } else {
             read_value(source, at->next, &step, key, target);
+        }
         if (source->reading.status != FOLIOT_STATUS_OK)
             return;
         seen |= bit;
     }
-    check_required(source, node, path, keys, seen);
+    for (unsigned i = 0; keys[i].name; i++) {
+        foliot__path step = {path, keys[i].name, 0};
+        if (keys[i].required && !(seen & (uint32_t)1 << i))
+            fault_at_node(source, node, &step, "this key is required");
+    }
 }
 
 void foliot__read_sequence(foliot__scene_source *source, const foliot__node *node,

@@ -16,34 +16,6 @@ static int32_t quantise(double value, double step)
     return (int32_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
 }
 
-// The largest component is left out: its size follows from the others, its sign is made positive.
-static void quantise_orientation(const double q[4], foliot_snapshot_body *body)
-{
-    int largest = 0;
-    for (int i = 1; i < 4; i++)
-        if (q[i] * q[i] > q[largest] * q[largest])
-            largest = i;
-    double sign = q[largest] < 0 ? -1 : 1;
-    body->largest = (uint8_t)largest;
-    for (int i = 0, k = 0; i < 4; i++) {
-        if (i == largest)
-            continue;
-        double share = foliot_clamp((sign * q[i] / INVERSE_SQRT2 + 1) / 2, 0, 1);
-        body->orientation[k++] = (uint16_t)(share * LEVELS + 0.5);
-    }
-}
-
-static uint8_t flags_of(uint32_t flags)
-{
-    return (uint8_t)(FOLIOT_SNAPSHOT_ALIVE |
-                     (flags & FOLIOT_BODY_PLAYER ? FOLIOT_SNAPSHOT_PLAYER : 0) |
-                     (flags & FOLIOT_BODY_STATIC ? FOLIOT_SNAPSHOT_STATIC : 0) |
-                     (flags & FOLIOT_BODY_FROZEN ? FOLIOT_SNAPSHOT_FROZEN : 0) |
-                     (flags & FOLIOT_BODY_ASLEEP ? FOLIOT_SNAPSHOT_ASLEEP : 0) |
-                     (flags & FOLIOT_BODY_KINEMATIC ? FOLIOT_SNAPSHOT_KINEMATIC : 0) |
-                     (flags & FOLIOT_BODY_SENSOR ? FOLIOT_SNAPSHOT_SENSOR : 0));
-}
-
 foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
                                        const foliot_world *world, foliot_snapshot *snapshot)
 {
@@ -59,14 +31,37 @@ foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
         if (!foliot_world_get_body_alive(world, i))
             continue;
         foliot_body_state state = foliot_world_get_body_state(world, i);
-        body->flags = flags_of(state.flags);
+        body->flags =
+            (uint8_t)(FOLIOT_SNAPSHOT_ALIVE |
+                      (state.flags & FOLIOT_BODY_PLAYER ? FOLIOT_SNAPSHOT_PLAYER : 0) |
+                      (state.flags & FOLIOT_BODY_STATIC ? FOLIOT_SNAPSHOT_STATIC : 0) |
+                      (state.flags & FOLIOT_BODY_FROZEN ? FOLIOT_SNAPSHOT_FROZEN : 0) |
+                      (state.flags & FOLIOT_BODY_ASLEEP ? FOLIOT_SNAPSHOT_ASLEEP : 0) |
+                      (state.flags & FOLIOT_BODY_KINEMATIC ? FOLIOT_SNAPSHOT_KINEMATIC : 0) |
+                      (state.flags & FOLIOT_BODY_SENSOR ? FOLIOT_SNAPSHOT_SENSOR : 0));
         body->generation = (uint8_t)foliot_world_get_body_generation(world, i);
         for (int k = 0; k < 3; k++) {
             body->position[k] = quantise(state.position[k], format->position_step);
             body->velocity[k] = quantise(state.velocity[k] * dt, format->velocity_step);
         }
-        if (format->rotates)
-            quantise_orientation(state.orientation, body);
+        if (format->rotates) {
+            // The largest component is left out: its size follows from the others, its sign is made
+            // positive.
+            int largest = 0;
+            for (int c = 1; c < 4; c++)
+                if (state.orientation[c] * state.orientation[c] >
+                    state.orientation[largest] * state.orientation[largest])
+                    largest = c;
+            double sign = state.orientation[largest] < 0 ? -1 : 1;
+            body->largest = (uint8_t)largest;
+            for (int c = 0, k = 0; c < 4; c++) {
+                if (c == largest)
+                    continue;
+                double share =
+                    foliot_clamp((sign * state.orientation[c] / INVERSE_SQRT2 + 1) / 2, 0, 1);
+                body->orientation[k++] = (uint16_t)(share * LEVELS + 0.5);
+            }
+        }
     }
     return FOLIOT_STATUS_OK;
 }

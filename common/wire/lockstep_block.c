@@ -9,7 +9,7 @@
 
 enum { LENGTHS = 15 };
 
-// In the order of the priors below. [2]: whether the player has controls in this block already,
+// In the order of lockstep_priors.h. [2]: whether the player has controls in this block already,
 // against which the next are coded.
 typedef struct models {
     foliot__model gap[LENGTHS], player[LENGTHS], delta[LENGTHS];
@@ -19,93 +19,8 @@ typedef struct models {
 } models;
 #define MODEL_COUNT (sizeof(models) / sizeof(foliot__model))
 
-// Shares of zeros, in 2^-16, that the models of a block start with (docs/reference/protocol.md):
-// about what people at a keyboard and bots give.
 static const uint16_t priors[] = {
-    // gap: lengths 1 to 15 in unary
-    6553,
-    13107,
-    13107,
-    13107,
-    13107,
-    13107,
-    13107,
-    13107,
-    13107,
-    13107,
-    13107,
-    13107,
-    13107,
-    13107,
-    13107,
-    // player
-    26214,
-    26214,
-    26214,
-    26214,
-    26214,
-    26214,
-    26214,
-    26214,
-    26214,
-    26214,
-    26214,
-    26214,
-    26214,
-    26214,
-    26214,
-    // delta
-    1310,
-    19660,
-    19660,
-    19660,
-    19660,
-    19660,
-    19660,
-    19660,
-    19660,
-    19660,
-    19660,
-    19660,
-    19660,
-    19660,
-    19660,
-    // other_tick, other_kind, leaves
-    52428,
-    64224,
-    32767,
-    // axis_differs: [the player has controls in this block]
-    32767,
-    26214,
-    // axis_other (than zero)
-    32767,
-    64224,
-    // axis_partial (neither 127 nor -127)
-    19660,
-    6553,
-    // axis_negative, axis_below
-    32767,
-    32767,
-    // buttons_differ
-    19660,
-    13107,
-    // button_flips
-    19660,
-    58981,
-    58981,
-    58981,
-    58981,
-    58981,
-    58981,
-    58981,
-    58981,
-    58981,
-    58981,
-    58981,
-    58981,
-    58981,
-    58981,
-    58981,
+#include "wire/lockstep_priors.h"
 };
 _Static_assert(sizeof priors / sizeof *priors == MODEL_COUNT, "a prior for every model");
 
@@ -149,23 +64,6 @@ static uint32_t code_number(walk *w, foliot__model *lengths, uint32_t value)
     return 1u << rest | code_raw(w, value & ((1u << rest) - 1), rest);
 }
 
-static int8_t code_axis(walk *w, bool known, int8_t was, int8_t value)
-{
-    models *m = &w->models;
-    if (code_bit(w, &m->axis_differs[known], value != was) == 0)
-        return was;
-    if (was != 0 && code_bit(w, &m->axis_other[known], value != 0) == 0)
-        return 0;
-    if (code_bit(w, &m->axis_partial[known], value != 127 && value != -127) == 0)
-        return code_bit(w, &m->axis_negative, value < 0) ? -127 : 127;
-    bool less = code_bit(w, &m->axis_below, value < was);
-    int32_t delta = (int32_t)code_number(w, m->delta, (uint32_t)(less ? was - value : value - was));
-    int32_t coded = less ? was - delta : was + delta;
-    if (coded < -127 || coded > 127)
-        w->bad = true;
-    return (int8_t)(coded < -127 ? -127 : coded > 127 ? 127 : coded);
-}
-
 static uint16_t code_buttons(walk *w, bool known, uint16_t was, uint16_t value)
 {
     models *m = &w->models;
@@ -192,8 +90,28 @@ static void code_controls(walk *w, const foliot__block *block, foliot_input *inp
     static const foliot_input none;
     const foliot_input *before = controls_before(w, block, input->player),
                        *was = before ? before : &none;
-    for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
-        input->axes[k] = code_axis(w, before != NULL, was->axes[k], input->axes[k]);
+    for (int k = 0; k < FOLIOT_AXIS_COUNT; k++) {
+        bool known = before != NULL;
+        models *m = &w->models;
+        if (code_bit(w, &m->axis_differs[known], input->axes[k] != was->axes[k]) == 0) {
+            input->axes[k] = was->axes[k];
+        } else if (was->axes[k] != 0 &&
+                   code_bit(w, &m->axis_other[known], input->axes[k] != 0) == 0) {
+            input->axes[k] = 0;
+        } else if (code_bit(w, &m->axis_partial[known],
+                            input->axes[k] != 127 && input->axes[k] != -127) == 0) {
+            input->axes[k] = code_bit(w, &m->axis_negative, input->axes[k] < 0) ? -127 : 127;
+        } else {
+            bool less = code_bit(w, &m->axis_below, input->axes[k] < was->axes[k]);
+            int32_t delta = (int32_t)code_number(
+                w, m->delta,
+                (uint32_t)(less ? was->axes[k] - input->axes[k] : input->axes[k] - was->axes[k]));
+            int32_t coded = less ? was->axes[k] - delta : was->axes[k] + delta;
+            if (coded < -127 || coded > 127)
+                w->bad = true;
+            input->axes[k] = (int8_t)(coded < -127 ? -127 : coded > 127 ? 127 : coded);
+        }
+    }
     input->buttons = code_buttons(w, before != NULL, was->buttons, input->buttons);
 }
 

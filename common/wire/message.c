@@ -328,14 +328,6 @@ static uint64_t unpack_at_most(foliot__reader *r, uint64_t most)
     return value;
 }
 
-static int32_t unpack_i32(foliot__reader *r, uint32_t most)
-{
-    int32_t value = (int32_t)unpack_at_most(r, UINT32_MAX);
-    if (value > (int64_t)most || value < -(int64_t)most)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    return value;
-}
-
 static double unpack_measure(foliot__reader *r)
 {
     double value = foliot__unpack_f64(r);
@@ -434,7 +426,10 @@ static void unpack_field(foliot__reader *r, const field *f, foliot__message *mes
         *(uint64_t *)at = foliot__unpack_uint(r);
         break;
     case FIELD_I32:
-        *(int32_t *)at = unpack_i32(r, f->most);
+        int32_t value = (int32_t)unpack_at_most(r, UINT32_MAX);
+        if (value > (int64_t)f->most || value < -(int64_t)f->most)
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+        *(int32_t *)at = value;
         break;
     case FIELD_POSITIVE:
         *(double *)at = unpack_positive(r);

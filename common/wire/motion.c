@@ -90,20 +90,6 @@ void foliot__smallest(const int32_t q[4], unsigned largest, uint16_t out[3])
                 (sign * q[i] + TOP + 1) / 2 < 0 ? 0 : (sign * q[i] + TOP + 1) / 2, TOP);
 }
 
-static void spin_between(const foliot_snapshot_body *base, uint32_t ticks,
-                         foliot_snapshot_body *body)
-{
-    int32_t from[4], to[4], turn[4];
-    unpack(base, from);
-    unpack(body, to);
-    for (int i = 1; i < 4; i++)
-        from[i] = -from[i];
-    multiply(to, from, turn);
-    for (int k = 0; k < 3; k++)
-        body->spin[k] = (int16_t)bounded(
-            over((turn[0] < 0 ? -16 : 16) * (int64_t)turn[k + 1], ticks), SPIN_MAX);
-}
-
 foliot__course foliot__course_of(const foliot_snapshot_format *format, uint32_t ticks)
 {
     foliot__course c = {.format = format, .ticks = ticks, .keep = 1 << 16};
@@ -142,8 +128,18 @@ void foliot__follow(const foliot__course *c, const foliot_snapshot_body *base,
     const foliot_snapshot_format *f = c->format;
     if (f->spins && f->rotates &&
         (body->largest != base->largest ||
-         memcmp(body->orientation, base->orientation, sizeof body->orientation) != 0))
-        spin_between(base, (uint32_t)c->ticks, body);
+         memcmp(body->orientation, base->orientation, sizeof body->orientation) != 0)) {
+        uint32_t ticks = (uint32_t)c->ticks;
+        int32_t from[4], to[4], turn[4];
+        unpack(base, from);
+        unpack(body, to);
+        for (int i = 1; i < 4; i++)
+            from[i] = -from[i];
+        multiply(to, from, turn);
+        for (int k = 0; k < 3; k++)
+            body->spin[k] = (int16_t)bounded(
+                over((turn[0] < 0 ? -16 : 16) * (int64_t)turn[k + 1], ticks), SPIN_MAX);
+    }
 }
 
 void foliot_snapshot_derive_motion(const foliot_snapshot_format *format,

@@ -133,28 +133,6 @@ static void code_body(foliot__partial_coder *c, const foliot__partial_item *item
                               item->base, body);
 }
 
-// The first `count` items, or fewer: *coded.
-static size_t encode_items(foliot__partial_coder *c, const foliot__partial_item *items,
-                           uint32_t count, foliot__range_encoder *out, uint32_t *coded)
-{
-    const foliot__range_pass pass = {.out = out};
-    begin(c, &pass);
-    uint32_t i = 0, none = 0;
-    for (; i < count &&
-           foliot__range_encoder_length(out) + FOLIOT__PARTIAL_BODY_ROOM <= out->capacity;
-         i++) {
-        foliot__partial_item item; // all but the body, which encoding leaves as it is
-        memcpy(&item, &items[i], offsetof(foliot__partial_item, body));
-        code_slot(c, &pass, true, &item.slot);
-        code_way(c, &pass, &item);
-        if (!item.leaves)
-            code_body(c, &item, (foliot_snapshot_body *)(uintptr_t)&items[i].body);
-    }
-    code_slot(c, &pass, false, &none);
-    *coded = i;
-    return foliot__range_encoder_finish(out);
-}
-
 size_t foliot__partial_encode(foliot__partial_coder *coder, const foliot__partial_head *head,
                               const foliot__partial_item *items, uint32_t count, uint8_t *bytes,
                               size_t capacity, uint32_t *coded)
@@ -172,7 +150,23 @@ size_t foliot__partial_encode(foliot__partial_coder *coder, const foliot__partia
     do {
         foliot__range_encoder out =
             foliot__range_encoder_of(bytes + HEAD_BYTES, capacity - HEAD_BYTES);
-        size_t length = encode_items(coder, items, limit, &out, coded);
+        // The first `count` items, or fewer: *coded.
+        const foliot__range_pass pass = {.out = &out};
+        begin(coder, &pass);
+        uint32_t i = 0, none = 0;
+        for (; i < limit &&
+               foliot__range_encoder_length(&out) + FOLIOT__PARTIAL_BODY_ROOM <= out.capacity;
+             i++) {
+            foliot__partial_item item; // all but the body, which encoding leaves as it is
+            memcpy(&item, &items[i], offsetof(foliot__partial_item, body));
+            code_slot(coder, &pass, true, &item.slot);
+            code_way(coder, &pass, &item);
+            if (!item.leaves)
+                code_body(coder, &item, (foliot_snapshot_body *)(uintptr_t)&items[i].body);
+        }
+        code_slot(coder, &pass, false, &none);
+        *coded = i;
+        size_t length = foliot__range_encoder_finish(&out);
         if (!out.full && (*coded > 0 || count == 0) &&
             *coded <= (HEAD_BYTES + length) * FOLIOT__PARTIAL_BODIES_A_BYTE)
             return HEAD_BYTES + length;

@@ -57,21 +57,6 @@ foliot_snapshot_format foliot_snapshot_format_default(const foliot_scene *scene)
     return format;
 }
 
-static void restore_orientation(const foliot_snapshot_body *body, double q[4])
-{
-    double rest = 1;
-    for (int i = 0, k = 0; i < 4; i++) {
-        if (i == body->largest)
-            continue;
-        q[i] = ((double)body->orientation[k++] / LEVELS * 2 - 1) * INVERSE_SQRT2;
-        rest -= q[i] * q[i];
-    }
-    q[body->largest & 3] = foliot_sqrt(foliot_max(rest, 0));
-    double norm = foliot_sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
-    for (int i = 0; i < 4; i++)
-        q[i] /= norm;
-}
-
 foliot_body_state foliot_snapshot_dequantise(const foliot_snapshot_format *format,
                                              const foliot_snapshot_body *body, double dt)
 {
@@ -83,8 +68,23 @@ foliot_body_state foliot_snapshot_dequantise(const foliot_snapshot_format *forma
         state.position[k] = body->position[k] * format->position_step;
         state.velocity[k] = body->velocity[k] * speed_step;
     }
-    if (format->rotates)
-        restore_orientation(body, state.orientation);
+    if (format->rotates) {
+        double rest = 1;
+        for (int i = 0, k = 0; i < 4; i++) {
+            if (i == body->largest)
+                continue;
+            state.orientation[i] =
+                ((double)body->orientation[k++] / LEVELS * 2 - 1) * INVERSE_SQRT2;
+            rest -= state.orientation[i] * state.orientation[i];
+        }
+        state.orientation[body->largest & 3] = foliot_sqrt(foliot_max(rest, 0));
+        double norm = foliot_sqrt((state.orientation[0] * state.orientation[0] +
+                                   state.orientation[1] * state.orientation[1]) +
+                                  (state.orientation[2] * state.orientation[2] +
+                                   state.orientation[3] * state.orientation[3]));
+        for (int i = 0; i < 4; i++)
+            state.orientation[i] /= norm;
+    }
     state.flags = FOLIOT_BODY_ALIVE |
                   (body->flags & FOLIOT_SNAPSHOT_PLAYER ? FOLIOT_BODY_PLAYER : 0) |
                   (body->flags & FOLIOT_SNAPSHOT_STATIC ? FOLIOT_BODY_STATIC : 0) |

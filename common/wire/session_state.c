@@ -281,16 +281,6 @@ static void take_spawned(taking *t)
     visit(t, &record);
 }
 
-static void take_despawned(taking *t)
-{
-    foliot__record record = {.kind = FOLIOT__RECORD_DESPAWNED};
-    if (!read_slot(t, &record.slot))
-        return;
-    t->state->prototypes[record.slot] = FOLIOT_NO_BODY;
-    t->state->changed[record.slot] = t->state->changed_newest = t->tick;
-    visit(t, &record);
-}
-
 static void read_anchor(taking *t, double anchor[3])
 {
     for (int k = 0; k < 3; k++) {
@@ -326,34 +316,6 @@ static void take_joint(taking *t, bool broken)
                                .joint = &joint});
 }
 
-static void take_gravity(taking *t)
-{
-    double gravity[3];
-    for (int k = 0; k < 3; k++) {
-        gravity[k] = foliot__read_f64(&t->r);
-        if (!(gravity[k] - gravity[k] == 0))
-            foliot__reader_fail(&t->r, FOLIOT_STATUS_CORRUPT);
-    }
-    if (t->r.status != FOLIOT_STATUS_OK)
-        return;
-    memcpy(t->state->gravity, gravity, sizeof gravity);
-    t->state->gravity_known = true;
-    visit(t, &(foliot__record){.kind = FOLIOT__RECORD_GRAVITY});
-}
-
-static void take_end(taking *t)
-{
-    char reason[FOLIOT_VAR_TEXT_BYTES], next[FOLIOT_VAR_TEXT_BYTES];
-    read_text(&t->r, reason, sizeof reason);
-    read_text(&t->r, next, sizeof next);
-    if (t->r.status != FOLIOT_STATUS_OK)
-        return;
-    memcpy(t->state->reason, reason, sizeof reason);
-    memcpy(t->state->next, next, sizeof next);
-    t->state->ended = true;
-    visit(t, &(foliot__record){.kind = FOLIOT__RECORD_END});
-}
-
 static void take_record(taking *t)
 {
     uint8_t first = foliot__read_u8(&t->r);
@@ -369,17 +331,40 @@ static void take_record(taking *t)
         take_spawned(t);
         break;
     case FOLIOT__RECORD_DESPAWNED:
-        take_despawned(t);
+        foliot__record record = {.kind = FOLIOT__RECORD_DESPAWNED};
+        if (read_slot(t, &record.slot)) {
+            t->state->prototypes[record.slot] = FOLIOT_NO_BODY;
+            t->state->changed[record.slot] = t->state->changed_newest = t->tick;
+            visit(t, &record);
+        }
         break;
     case FOLIOT__RECORD_JOINT:
     case FOLIOT__RECORD_JOINT_BROKEN:
         take_joint(t, first == FOLIOT__RECORD_JOINT_BROKEN);
         break;
     case FOLIOT__RECORD_GRAVITY:
-        take_gravity(t);
+        double gravity[3];
+        for (int k = 0; k < 3; k++) {
+            gravity[k] = foliot__read_f64(&t->r);
+            if (!(gravity[k] - gravity[k] == 0))
+                foliot__reader_fail(&t->r, FOLIOT_STATUS_CORRUPT);
+        }
+        if (t->r.status == FOLIOT_STATUS_OK) {
+            memcpy(t->state->gravity, gravity, sizeof gravity);
+            t->state->gravity_known = true;
+            visit(t, &(foliot__record){.kind = FOLIOT__RECORD_GRAVITY});
+        }
         break;
     case FOLIOT__RECORD_END:
-        take_end(t);
+        char reason[FOLIOT_VAR_TEXT_BYTES], next[FOLIOT_VAR_TEXT_BYTES];
+        read_text(&t->r, reason, sizeof reason);
+        read_text(&t->r, next, sizeof next);
+        if (t->r.status == FOLIOT_STATUS_OK) {
+            memcpy(t->state->reason, reason, sizeof reason);
+            memcpy(t->state->next, next, sizeof next);
+            t->state->ended = true;
+            visit(t, &(foliot__record){.kind = FOLIOT__RECORD_END});
+        }
         break;
     default:
         foliot__reader_fail(&t->r, FOLIOT_STATUS_CORRUPT);

@@ -125,11 +125,6 @@ static int32_t minus(int32_t a, int32_t b)
 
 // -- contexts
 
-static unsigned drift_class(uint32_t drift)
-{
-    return lesser(bit_length(drift), DRIFTS - 1);
-}
-
 static unsigned kind_of(const foliot_snapshot_body *base)
 {
     if (!(base->flags & FOLIOT_SNAPSHOT_ALIVE))
@@ -156,7 +151,8 @@ static unsigned code_position(walk *w, foliot_snapshot_body *body, const int32_t
     models *m = w->models;
     unsigned before = 0;
     for (int k = 0; k < 3; k++) {
-        unsigned z = k == 2, speed = drift_class(magnitude_of(drifts[k]));
+        uint32_t drift = magnitude_of(drifts[k]);
+        unsigned z = k == 2, speed = lesser(bit_length(drift), DRIFTS - 1);
         number n = {m->length[z][speed][before],
                     &m->sign[z][speed][(drifts[k] > 0) + 2 * (drifts[k] < 0)], m->mantissa[z],
                     LENGTHS - 1};
@@ -384,13 +380,6 @@ static void code_body(walk *w, foliot_snapshot_body *body, const foliot_snapshot
 
 // -- the start and the end
 
-static void models_start(models *m)
-{
-    foliot__model *each = (foliot__model *)m;
-    for (size_t i = 0; i < MODEL_COUNT; i++)
-        each[i] = (foliot__model){priors[i], priors[i]};
-}
-
 foliot_status foliot_snapshot_coder_create(const foliot_snapshot_format *format,
                                            foliot_snapshot_coder **coder)
 {
@@ -398,7 +387,9 @@ foliot_status foliot_snapshot_coder_create(const foliot_snapshot_format *format,
     if (!c)
         return FOLIOT_STATUS_MEMORY;
     c->format = *format;
-    models_start(&c->start);
+    foliot__model *each = (foliot__model *)&c->start;
+    for (size_t i = 0; i < MODEL_COUNT; i++)
+        each[i] = (foliot__model){priors[i], priors[i]};
     *coder = c;
     return FOLIOT_STATUS_OK;
 }

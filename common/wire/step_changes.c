@@ -105,12 +105,6 @@ static void write_tags(foliot__update_writer *w, const foliot__session_state *kn
 
 // -- variables
 
-static bool same_var(const foliot_var *a, const foliot_var *b)
-{
-    return a->type == b->type && a->integer == b->integer &&
-           memcmp(&a->number, &b->number, sizeof a->number) == 0 && strcmp(a->text, b->text) == 0;
-}
-
 static void write_changed_vars(foliot__update_writer *w, const foliot__session_state *known,
                                const foliot_world *world)
 {
@@ -118,19 +112,11 @@ static void write_changed_vars(foliot__update_writer *w, const foliot__session_s
     for (uint32_t i = 0; i < count; i++) {
         foliot_var var = foliot_world_get_var_at(world, i);
         const foliot_var *before = foliot__session_state_var(known, var.key);
-        if (!before || !same_var(before, &var))
+        if (!before || (before->type != var.type || before->integer != var.integer ||
+                        memcmp(&before->number, &var.number, sizeof before->number) != 0 ||
+                        strcmp(before->text, var.text) != 0))
             foliot__update_var(w, &var);
     }
-}
-
-// From the end on: a part that is emitted takes them out of `known`.
-static void write_removed_vars(foliot__update_writer *w, const foliot__session_state *known,
-                               const foliot_world *world)
-{
-    foliot_var var;
-    for (uint32_t i = known->var_count; i-- > 0;)
-        if (!foliot_world_get_var(world, known->vars[i].key, &var))
-            foliot__update_var_removed(w, known->vars[i].key);
 }
 
 // -- all of it
@@ -160,8 +146,13 @@ void foliot__write_step(foliot__update_writer *w, const foliot__session_state *k
     if (vars)
         write_changed_vars(w, known, world);
     foliot__update_finish(w, false); // `known` has them
-    if (vars)
-        write_removed_vars(w, known, world);
+    if (vars) {
+        // From the end on: a part that is emitted takes them out of `known`.
+        foliot_var var;
+        for (uint32_t i = known->var_count; i-- > 0;)
+            if (!foliot_world_get_var(world, known->vars[i].key, &var))
+                foliot__update_var_removed(w, known->vars[i].key);
+    }
     foliot__update_finish(w, false);
 }
 

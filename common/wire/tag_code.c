@@ -69,24 +69,6 @@ static void put_bits(bit_writer *w, uint32_t value, unsigned count)
     }
 }
 
-static void put_tag(bit_writer *w, recent_tags *recent, uint32_t tag)
-{
-    uint32_t place = find_recent(recent, tag);
-    if (place < 2)
-        put_bits(w, place, 2); // 0x
-    else if (place < 6)
-        put_bits(w, 8 | (place - 2), 4); // 10xx
-    else if (place < RECENT)
-        put_bits(w, 48 | (place - 6), 6); // 110xxx
-    else if (tag < 1u << 8)
-        put_bits(w, 14, 4), put_bits(w, tag, 8);
-    else if (tag < 1u << 16)
-        put_bits(w, 30, 5), put_bits(w, tag, 16);
-    else
-        put_bits(w, 31, 5), put_bits(w, tag, 32);
-    use_recent(recent, tag, place);
-}
-
 void foliot__tags_encode(foliot__writer *out, const foliot__tag_change *changes, uint32_t count,
                          uint32_t slots_max)
 {
@@ -108,7 +90,21 @@ void foliot__tags_encode(foliot__writer *out, const foliot__tag_change *changes,
             put_bits(&w, 1, 1);
         put_bits(&w, 0, count > 1);
         put_bits(&w, gap, low);
-        put_tag(&w, &recent, changes[i].tag);
+        uint32_t tag = changes[i].tag;
+        uint32_t place = find_recent(&recent, tag);
+        if (place < 2)
+            put_bits(&w, place, 2); // 0x
+        else if (place < 6)
+            put_bits(&w, 8 | (place - 2), 4); // 10xx
+        else if (place < RECENT)
+            put_bits(&w, 48 | (place - 6), 6); // 110xxx
+        else if (tag < 1u << 8)
+            put_bits(&w, 14, 4), put_bits(&w, tag, 8);
+        else if (tag < 1u << 16)
+            put_bits(&w, 30, 5), put_bits(&w, tag, 16);
+        else
+            put_bits(&w, 31, 5), put_bits(&w, tag, 32);
+        use_recent(&recent, tag, place);
         next = changes[i].slot + 1;
     }
     put_bits(&w, 0, (8 - w.count) % 8);
