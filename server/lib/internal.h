@@ -97,7 +97,7 @@ typedef enum foliot__baseline {
     FOLIOT__BASELINE_ACKNOWLEDGED,
 } foliot__baseline;
 
-// What its build computes, as far as the hello tells.
+// The rules of its build, as the hello says.
 typedef enum foliot__peer_rules {
     FOLIOT__RULES_OTHER,
     FOLIOT__RULES_SAME,
