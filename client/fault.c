@@ -51,15 +51,10 @@ static void report_divergence(foliot__fault *fault, const foliot_client *client,
         return;
     foliot_divergence_report_print_text(found, foliot_client_get_scene(client), text, sizeof text);
     fprintf(stderr, "foliot-client: %s", text);
-    const foliot_simulation *stepped = foliot_client_get_simulation(client);
-    bool foreign = stepped && strcmp(stepped->kind->name, foliot_world_kind.name) != 0;
     if (fault->files == FOLIOT__FAULT_FILES_MAX)
         return;
     foliot_divergence_report_name_file(found, "client", file, sizeof file);
-    foliot_status status =
-        foreign ? foliot_divergence_report_write_simulation(found, stepped->kind, stepped->setup,
-                                                            stepped->setup_bytes, file)
-                : foliot_divergence_report_write(found, foliot_client_get_scene(client), file);
+    foliot_status status = foliot_divergence_report_write(found, file);
     if (status == FOLIOT_STATUS_OK) {
         fault->files++;
         fprintf(stderr, "  our state  %s\n", file);

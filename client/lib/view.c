@@ -226,6 +226,9 @@ bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_repo
     found->session = client->welcome.session;
     found->player = client->welcome.player;
     found->name = client->name;
+    found->kind = &l->kind;
+    found->setup = l->simulation.setup;
+    found->setup_bytes = l->simulation.setup_bytes;
     return true;
 }
 

@@ -11,61 +11,20 @@
 #include "foliot/recording.h"
 #include "foliot/world.h"
 
-static foliot_tick_inputs inputs_of(const foliot_divergence_report *found)
-{
-    return (foliot_tick_inputs){found->inputs, found->input_count, found->commands,
-                                found->command_count};
-}
-
-// Returns `status`, or why the recording could not be closed. NULL is no recording.
-static foliot_status close_recording(foliot_recording *recording, foliot_status status)
-{
-    foliot_status closed = recording ? foliot_recording_close(recording, NULL) : status;
-    return status == FOLIOT_STATUS_OK ? closed : status;
-}
-
 foliot_status foliot_divergence_report_write(const foliot_divergence_report *found,
-                                             const foliot_scene *scene, const char *file)
-{
-    foliot_world *world = NULL;
-    foliot_recording *recording = NULL;
-    const foliot_tick_inputs in = inputs_of(found);
-    foliot_recording_config config = foliot_recording_config_default();
-    config.threaded = false;
-    config.keyframe_ticks = 1; // of both states: a digest alone would not say where they differ
-    if (!found->before_bytes || !found->after_bytes || !scene)
-        return FOLIOT_STATUS_INVALID;
-    foliot_status status = foliot_world_create(scene, &world);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    foliot_hosted_world hosted = {.world = world, .scene = (foliot_scene *)scene};
-    const foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted};
-    status = foliot_world_restore(world, found->before, found->before_bytes);
-    if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_open(file, &simulation, &config, &recording);
-    if (status == FOLIOT_STATUS_OK)
-        status = foliot_world_restore(world, found->after, found->after_bytes);
-    if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_append(recording, &simulation, &in, NULL, 0);
-    status = close_recording(recording, status);
-    foliot_world_destroy(world);
-    return status;
-}
-
-foliot_status foliot_divergence_report_write_simulation(const foliot_divergence_report *found,
-                                                        const foliot_simulation_kind *kind,
-                                                        const void *setup, size_t setup_bytes,
-                                                        const char *file)
+                                             const char *file)
 {
     foliot_simulation simulation = {0};
     foliot_recording *recording = NULL;
-    const foliot_tick_inputs in = inputs_of(found);
+    const foliot_tick_inputs in = {found->inputs, found->input_count, found->commands,
+                                   found->command_count};
     foliot_recording_config config = foliot_recording_config_default();
     config.threaded = false;
-    config.keyframe_ticks = 1;
-    if (!found->before_bytes || !found->after_bytes)
+    config.keyframe_ticks = 1; // of both states: a digest alone would not say where they differ
+    if (!found->before_bytes || !found->after_bytes || !found->kind)
         return FOLIOT_STATUS_INVALID;
-    foliot_status status = foliot_simulation_create(kind, setup, setup_bytes, &simulation);
+    foliot_status status =
+        foliot_simulation_create(found->kind, found->setup, found->setup_bytes, &simulation);
     if (status != FOLIOT_STATUS_OK)
         return status;
     status = foliot_simulation_restore(&simulation, found->before, found->before_bytes);
@@ -75,9 +34,9 @@ foliot_status foliot_divergence_report_write_simulation(const foliot_divergence_
         status = foliot_simulation_restore(&simulation, found->after, found->after_bytes);
     if (status == FOLIOT_STATUS_OK)
         status = foliot_recording_append(recording, &simulation, &in, NULL, 0);
-    status = close_recording(recording, status);
+    foliot_status closed = recording ? foliot_recording_close(recording, NULL) : status;
     foliot_simulation_destroy(&simulation);
-    return status;
+    return status == FOLIOT_STATUS_OK ? closed : status;
 }
 
 void foliot_divergence_report_name_file(const foliot_divergence_report *found, const char *side,

@@ -34,18 +34,17 @@ typedef struct foliot_divergence_report {
     uint32_t input_count;
     const foliot_command *commands;
     uint32_t command_count;
+    // The simulation, and what an instance of it is made from.
+    const foliot_simulation_kind *kind;
+    const void *setup;
+    size_t setup_bytes;
 } foliot_divergence_report;
 
 // Writes a recording of that one tick for foliot-replay: `state` shows it, and `compare` finds it
-// again between two builds. For foliot_world_kind alone. FOLIOT_STATUS_INVALID if the states are
-// not known; FOLIOT_STATUS_IO.
-FOLIOT_MUST_CHECK foliot_status foliot_divergence_report_write(
-    const foliot_divergence_report *found, const foliot_scene *scene, const char *file);
-// The same for a simulation of any other kind, by an instance that is made from the setup. Statuses
-// of `create` and `restore` besides.
-FOLIOT_MUST_CHECK foliot_status foliot_divergence_report_write_simulation(
-    const foliot_divergence_report *found, const foliot_simulation_kind *kind, const void *setup,
-    size_t setup_bytes, const char *file);
+// again between two builds. FOLIOT_STATUS_INVALID if the states are not known; FOLIOT_STATUS_IO;
+// statuses of the kind's `create` and `restore`.
+FOLIOT_MUST_CHECK foliot_status
+foliot_divergence_report_write(const foliot_divergence_report *found, const char *file);
 
 // Writes a file name that is not taken yet: SESSION-divergence-TICK-PLAYER-SIDE.foliot, where
 // `side` is "server" or "client".

@@ -12,7 +12,6 @@
 #include "program/complain.h"
 #include "program/report/log.h"
 #include "program/session/recordings.h"
-#include "program/report/report.h"
 #include "actions.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -109,7 +108,7 @@ static void discard(foliot__hosted *h)
     foliot__hosted_end_recording(h);
     foliot__hosted_destroy_rules(h);
     foliot__hosted_destroy_simulation(h);
-    foliot__report_release_scene(h->scene);
+    foliot_scene_destroy(h->scene);
     *h = (foliot__hosted){0};
 }
 

@@ -222,7 +222,10 @@ static void keep_case(foliot__session *s, const foliot__peer *peer)
                                           .player = peer->player,
                                           .name = q->name,
                                           .divergence = q->search.found,
-                                          .exchanged = q->search.exchanged};
+                                          .exchanged = q->search.exchanged,
+                                          .kind = s->simulation.kind,
+                                          .setup = s->simulation.setup,
+                                          .setup_bytes = s->simulation.setup_bytes};
     if (known) {
         q->found.before = r->before;
         q->found.before_bytes = r->before_bytes;

@@ -91,7 +91,6 @@ static void log_events(foliot__app *a)
     while (foliot_server_poll_divergence(a->server, &found)) {
         const foliot__hosted *h = foliot__app_find_hosted(a, found.session);
         foliot__report_divergence(&found, h ? h->scene : NULL,
-                                  h && h->simulation_module ? &h->simulation : NULL,
                                   strcmp(a->choices->process.log_format, "json") == 0, &a->loop);
     }
 }

@@ -149,7 +149,13 @@ static void a_case_with_commands_is_written(void **state)
     found.commands = &command;
     found.command_count = 1;
     close(mkstemp(file));
-    assert_int_equal(foliot_divergence_report_write(&found, &scene, file), FOLIOT_STATUS_OK);
+    found.kind = &foliot_world_kind;
+    demand(foliot_scene_encode(&scene, NULL, 0, &found.setup_bytes));
+    uint8_t *setup = malloc(found.setup_bytes);
+    demand(foliot_scene_encode(&scene, setup, found.setup_bytes, &found.setup_bytes));
+    found.setup = setup;
+    assert_int_equal(foliot_divergence_report_write(&found, file), FOLIOT_STATUS_OK);
+    free(setup);
     foliot_replay *replay;
     foliot_verdict verdict;
     assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL), FOLIOT_STATUS_OK);

@@ -10,11 +10,7 @@
 
 typedef struct report {
     uv_work_t work;
-    foliot_divergence_report found;     // what it points to is behind it
-    const foliot_scene *scene;          // of a world
-    const foliot_simulation_kind *kind; // of any other simulation, with a copy of its setup
-    const void *setup;
-    size_t setup_bytes;
+    foliot_divergence_report found; // what it points to is behind it
     bool json;
     foliot_status status;
     char file[256];
@@ -25,8 +21,6 @@ static struct {
     unsigned reports, files;
     uint64_t bytes;
     bool writing;
-    const foliot_scene *scene; // of what is being written
-    foliot_scene *released;    // as soon as it is written; may be NULL
 } so_far;
 
 static const void *kept(uint8_t **at, const void *bytes, size_t length)
@@ -38,13 +32,12 @@ static const void *kept(uint8_t **at, const void *bytes, size_t length)
     return here;
 }
 
-static report *copy_of(const foliot_divergence_report *found, const foliot_simulation *simulation)
+static report *copy_of(const foliot_divergence_report *found)
 {
-    size_t setup = simulation ? simulation->setup_bytes : 0;
     size_t inputs = found->input_count * sizeof *found->inputs,
            session = strlen(found->session) + 1, name = strlen(found->name) + 1;
     report *r = calloc(1, sizeof *r + inputs + found->before_bytes + found->after_bytes + session +
-                              name + setup + 6 * 16);
+                              name + found->setup_bytes + 6 * 16);
     if (!r)
         return NULL;
     uint8_t *at = r->bytes + (16 - (uintptr_t)r->bytes % 16) % 16;
@@ -54,9 +47,7 @@ static report *copy_of(const foliot_divergence_report *found, const foliot_simul
     r->found.after = kept(&at, found->after, found->after_bytes);
     r->found.session = kept(&at, found->session, session);
     r->found.name = kept(&at, found->name, name);
-    r->kind = simulation ? simulation->kind : NULL;
-    r->setup = kept(&at, simulation ? simulation->setup : NULL, setup);
-    r->setup_bytes = setup;
+    r->found.setup = kept(&at, found->setup, found->setup_bytes);
     return r;
 }
 
@@ -64,9 +55,7 @@ static void write_file(uv_work_t *work)
 {
     report *r = work->data;
     foliot_divergence_report_name_file(&r->found, "server", r->file, sizeof r->file);
-    r->status = r->kind ? foliot_divergence_report_write_simulation(&r->found, r->kind, r->setup,
-                                                                    r->setup_bytes, r->file)
-                        : foliot_divergence_report_write(&r->found, r->scene, r->file);
+    r->status = foliot_divergence_report_write(&r->found, r->file);
 }
 
 static void file_written(uv_work_t *work, int status)
@@ -74,8 +63,6 @@ static void file_written(uv_work_t *work, int status)
     report *r = work->data;
     char line[400];
     so_far.writing = false;
-    foliot_scene_destroy(so_far.released);
-    so_far.released = NULL;
     if (status != 0 || r->status != FOLIOT_STATUS_OK)
         snprintf(line, sizeof line, "foliot-server: no file of our state: %s\n",
                  status ? uv_strerror(status) : foliot_status_get_text(r->status));
@@ -86,28 +73,22 @@ static void file_written(uv_work_t *work, int status)
     free(r);
 }
 
-static void keep_state(const foliot_divergence_report *found, const foliot_scene *scene,
-                       const foliot_simulation *simulation, bool json, uv_loop_t *loop)
+static void keep_state(const foliot_divergence_report *found, bool json, uv_loop_t *loop)
 {
-    uint64_t bytes =
-        found->before_bytes + found->after_bytes + (simulation ? simulation->setup_bytes : 0);
+    uint64_t bytes = found->before_bytes + found->after_bytes + found->setup_bytes;
     if (so_far.writing || so_far.files == FOLIOT__REPORT_FILES_MAX ||
         bytes > FOLIOT__REPORT_BYTES_MAX - so_far.bytes)
-        return;
-    if (!scene && !simulation) // the session is over
         return;
     if (!found->before_bytes || !found->after_bytes) {
         foliot__log_lines("foliot-server: no file of our state: it is not known any more\n");
         return;
     }
-    report *r = copy_of(found, simulation);
+    report *r = copy_of(found);
     if (!r)
         return;
     r->work.data = r;
-    r->scene = scene;
     r->json = json;
     so_far.writing = uv_queue_work(loop, &r->work, write_file, file_written) == 0;
-    so_far.scene = scene;
     so_far.files += so_far.writing;
     so_far.bytes += so_far.writing ? bytes : 0;
     if (!so_far.writing)
@@ -115,7 +96,7 @@ static void keep_state(const foliot_divergence_report *found, const foliot_scene
 }
 
 void foliot__report_divergence(const foliot_divergence_report *found, const foliot_scene *scene,
-                               const foliot_simulation *simulation, bool json, uv_loop_t *loop)
+                               bool json, uv_loop_t *loop)
 {
     char text[2048], line[2200];
     if (so_far.reports == FOLIOT__REPORTS_MAX) // that it was found is logged all the same
@@ -129,13 +110,5 @@ void foliot__report_divergence(const foliot_divergence_report *found, const foli
         snprintf(line, sizeof line, "%s  %-10s %u bytes of requests and responses\n", text,
                  "searched", found->exchanged);
     foliot__log_lines(line);
-    keep_state(found, scene, simulation, json, loop);
-}
-
-void foliot__report_release_scene(foliot_scene *scene)
-{
-    if (scene && so_far.writing && so_far.scene == scene)
-        so_far.released = scene;
-    else
-        foliot_scene_destroy(scene);
+    keep_state(found, json, loop);
 }

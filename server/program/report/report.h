@@ -13,12 +13,9 @@
 #define FOLIOT__REPORT_BYTES_MAX (256u << 20) // ... of so many bytes of states
 
 // In the log, as text or one JSON object, and our state into a file in the working folder, which a
-// worker of the loop writes: one at a time, the others are left out. `scene` ends by
-// foliot__report_release_scene, or after the loop. A session has a scene or a `simulation`, the
-// other is NULL; of the latter the setup is copied, and no instance is used.
+// worker of the loop writes: one at a time, the others are left out. `scene` gives bodies their
+// names; may be NULL.
 void foliot__report_divergence(const foliot_divergence_report *found, const foliot_scene *scene,
-                               const foliot_simulation *simulation, bool json, uv_loop_t *loop);
-// Destroys the scene of a session that is over, once no report is written of it. NULL is allowed.
-void foliot__report_release_scene(foliot_scene *scene);
+                               bool json, uv_loop_t *loop);
 
 #endif

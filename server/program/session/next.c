@@ -13,7 +13,6 @@
 #include "program/complain.h"
 #include "program/report/log.h"
 #include "recordings.h"
-#include "program/report/report.h"
 #include "rotation.h"
 
 // Each scene is a recording, and a new start for its clients: a game that ends again and again at
@@ -94,7 +93,7 @@ static bool take_place(follow_up *o)
     o->place->begun_ns = foliot__clock_now_ns();
     o->place->hurried = before.hurried;
     foliot__hosted_destroy_rules(&before);
-    foliot__report_release_scene(before.scene);
+    foliot_scene_destroy(before.scene);
     snprintf(note, sizeof note, "%s: goes on with %s", o->name, o->file);
     foliot__log_note("next-scene", note);
     return true;
