@@ -137,32 +137,34 @@ static bool read_length(foliot__intake *in, span value)
     return true;
 }
 
-// Headers that the library or this server reads. The first ones, which two readers could understand
-// differently, may appear at most once.
-#define SINGLE_HEADERS 5
-static const char *const known_headers[] = {
-    "host",
-    "content-length",
-    "authorization",
-    "origin",
-    "sec-websocket-key",
-    "connection",
-    "upgrade",
-    "sec-websocket-version",
-    "sec-websocket-protocol",
-    "sec-websocket-extensions",
-    "if-none-match",
-    "x-forwarded-for",
-};
+// Headers that the library or this server reads. Two readers could understand some of them
+// differently: these may be there once.
+static const struct {
+    const char *name;
+    bool once;
+} known_headers[] = {{"host", true},
+                     {"content-length", true},
+                     {"authorization", true},
+                     {"origin", true},
+                     {"sec-websocket-key", true},
+                     {"connection", false},
+                     {"upgrade", false},
+                     {"sec-websocket-version", false},
+                     {"sec-websocket-protocol", false},
+                     {"sec-websocket-extensions", false},
+                     {"if-none-match", false},
+                     {"x-forwarded-for", false}};
+#define KNOWN_HEADERS (sizeof known_headers / sizeof known_headers[0])
 
 // The library waits for ever behind a name with which a longer one that it knows begins ("X:",
 // "Get:"). It gets the names above, and others with a first letter that begins none.
 static void hide_unknown(uint8_t *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof known_headers / sizeof known_headers[0]; i++)
-        if (is_named(name, length, known_headers[i]))
-            return;
-    *name = '!';
+    bool known = false;
+    for (size_t i = 0; i < KNOWN_HEADERS; i++)
+        known = known || is_named(name, length, known_headers[i].name);
+    if (!known)
+        *name = '!';
 }
 
 static bool read_header(foliot__intake *in, span line, head *h)
@@ -188,8 +190,8 @@ static bool read_header(foliot__intake *in, span line, head *h)
             return refuse(in, 417, "of what may be expected there is 100-continue alone", 0);
         in->continues = true;
     }
-    for (size_t i = 0; i < SINGLE_HEADERS; i++) {
-        if (!is_named(line.at, length, known_headers[i]))
+    for (size_t i = 0; i < KNOWN_HEADERS; i++) {
+        if (!known_headers[i].once || !is_named(line.at, length, known_headers[i].name))
             continue;
         if (h->seen & 1u << i)
             return refuse(in, 400, "a header that may be there once is there twice", 0);
