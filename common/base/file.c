@@ -101,7 +101,9 @@ char *foliot__file_slurp(const char *file, size_t most, size_t *length)
     char *text = NULL;
     if (!in)
         return NULL;
-    int error = read_all(in, most, &text, length);
+    struct stat about;
+    bool too_large = fstat(fileno(in), &about) == 0 && (uint64_t)about.st_size > most;
+    int error = too_large ? EFBIG : read_all(in, most, &text, length);
     fclose(in);
     if (!error)
         return text;
@@ -162,6 +164,33 @@ int foliot__file_open_below(const char *folder, const char *name)
             return close_and_fail(at, EISDIR);
     }
     return -1;
+}
+
+bool foliot__folder_usable(const char *folder, bool writes)
+{
+    struct stat about;
+    if (stat(folder, &about) != 0)
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(about.st_mode) && access(folder, writes ? W_OK | X_OK : R_OK | X_OK) == 0;
+}
+
+bool foliot__file_writable(const char *file)
+{
+    char folder[4096];
+    struct stat about;
+    const char *slash = strrchr(file, '/');
+    size_t length = slash ? (size_t)(slash - file) + 1 : 0;
+    bool exists = stat(file, &about) == 0;
+    errno = !exists ? EISDIR : S_ISDIR(about.st_mode) ? EISDIR : NOT_REGULAR;
+    if (exists ? !S_ISREG(about.st_mode) : !*file || (slash && !slash[1]))
+        return false;
+    errno = ENAMETOOLONG;
+    if (length >= sizeof folder)
+        return false;
+    memcpy(folder, slash ? file : ".", slash ? length : 1);
+    folder[slash ? length : 1] = 0;
+    return foliot__folder_usable(folder, true);
 }
 
 #if !defined(__wasm__) && defined(SIGXFSZ)

@@ -24,6 +24,10 @@ char *foliot__file_slurp_told(const char *file, size_t most, size_t *length, cha
 // A name that comes from a file, beside or below `folder`: no component of it may be "..", none a
 // symbolic link, and it does not begin at the root.
 int foliot__file_open_below(const char *folder, const char *name);
+// For names that are used later. Whether a file can be written there, or a new one can replace it;
+// whether there is a folder, and files can be made in it. False with errno.
+bool foliot__file_writable(const char *file);
+bool foliot__folder_usable(const char *folder, bool writes);
 // What `error`, the errno of the above, means.
 const char *foliot__file_problem(int error);
 

@@ -48,6 +48,8 @@ static int open_writing(const char *file, bool create)
     struct stat about;
     int opened =
         open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (create ? O_CREAT : 0), 0666);
+    if (opened < 0 && !create && errno == ENXIO) // a pipe that nobody reads
+        errno = ENOTSUP;
     if (opened < 0)
         return -1;
     int error = fstat(opened, &about) != 0           ? errno

@@ -18,6 +18,7 @@
 #include "admin.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
+#include "base/file.h"
 #include "base/threads.h"
 
 #define THREAD_STACK_BYTES ((size_t)8 << 20)
@@ -203,6 +204,11 @@ int foliot__admin_open(foliot__app *a)
 {
     foliot__admin *admin = &a->admin;
     char problem[700];
+    if (a->choices->web.bans && !foliot__file_writable(a->choices->web.bans)) {
+        fprintf(stderr, "foliot-server: --bans: %s: %s\n", a->choices->web.bans,
+                foliot__file_problem(errno));
+        return FOLIOT__EXIT_SCENE;
+    }
     if (a->choices->web.bans &&
         !foliot__bans_read(&admin->bans, a->choices->web.bans, problem, sizeof problem)) {
         fprintf(stderr, "foliot-server: --bans: %s\n", problem);

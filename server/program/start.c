@@ -9,6 +9,7 @@
 #include "program/options/arguments.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
+#include "base/file.h"
 #include "program/options/bind.h"
 #include "complain.h"
 #include "program/session/recordings.h"
@@ -205,10 +206,26 @@ int foliot__app_read_signer(foliot__app *a)
     return FOLIOT__EXIT_ERROR;
 }
 
+// Folders in which nothing may be looked for, or made, for a long time.
+static int check_folders(const foliot__app *a)
+{
+    const foliot__server_choices *choices = a->choices;
+    const char *recordings = choices->recording.off ? NULL : choices->recording.folder;
+    bool named =
+        choices->sessions.scenes && !foliot__folder_usable(choices->sessions.scenes, false);
+    if (!named && (!recordings || foliot__folder_usable(recordings, true)))
+        return 0;
+    fprintf(stderr, "foliot-server: %s %s: %s\n", named ? "--scenes" : "--recordings",
+            named ? choices->sessions.scenes : recordings, foliot__file_problem(errno));
+    return FOLIOT__EXIT_ERROR;
+}
+
 int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments,
                               const foliot__host_options *options)
 {
-    int code = open_listed(a, arguments, options);
+    int code = check_folders(a);
+    if (code == 0)
+        code = open_listed(a, arguments, options);
     if (code == 0)
         code = check_names(a);
     if (code == 0)

@@ -254,37 +254,23 @@ static bool take_name(report *r, const char *text, size_t length)
     return put(r, text, NULL, "", REPORT_MISSING);
 }
 
-// Each line that is not empty. False: no memory, or errno.
+// Each line that is not empty. False: it was reported.
 static bool each_line(report *r, const char *file, bool (*take)(report *, const char *, size_t))
 {
-    char *text = NULL;
-    size_t capacity = 0;
-    ssize_t got;
-    bool fine = true, first = true;
-    FILE *from = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
-    if (!from)
-        return false;
-    while (fine && (got = getline(&text, &capacity, from)) > 0) {
-        // A byte order mark begins the first row alone.
-        size_t mark = first ? 0 : foliot__text_mark(text, (size_t)got);
-        size_t length = mark + foliot__text_plain(text + mark, (size_t)got - mark);
-        first = false;
-        for (size_t at = 0; fine && at < length;) {
-            char *end = memchr(text + at, '\n', length - at), *row = text + at;
-            size_t bytes = end ? (size_t)(end - row) : length - at;
-            row[bytes] = 0;
-            if (bytes > 0)
-                fine = take(r, row, bytes);
-            at += bytes + 1;
+    size_t length = 0;
+    char *text = tool_read_lines(file, &length);
+    bool fine = text != NULL;
+    for (size_t at = 0; fine && at < length;) {
+        char *end = memchr(text + at, '\n', length - at), *row = text + at;
+        size_t bytes = end ? (size_t)(end - row) : length - at;
+        row[bytes] = 0;
+        if (bytes > 0 && !take(r, row, bytes)) {
+            tool_complain(file, "%s", strerror(ENOMEM));
+            fine = false;
         }
+        at += bytes + 1;
     }
-    if (fine)
-        fine = !ferror(from);
-    else
-        errno = ENOMEM;
     free(text);
-    if (from != stdin)
-        fclose(from);
     return fine;
 }
 
@@ -525,14 +511,9 @@ int report_command(const foliot__program *program, const foliot__arguments *argu
     int code = FOLIOT__EXIT_ERROR;
     (void)program;
     for (uint32_t i = 0; fine && i < arguments->operand_count; i++)
-        if (!each_line(&r, arguments->operands[i], take_line)) {
-            tool_complain(arguments->operands[i], "%s", strerror(errno));
-            fine = false;
-        }
-    if (fine && files_from && !each_line(&r, files_from, take_name)) {
-        tool_complain(files_from, "%s", strerror(errno));
-        fine = false;
-    }
+        fine = each_line(&r, arguments->operands[i], take_line);
+    if (fine && files_from)
+        fine = each_line(&r, files_from, take_name);
     if (fine) {
         // One result for each file.
         uint32_t kept = 0;

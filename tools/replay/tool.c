@@ -17,6 +17,8 @@
 #include <string.h>
 #include <time.h>
 
+#define LINES_BYTES_MAX ((size_t)1 << 28)
+
 int tool_exit_of(foliot_status status)
 {
     switch (status) {
@@ -56,6 +58,45 @@ void tool_complain(const char *what, const char *format, ...)
     vfprintf(stderr, format, list);
     fputc('\n', stderr);
     va_end(list);
+}
+
+static const char *read_all(FILE *from, char **text, size_t *length)
+{
+    size_t capacity = 0, count;
+    do {
+        if (*length + 1 >= capacity) {
+            char *larger = realloc(*text, capacity = capacity ? 2 * capacity : 65536);
+            if (!larger)
+                return strerror(ENOMEM);
+            *text = larger;
+        }
+        count = fread(*text + *length, 1, capacity - *length - 1, from);
+        if (memchr(*text + *length, 0, count))
+            return "it is no text: a byte in it is zero";
+        *length += count;
+        if (*length > LINES_BYTES_MAX)
+            return strerror(EFBIG);
+    } while (count > 0);
+    return ferror(from) ? strerror(errno) : NULL;
+}
+
+char *tool_read_lines(const char *file, size_t *length)
+{
+    char *text = NULL;
+    const char *problem;
+    FILE *from = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
+    *length = 0;
+    problem = from ? read_all(from, &text, length) : strerror(errno);
+    if (from && from != stdin)
+        fclose(from);
+    if (problem) {
+        tool_complain(file, "%s", problem);
+        free(text);
+        return NULL;
+    }
+    *length = foliot__text_plain(text, *length);
+    text[*length] = 0;
+    return text;
 }
 
 // -- other simulations than worlds

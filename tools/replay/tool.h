@@ -51,6 +51,9 @@ int trim_command(const foliot__program *program, const foliot__arguments *argume
 void tool_set_command(const char *name);
 __attribute__((format(printf, 2, 3))) void tool_complain(const char *what, const char *format, ...);
 
+// All of a text of lines, to be freed: a file, a pipe, or "-" for stdin. NULL: it was reported.
+char *tool_read_lines(const char *file, size_t *length);
+
 // Opens a recording: of a world, or of the simulation that --simulation names. On failure it prints
 // the reason on stderr and sets *exit_code.
 foliot_replay *tool_open(const char *file, int *exit_code);

@@ -436,32 +436,17 @@ static bool list_put(file_list *list, const char *name)
 
 static bool list_read(file_list *list, const char *file)
 {
-    FILE *from = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
-    if (!from)
-        return false;
-    size_t length = 0, capacity = 65536, count;
-    char *text = malloc(capacity);
-    while (text && (count = fread(text + length, 1, capacity - length - 1, from)) > 0) {
-        length += count;
-        if (length + 1 == capacity) {
-            char *larger = realloc(text, capacity *= 2);
-            if (!larger)
-                free(text);
-            text = larger;
-        }
-    }
-    if (text)
-        text[foliot__text_plain(text, length)] = 0;
-    list->text = text;
-    bool fine = list->text && !ferror(from);
-    if (from != stdin)
-        fclose(from);
+    size_t length;
+    list->text = tool_read_lines(file, &length);
+    bool fine = list->text != NULL;
     for (char *line = list->text; fine && line && *line;) {
         char *end = strchr(line, '\n'), *next = end ? end + 1 : NULL;
         if (end)
             *end = 0;
-        if (*line)
-            fine = list_put(list, line);
+        if (*line && !list_put(list, line)) {
+            tool_complain(file, "%s", strerror(ENOMEM));
+            fine = false;
+        }
         line = next;
     }
     return fine;
@@ -588,7 +573,6 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
     for (uint32_t i = 0; i < arguments->operand_count; i++)
         list_put(&list, arguments->operands[i]);
     if (files_from && !list_read(&list, files_from)) {
-        tool_complain(files_from, "%s", strerror(errno));
         code = FOLIOT__EXIT_ERROR;
     } else if (list.count == 0 && !files_from) {
         code = foliot__options_wrong(program, arguments, "no recording is named");

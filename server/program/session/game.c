@@ -72,6 +72,8 @@ static int read_script(foliot__hosted *h, const char *file)
         return complain(file, errno && errno != EFBIG
                                   ? foliot__file_problem(errno)
                                   : "a script has at most 1 MiB (1,048,576 bytes)");
+    if (h->script_bytes == 0)
+        return complain(file, "the file is empty");
     return make_script(h, file);
 }
 
@@ -122,8 +124,11 @@ int foliot__hosted_make_rules(foliot__hosted *h, const foliot_scene *scene,
     h->rules_scene = copy_scene(scene);
     if (!h->rules_scene)
         return complain(file, foliot_status_get_text(FOLIOT_STATUS_MEMORY));
-    if (options->rules && access(file, R_OK) != 0) // before all that is wrong with the scene
+    int opened = options->rules ? foliot__file_open(file) : -1;
+    if (options->rules && opened < 0) // before all that is wrong with the scene
         return complain(file, foliot__file_problem(errno));
+    if (opened >= 0)
+        close(opened);
     if (scene->commands_max == 0)
         return complain(file, "the scene takes no commands: it lacks limits: {commands_max}");
     if (!options->rules && scene->script_kind == FOLIOT_SCRIPT_LUA)
