@@ -147,16 +147,11 @@ static const foliot__command commands[] = {
      "joined by IPv6 alone. Without a HOST the token of --token names the server."},
     {0}};
 
-static void fingerprint_text(char text[33])
-{
-    foliot_digest_print(foliot_get_fingerprint(), text);
-}
-
 static const foliot__program program = {
     "foliot-client", "joins sessions: live in the terminal, or as bots",
     "  foliot-client 127.0.0.1                   arrows push, Esc leaves\n"
     "  foliot-client 127.0.0.1 --bot random --seconds 10\n",
-    commands, fingerprint_text};
+    commands, foliot__fingerprint_print};
 
 // HOST[:PORT], [IPv6][:PORT], or an IPv6 address alone, which has colons of its own.
 static bool read_address(foliot__app *a, const char *text)

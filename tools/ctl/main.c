@@ -8,6 +8,7 @@
 #include "base/terminal.h"
 #include "ctl.h"
 #include "foliot/foliot.h"
+#include "sim/selftest/fingerprint.h"
 
 #define COMMANDS_MAX 64
 
@@ -31,11 +32,6 @@ static const foliot__command token_commands[] = {
 
 static foliot__command commands[COMMANDS_MAX]; // of both tables, and zeros
 
-static void fingerprint_text(char text[33])
-{
-    foliot_digest_print(foliot_get_fingerprint(), text);
-}
-
 static const foliot__program program = {
     "foliotctl", "runs servers: sessions, players, recordings, and who may join",
     "  foliot-server --admin-socket ./admin --scenes scenes      then, elsewhere:\n"
@@ -43,7 +39,7 @@ static const foliot__program program = {
     "  foliotctl players arena --socket ./admin\n"
     "  foliotctl key arena.key\n"
     "  foliotctl token --key arena.key --server 203.0.113.5:7777 > ada.token\n",
-    commands, fingerprint_text};
+    commands, foliot__fingerprint_print};
 
 static void gather(const foliot__command *from)
 {

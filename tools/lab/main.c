@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/terminal.h"
+#include "sim/selftest/fingerprint.h"
 
 static bool json;
 static lab_run_options run_options = {.every = 1, .seed = 1};
@@ -151,11 +152,6 @@ static const foliot__command commands[] = {
     {0},
 };
 
-static void fingerprint_text(char text[33])
-{
-    foliot_digest_print(foliot_get_fingerprint(), text);
-}
-
 static const foliot__program program = {
     .name = "foliot-lab",
     .summary = "runs and compares integrators on scenes.",
@@ -168,7 +164,7 @@ static const foliot__program program = {
         "      --dt 400,200,100,50 --time 20000 --out solar.html\n"
         "  foliot-lab check my-scene.yaml\n",
     .commands = commands,
-    .fingerprint = fingerprint_text,
+    .fingerprint = foliot__fingerprint_print,
 };
 
 int main(int argc, char **argv)

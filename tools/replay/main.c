@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/terminal.h"
+#include "sim/selftest/fingerprint.h"
 
 typedef int command_function(const foliot__program *program, const foliot__arguments *arguments);
 
@@ -71,17 +72,12 @@ static const struct {
 #undef ROW
 };
 
-static void fingerprint_text(char text[33])
-{
-    foliot_digest_print(foliot_get_fingerprint(), text);
-}
-
 static const foliot__program program = {
     "foliot-replay", "replays recordings to the same bits, and finds where they are not",
     "  foliot-replay verify match.foliot\n"
     "  foliot-replay info match.foliot\n"
     "  foliot-replay play match.foliot\n",
-    commands, fingerprint_text};
+    commands, foliot__fingerprint_print};
 
 int main(int argc, char **argv)
 {

@@ -585,3 +585,8 @@ foliot_status foliot_self_test(const char **part)
     }
     return FOLIOT_STATUS_OK;
 }
+
+void foliot__fingerprint_print(char text[FOLIOT_DIGEST_TEXT_BYTES])
+{
+    foliot_digest_print(foliot_get_fingerprint(), text);
+}

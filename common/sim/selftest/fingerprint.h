@@ -24,6 +24,9 @@ foliot_digest foliot__fingerprint_of_scene(const foliot_scene *scene);
 // What foliot__fingerprint_of_scene looks at: scenes of one scope have the same fingerprint.
 uint64_t foliot__fingerprint_scope(const foliot_scene *scene);
 
+// This build's fingerprint as digits, for --version.
+void foliot__fingerprint_print(char text[FOLIOT_DIGEST_TEXT_BYTES]);
+
 // No build has zero: it stands for one that is not known.
 static inline bool foliot__fingerprint_is_known(foliot_digest fingerprint)
 {

@@ -13,6 +13,7 @@
 #include "net/transport.h"
 #include "program/session/host.h"
 #include "program/step_workers.h"
+#include "sim/selftest/fingerprint.h"
 
 #define SPECTATOR_DELAY_MAX 3600
 #define INTEREST_NEAR 5.0
@@ -270,17 +271,12 @@ static const foliot__command commands[] = {
     {0},
 };
 
-static void fingerprint_text(char text[33])
-{
-    foliot_digest_print(foliot_get_fingerprint(), text);
-}
-
 const foliot__program foliot__server_program = {
     "foliot-server", "hosts multiplayer physics sessions, and records them",
     "  foliot-server scenes/spacewar.yaml        then, elsewhere: foliot-client 127.0.0.1\n"
     "  foliot-server scenes/marbles.yaml --ticks 600 --record marbles.foliot\n"
     "  foliot-server check my-scene.yaml\n",
-    commands, fingerprint_text};
+    commands, foliot__fingerprint_print};
 
 const char *foliot__session_name(const foliot__arguments *arguments, const char *text,
                                  char name[FOLIOT_NAME_BYTES])
