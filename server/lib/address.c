@@ -2,7 +2,8 @@
 // address.c: what the peers of one address, or of one client by its tokens, have had so far, for
 // budgets that a new connection does not fill again. The addresses heard last are remembered: an
 // address that was forgotten has all its budgets again.
-#include "internal.h"
+#include "peer.h"
+#include "session.h"
 
 // Who has a token is known by its client, wherever it comes from.
 static uint64_t key_of(const foliot_server *server, const foliot__peer *peer, bool *by_client)

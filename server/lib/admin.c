@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "internal.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "session.h"
 
 #define LIFE_EVERY_NS 250000000u
 #define STOPPED_BY_HOST "the host has ended the session"

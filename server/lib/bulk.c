@@ -2,7 +2,9 @@
 // bulk.c: what newcomers are sent reliably and in quantity: the scene, a saved state, the ticks
 // since. So many bytes a second for all of them together, in turn by address and then by peer, so
 // that neither a tick nor another newcomer waits for whoever comes again and again.
-#include "internal.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "session.h"
 
 #define BYTES_A_SECOND 8e6
 #define BYTES_AT_ONCE (256.0 * 1024) // after a while of nothing

@@ -2,7 +2,9 @@
 // desync_check.c: the server's own digests beside those that clients report. Sums of them travel,
 // so that no tick is left out whatever is lost. Nobody is disconnected for a difference;
 // divergence_search.c finds where it is.
-#include "internal.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "session.h"
 
 #define LOGGED_ALWAYS 8 // of one address: several clients may share it
 

@@ -9,7 +9,9 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "internal.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "session.h"
 
 #define ANSWER_WITHIN_NS 15000000000u // a client that must go back first takes a while
 #define AGAIN_AFTER_NS 5000000000u    // before the same peer is asked once more

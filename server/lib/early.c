@@ -6,7 +6,9 @@
 // what a tick is closed with.
 #include <string.h>
 
-#include "internal.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "session.h"
 
 void foliot__early_ask(foliot__session *s, foliot__peer *peer)
 {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // fanout.c: snapshots to peers. Encoded once for each baseline that some peer has, sent to all who
 // have it.
-#include "internal.h"
+#include "fanout.h"
+#include "peer.h"
+#include "session.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,8 @@
 // announced.
 #include <stdlib.h>
 
-#include "internal.h"
+#include "game.h"
+#include "session.h"
 
 foliot_status foliot__game_create(foliot__session *session, const foliot_session_config *config)
 {

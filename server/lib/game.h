@@ -107,4 +107,54 @@ typedef struct foliot__game {
     foliot__buffer said;   // messages since the last step was taken in, for the recording
 } foliot__game;
 
+typedef struct foliot__session foliot__session;
+typedef struct foliot__peer foliot__peer;
+
+// updates.c
+foliot_status foliot__updates_begin(foliot__session *session);
+void foliot__updates_end(foliot__session *session);
+void foliot__updates_step(foliot__session *session); // a step was taken in
+void foliot__updates_greet(foliot__session *session, const foliot__peer *peer); // all so far
+// To one player or FOLIOT_TO_ALL; `from` is a player or FOLIOT__NO_PLAYER.
+void foliot__session_message(foliot__session *session, uint32_t to, uint32_t from,
+                             const uint8_t *bytes, size_t length, bool reliable);
+
+void foliot__messages_record(foliot__session *session); // those said so far
+
+// orders.c
+void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
+                            const foliot__order_message *message);
+void foliot__orders_enter(foliot__order_book *book, uint64_t now_ns); // a new player
+// One who was there when the server that wrote the recording died; `sequence` is of his last order.
+void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint32_t aims,
+                         uint64_t now_ns);
+// Those of a player that the tick which is closed now takes; `all`: he leaves.
+void foliot__orders_close(foliot__session *session, uint32_t player, bool all);
+// For rules that look back: what the player was shown, bounded, before what it did then. `steady`:
+// it does nothing new, and small changes are left out.
+void foliot__orders_close_aimed(foliot__session *session, uint32_t player, uint64_t shown,
+                                bool steady);
+void foliot__orders_close_joined(foliot__session *session, uint32_t player);
+void foliot__orders_close_left(foliot__session *session, uint32_t player);
+void foliot__orders_acknowledge(foliot__session *session);
+
+// commands.c
+foliot_status foliot__game_create(foliot__session *session, const foliot_session_config *config);
+void foliot__game_destroy(foliot__session *session);
+void foliot__commands_close(foliot__session *session); // of the tick that is closed now
+// Of a simulation that is no world: what the orders closed with that tick become.
+void foliot__commands_take_orders(foliot__session *session);
+void foliot__rules_run(foliot__session *session);          // after its step, on the same thread
+void foliot__rules_take_results(foliot__session *session); // when the step is taken in
+// Why the session ends because of its rules, as it was configured to; NULL: it does not.
+const char *foliot__rules_end_session(const foliot__session *session);
+
+// step_events.c
+foliot_status foliot__step_events_create(foliot__session *session,
+                                         const foliot_session_config *config);
+void foliot__step_events_destroy(foliot__step_events *events);
+void foliot__step_events_take(foliot__session *session); // a step was taken in
+uint32_t foliot__step_events_poll(foliot__step_events *step_events, foliot_step_event *events,
+                                  uint32_t capacity);
+
 #endif

@@ -5,7 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "internal.h"
+#include "admission.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "player.h"
+#include "session.h"
 #include "net/transport.h"
 
 static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal reason,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // input.c: changes of players' controls in a session of snapshots, from their arrival until their
 // tick is closed. Receiving enqueues: nothing here touches the world.
-#include "internal.h"
+#include "fanout.h"
+#include "player.h"
+#include "session.h"
 
 static void hold_change(foliot__session *session, foliot__player_slot *player,
                         const foliot__change *change)

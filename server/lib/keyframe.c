@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "internal.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "session.h"
 
 #define HEAD_START_BYTES 16384.0 // of a rate: whoever has just begun is not slow yet
 

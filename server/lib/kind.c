@@ -6,7 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "internal.h"
+#include "admission.h"
+#include "fanout.h"
+#include "game.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "session.h"
 #include "divergence/state_layers.h"
 #include "sim/selftest/fingerprint.h"
 

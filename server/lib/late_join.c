@@ -3,7 +3,10 @@
 // its way than a window, then the ticks since, and from then on what everybody is sent; bulk.c says
 // when. Players notice nothing of it.
 #include "base/assert.h"
-#include "internal.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "player.h"
+#include "session.h"
 
 #define PART_HEAD_BYTES 64 // what a message costs beside its bytes
 #define SCENE_NS_MAX 60000000000u

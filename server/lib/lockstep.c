@@ -5,7 +5,11 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "internal.h"
+#include "fanout.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "player.h"
+#include "session.h"
 
 #define HOLES_AT_ONCE 4
 #define HOLE_COPIES 2

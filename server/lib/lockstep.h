@@ -181,4 +181,60 @@ typedef struct foliot__lockstep {
     foliot__block block;      // scratch
 } foliot__lockstep;
 
+typedef struct foliot__session foliot__session;
+typedef struct foliot__peer foliot__peer;
+
+// lockstep.c
+foliot_status foliot__lockstep_create(foliot__session *session); // no step runs
+void foliot__lockstep_destroy(foliot__session *session);
+void foliot__lockstep_closed(foliot__session *session); // the tick whose step is about to start
+void foliot__lockstep_take(foliot__session *session, foliot__peer *peer,
+                           const foliot__lockstep_input *packet);
+
+// early.c
+void foliot__early_ask(foliot__session *session, foliot__peer *peer); // it predicts
+// Inputs that came in time for a tick that is not closed.
+void foliot__early_add(foliot__session *session, uint64_t tick, const foliot_input *inputs,
+                       uint32_t count);
+void foliot__early_update(foliot__session *session); // hands them on
+// So many bytes of closed ticks were sent.
+void foliot__early_allow(foliot__session *session, size_t bytes);
+
+// keyframe.c
+void foliot__keyframe_prepare(foliot__session *session, foliot__keyframe *keyframe);
+void foliot__keyframe_choose(foliot__session *session);
+void foliot__keyframe_save(foliot__session *session);
+bool foliot__keyframe_saved(foliot__session *session);
+// The newest of a tick not after `tick`, whose ticks since are known. NULL: none.
+const foliot__keyframe *foliot__keyframe_before(const foliot__session *session, uint64_t tick);
+// The peer's state, or what follows it, is not kept any more: it begins anew. It may have
+// ended afterwards: too many times are its end.
+void foliot__keyframe_withdraw(foliot__session *session, foliot__peer *peer);
+
+// late_join.c
+bool foliot__late_join_possible(const foliot__session *session, bool spectates);
+// Whether the peer is to be sent something of the state or the ticks since; and some of that. The
+// number of bytes; 0: not now.
+bool foliot__late_join_wants(const foliot__session *session, const foliot__peer *peer);
+size_t foliot__late_join_send(foliot__session *session, foliot__peer *peer);
+// Every tick: who lacks what is forgotten begins anew, and who stands still is dropped. The peer
+// may have ended afterwards.
+void foliot__late_join_check(foliot__session *session, foliot__peer *peer);
+void foliot__late_join_acknowledge(foliot__session *session, foliot__peer *peer,
+                                   const foliot__keyframe_acknowledge *heard);
+
+// desync_check.c
+void foliot__desync_check_report(foliot__session *session, foliot__peer *peer, uint64_t stepped,
+                                 uint64_t digests);
+void foliot__desync_check_step(foliot__session *session); // a step was taken in
+bool foliot__is_logged(uint64_t count); // the first few, and then 10, 100, 1000, ...
+
+// divergence_search.c
+bool foliot__divergence_search_begin(foliot__session *session,
+                                     foliot__peer *peer); // false: another one is on
+void foliot__divergence_search_update(foliot__session *session);
+void foliot__divergence_search_response(foliot__session *session, const foliot__peer *peer,
+                                        const foliot__search_message *answer);
+bool foliot__divergence_search_running(const foliot__session *session); // on a worker
+
 #endif

@@ -3,7 +3,8 @@
 // peer that goes on. Divergence is not misbehaviour.
 #include <stdio.h>
 
-#include "internal.h"
+#include "peer.h"
+#include "session.h"
 
 #define PACKETS_A_TICK 4    // of a peer, that are welcome on average
 #define PACKETS_AT_ONCE 240 // and in a burst: what a network held back

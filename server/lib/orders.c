@@ -6,7 +6,10 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "internal.h"
+#include "game.h"
+#include "peer.h"
+#include "player.h"
+#include "session.h"
 
 // -- receiving
 

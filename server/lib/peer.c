@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "internal.h"
+#include "peer.h"
+#include "session.h"
 
 void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
                           const foliot__session *session, uint32_t player, uint64_t value,

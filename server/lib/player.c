@@ -7,7 +7,10 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
-#include "internal.h"
+#include "game.h"
+#include "peer.h"
+#include "player.h"
+#include "session.h"
 
 #define PLAYERS_SHARE 4     // an address may have a quarter of a session's places,
 #define PLAYERS_MIN 2       // and so many at least

@@ -3,7 +3,8 @@
 // peers may see. Looks at times alone: sends nothing, steps nothing.
 #include <stdio.h>
 
-#include "internal.h"
+#include "peer.h"
+#include "session.h"
 
 #define LATE_EVERY_NS 1000000000u // between two events that say so
 

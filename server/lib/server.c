@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
 // server.c: a server and its sessions: receives for all of them, has them tick, and answers the
 // host. Counts whatever it drops, and never trusts a byte.
-#include "internal.h"
+#include "admission.h"
+#include "fanout.h"
+#include "game.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "player.h"
+#include "session.h"
 #include "sim/selftest/fingerprint.h"
 
 #include <math.h>

@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "admission.h"
+#include "fanout.h"
+#include "game.h"
+#include "lockstep.h"
+#include "player.h"
+#include "session.h"
 
 static uint32_t snapshot_interval(const foliot_server *server, double pace_hz)
 {

@@ -5,7 +5,13 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "internal.h"
+#include "admission.h"
+#include "fanout.h"
+#include "game.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "player.h"
+#include "session.h"
 
 // -- closing
 

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "game.h"
+#include "session.h"
 
 #define EVENTS_MAX_DEFAULT 1024u
 

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "internal.h"
+#include "lockstep.h"
+#include "peer.h"
+#include "player.h"
+#include "session.h"
 
 // -- receiving
 

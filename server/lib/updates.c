@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "internal.h"
+#include "game.h"
+#include "peer.h"
+#include "session.h"
 #include "wire/step_changes.h"
 
 // -- to peers

@@ -2,7 +2,8 @@
 // watch.c: what is refused of a hostile network reaches the log: each counter at its first, tenth,
 // hundredth count and so on, looked at once a second, so that an attack can neither hide nor fill
 // the disk.
-#include "internal.h"
+#include "peer.h"
+#include "session.h"
 
 #include "foliot/transport.h"
 

@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "foliot/integrator.h"
-#include "internal.h"
+#include "admission.h"
+#include "game.h"
+#include "peer.h"
+#include "session.h"
 
 #define WELCOME_EVERY_NS 15000000u  // at most
 #define RECORDED_NS_MAX 1000000000u // that a welcome waits for a slow disk

@@ -10,7 +10,8 @@
 
 #include "../../client/lib/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
-#include "../../server/lib/internal.h"
+#include "../../server/lib/fanout.h"
+#include "../../server/lib/session.h"
 #include "bench.h"
 #include "foliot/foliot.h"
 #include "foliot/scene_reader.h"

@@ -9,7 +9,7 @@
 #include "arena.h"
 #include "../../client/lib/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
-#include "../../server/lib/internal.h"
+#include "../../server/lib/session.h"
 #include "chain.h"
 #include "foliot/replay.h"
 #include "divergence/perturb.h"

@@ -12,7 +12,8 @@
 
 #include "../../client/lib/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
-#include "../../server/lib/internal.h"
+#include "../../server/lib/fanout.h"
+#include "../../server/lib/session.h"
 #include "arena.h"
 #include "base/rng.h"
 #include "net/transport.h"

@@ -10,7 +10,7 @@
 
 #include "../../client/lib/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
-#include "../../server/lib/internal.h"
+#include "../../server/lib/session.h"
 #include "arena.h"
 #include "net/transport.h"
 #include "status.h"

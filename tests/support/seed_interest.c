@@ -9,7 +9,8 @@
 #include "../../client/lib/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
 #include "../../server/lib/interest_view.h"
-#include "../../server/lib/internal.h"
+#include "../../server/lib/fanout.h"
+#include "../../server/lib/session.h"
 
 #define COARSE_STEPS 2              // that a position may be off
 #define FOCUS_NS (SEED_SECOND / 10) // between two changes of a focus

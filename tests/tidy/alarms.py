@@ -39,9 +39,9 @@ CLEAN = {
     "common/sim/world/world.c": '#include "sim/math/hash.h"\n#include "sim/state/state.h"\n'
                                 + body("foliot_world_step", 25, "    foliot__hash();\n"),
     "common/sim/world/create.c": '#include "sim/math/hash.h"\n#include "sim/state/state.h"\n' + body("foliot__create", 25),
-    "server/lib/internal.h": struct("foliot__session", 4, 1) + struct("foliot__peer", 4, 1),
-    "server/lib/peer.c": '#include "server/lib/internal.h"\n' + body("foliot__peer_send", 25),
-    "server/lib/step.c": '#include "server/lib/internal.h"\n' + body("foliot__step", 25, "    foliot__peer_send();\n"),
+    "server/lib/session.h": struct("foliot__session", 4, 1) + struct("foliot__peer", 4, 1),
+    "server/lib/peer.c": '#include "server/lib/session.h"\n' + body("foliot__peer_send", 25),
+    "server/lib/step.c": '#include "server/lib/session.h"\n' + body("foliot__step", 25, "    foliot__peer_send();\n"),
     "tests/unit/test_x.c": "int x;\n",
     "README.md": "# A page\n\nA page says something.\n",
 }
@@ -149,7 +149,7 @@ def rules(tree):
         ("a scene reader that draws", "common/scene/x.c", '#include "view/view.h"', "only programs include view/view.h"),
         ("a server that knows clients", "server/x.c", '#include "client/lib/clock.h"', "server does not include client"),
         ("a game that knows the inside", "games/x/x.c", '#include "sim/state/state.h"', "games does not include sim"),
-        ("a page that knows the server", "web/x.c", '#include "server/lib/internal.h"', "web does not include server"),
+        ("a page that knows the server", "web/x.c", '#include "server/lib/session.h"', "web does not include server"),
         ("a public header that shows the inside", "include/foliot/x.h", '#include "sim/state/state.h"',
          "include does not include sim"),
         ("an example that knows the inside", "examples/x.c", '#include "sim/state/state.h"', "examples does not include sim"),
@@ -201,7 +201,7 @@ def rules(tree):
 
 
 def circle_alarms(tree):
-    a = {"server/lib/peer.c": '#include "server/lib/internal.h"\n' + body("foliot__peer_send", 25, "    foliot__step();\n")}
+    a = {"server/lib/peer.c": '#include "server/lib/session.h"\n' + body("foliot__peer_send", 25, "    foliot__step();\n")}
     tree.rings("a pair of files that call each other is named",
                "a circle of calls that is not known: server/lib/peer server/lib/step", a, compiled=True)
     tree.rings("and counts", "circles: ", a, compiled=True)
@@ -272,7 +272,7 @@ def number_alarms(tree):
     tree.rings("fields of unnamed members count", "most_fields: ", {"common/base/x.c": unnamed})
     tree.rings("a struct of more than 30 fields is named", "large_structs: ", {"common/base/x.c": struct("x", 31)})
     tree.silent("one of 30 is not", {"common/base/x.c": struct("x", 30)}, "large_structs")
-    tree.rings("another bool of a peer is named", "state_bools: ", {"server/lib/internal.h":
+    tree.rings("another bool of a peer is named", "state_bools: ", {"server/lib/session.h":
                struct("foliot__session", 4, 1) + struct("foliot__peer", 4, 2)})
     tree.rings("a bool of a group of a client's fields is named", "state_bools: ", {"client/lib/role.h":
                struct("foliot__client_role", 40, 1)})
@@ -339,7 +339,7 @@ def record_alarms(tree):
     code, text = run("--update")
     report("an update raises nothing", code == 1 and recorded("most_fields") == before, text)
     tree.remove("common/base/x.c")
-    tree.write("server/lib/peer.c", '#include "server/lib/internal.h"\n' + SPDX + body("foliot__peer_send", 25, "    foliot__step();\n"))
+    tree.write("server/lib/peer.c", '#include "server/lib/session.h"\n' + SPDX + body("foliot__peer_send", 25, "    foliot__step();\n"))
     code, text = run("--update")
     report("nor does it record a circle", code == 1 and "circle of calls that is not known" in text, text)
     tree.write("server/lib/peer.c", CLEAN["server/lib/peer.c"])

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// admission.h: who is let in and as what. kind.c decides which kind a peer is, hello.c lets it in,
+// welcome.c welcomes it.
+#ifndef FOLIOT_SERVER_LIB_ADMISSION_H
+#define FOLIOT_SERVER_LIB_ADMISSION_H
+
+#include "session.h"
+
+// kind.c
+// The kind that a newcomer is given. ANY: it is refused, since it could only step, and computes
+// differently.
+foliot__kind foliot__kind_of_newcomer(foliot__session *session, foliot__peer *peer,
+                                      const foliot__hello_message *hello,
+                                      foliot__kind_reason *reason);
+foliot_digest foliot__session_fingerprint(foliot__session *session);
+const foliot_simulation_kind *foliot__session_steps(const foliot__session *session);
+// Whether what peers of that kind are sent is there. If not it can be made while no step runs.
+bool foliot__kind_has_machinery(const foliot__session *session, foliot__kind kind);
+foliot_status foliot__kind_make_machinery(foliot__session *session, foliot__kind kind);
+void foliot__kind_open(foliot__session *session, foliot__peer *peer, foliot__kind kind);
+// A client wishes to be another kind, or is ready.
+void foliot__kind_receive(foliot__session *session, foliot__peer *peer,
+                          const foliot__kind_message *message);
+void foliot__kinds_update(foliot__session *session); // no step runs
+bool foliot__session_is_watched(const foliot__session *session);
+
+// welcome.c
+void foliot__peer_welcome(foliot_server *server, foliot__peer *peer);
+void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer);
+// A step was taken in, or nothing is recorded any more: peers whose player's token is safe are
+// welcomed.
+void foliot__session_welcome_awaiting(foliot__session *session);
+
+// hello.c
+void foliot__server_hello(foliot_server *server, foliot__peer *peer,
+                          const foliot__hello_message *hello);
+
+#endif

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// fanout.h: snapshots to watchers: the rules of complete ones, and the functions of fanout.c.
+#ifndef FOLIOT_SERVER_LIB_FANOUT_H
+#define FOLIOT_SERVER_LIB_FANOUT_H
+
+#include "session.h"
+
+#define FOLIOT__SNAPSHOTS_KEPT                                                                     \
+    128 // that may still be somebody's baseline, beside those not yet shown to spectators
+#define FOLIOT__STATUS_EVERY_NS 100000000u
+// A newcomer gets the same complete snapshot again and again, at first after this time, then after
+// twice as much and so on, until it acknowledges any; a newer one once the first is old, and a
+// reliable copy if all that took too long.
+#define FOLIOT__COMPLETE_FIRST_NS 12000000u
+#define FOLIOT__COMPLETE_EVERY_NS_MAX 200000000u
+#define FOLIOT__COMPLETE_OLD_NS 120000000u
+#define FOLIOT__COMPLETE_SHARED_NS 50000000u // several newcomers get the same one
+#define FOLIOT__COMPLETE_RELIABLE_NS 600000000u
+#define FOLIOT__COMPLETE_PIECES_MAX                                                                \
+    32 // of a snapshot that is sent so: larger ones go reliably at once
+
+// fanout.c
+foliot_status foliot__fanout_init(foliot__session *session); // no step runs
+// The world as it is now is the newest snapshot, where none of a recent tick is. No step runs.
+foliot_status foliot__fanout_refresh(foliot__session *session);
+bool foliot__fanout_is_recent(const foliot__session *session);
+void foliot__fanout_close(foliot__session *session);
+foliot_snapshot *foliot__fanout_next(foliot__session *session, uint64_t tick); // where to capture
+// The tick of the newest snapshot that the peer may see.
+uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer *peer);
+// A snapshot was captured; `before` is the tick of the one before it.
+void foliot__fanout_captured(foliot__session *session, uint64_t before);
+// What it has of the bodies that it is interested in.
+void foliot__fanout_take_partial(foliot__session *session, foliot__peer *peer,
+                                 const foliot__partial_acknowledge *packet);
+// It has acknowledged a snapshot that it had not before.
+void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *peer, uint64_t tick);
+// The snapshot of that tick; NULL if it is not kept any more.
+const foliot_snapshot *foliot__fanout_find(const foliot__session *session, uint64_t tick);
+void foliot__fanout_broadcast(foliot__session *session);
+// A recent snapshot complete in itself: the first baseline of a newcomer.
+void foliot__fanout_greet(foliot__session *session, foliot__peer *peer);
+
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// peer.h: one peer: its role, what it is sent and what it sent last. peer.c sends to it and ends
+// it, misbehaviour.c counts what no honest client sends, address.c remembers where peers come from.
+#ifndef FOLIOT_SERVER_LIB_PEER_H
+#define FOLIOT_SERVER_LIB_PEER_H
+
+#include "foliot/server.h"
+#include "lockstep.h"
+#include "interest.h"
+#include "rate_adaptation.h"
+#include "wire/message.h"
+
+#define FOLIOT__MALFORMED_MAX 32 // messages, before the peer is dropped
+#define FOLIOT__DISCONNECT_SUPERSEDED 300
+// A peer may change its kind so often at once, and then once in such a time; never twice within the
+// least time.
+#define FOLIOT__KIND_CHANGES_AT_ONCE 4.0
+#define FOLIOT__KIND_CHANGE_EVERY_NS 2e9
+#define FOLIOT__KIND_CHANGE_LEAST_NS 1000000000u
+#define FOLIOT__HEAL_LEAST_NS 10000000000u // between two heals of one peer
+#define FOLIOT__ADDRESSES 256              // that are remembered, the last ones
+
+typedef struct foliot__session foliot__session;
+
+typedef enum foliot__peer_state {
+    FOLIOT__PEER_NONE,
+    FOLIOT__PEER_GREETING,       // connected, has not said hello
+    FOLIOT__PEER_AWAITING_TOKEN, // let in; the recording lacks its player's new token
+    FOLIOT__PEER_AWAITING,       // let in; what its kind needs is not there
+    FOLIOT__PEER_IN,
+    FOLIOT__PEER_ENDED, // marked: its place is freed when the update ends
+} foliot__peer_state;
+
+// Its traffic: peer.c has a table of it and of the changes.
+typedef enum foliot__peer_role {
+    FOLIOT__PEER_ROLE_NONE,
+    FOLIOT__PEER_WATCHER,     // snapshots, and updates
+    FOLIOT__PEER_STEPPER,     // a state and the ticks since: `lockstep` is valid
+    FOLIOT__PEER_CATCHING_UP, // a watcher that is to step: both
+    FOLIOT__PEER_CLOSING,     // a stepper that is to watch: both, until it is ready or `close_ns`
+    FOLIOT__PEER_DIVERGED,    // a stepper that is to have another state
+    FOLIOT__PEER_HEALING,     // the same, and watches until it has that
+} foliot__peer_role;
+
+typedef enum foliot__baseline {
+    FOLIOT__BASELINE_NONE,
+    FOLIOT__BASELINE_SENT, // a complete snapshot, and again and again: deltas are sent against it
+    FOLIOT__BASELINE_ACKNOWLEDGED,
+} foliot__baseline;
+
+// The rules of its build, as the hello says.
+typedef enum foliot__peer_rules {
+    FOLIOT__RULES_OTHER,
+    FOLIOT__RULES_SAME,
+    FOLIOT__RULES_SAME_FORCED, // and it steps whatever its fingerprint is
+} foliot__peer_rules;
+
+// How a peer ended.
+typedef struct foliot__departure {
+    bool for_good; // its player leaves; else it may come back through another peer
+    bool lost;     // by the transport; else we disconnect it, with `code`
+    bool at_once;  // without waiting for what was sent to it
+    uint32_t code;
+} foliot__departure;
+
+// fanout.c: snapshots that it is sent, and what it has of them. First what every snapshot touches.
+typedef struct foliot__peer_snapshots {
+    foliot__baseline baseline;
+    uint32_t sent;          // snapshots of different ticks; its client tells losses by them
+    uint64_t sent_tick;     // the newest that was sent to it, valid if `sent` is not 0
+    uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on
+                            // its way
+    uint64_t status_ns;
+    uint64_t complete_tick, complete_ns,
+        complete_every_ns;  // which, when the last copy did, and the next one will
+    bool complete_reliable; // one of them went reliably
+    uint64_t greeted_ns;
+} foliot__peer_snapshots;
+
+// input.c: its newest input packet.
+typedef struct foliot__peer_input {
+    uint64_t tick;
+    uint32_t echo_us;
+    uint64_t arrived_ns;
+} foliot__peer_input;
+
+// kind.c: from watcher to stepper, and back.
+typedef struct foliot__peer_change {
+    uint32_t count; // of changes so far
+    bool reopens;   // it reported ready for what it is not, and is to know so
+    foliot__kind kind;
+    foliot__kind wanted; // as soon as no step runs; ANY: what it is
+    foliot__kind_reason wanted_reason;
+    uint64_t close_ns, since_ns, healed_ns, unhealed_ns, reopened_ns;
+    double tokens; // of changes that it may still make, as of since_ns
+} foliot__peer_change;
+
+// hello.c: what it said of its build, in case it wants to step.
+typedef struct foliot__peer_build {
+    foliot_digest fingerprint;
+    foliot__peer_rules rules;
+} foliot__peer_build;
+
+typedef struct foliot__peer {
+    // First what every input and every snapshot touches, so that it shares cache lines: at a
+    // thousand peers nothing of a peer is in the cache any more when its next input comes.
+    foliot_peer_id id;
+    foliot__peer_state state;
+    uint32_t player;                    // FOLIOT__NO_PLAYER: a spectator
+    foliot__session *session;           // NULL: none yet
+    struct foliot__peer *next, *before; // of the session
+    foliot__peer_role role;
+    foliot__peer_input input;
+    size_t scene_sent; // bytes
+    foliot__peer_snapshots snapshots;
+    foliot__rate_adaptation rate; // what it reads for every snapshot first
+    foliot__departure departure;  // valid once it has ended
+    char name[FOLIOT_NAME_BYTES];
+    foliot__peer_change change;
+    foliot__peer_build build;
+    uint32_t malformed;
+    uint64_t connected_ns; // or said a hello that has to wait
+    uint64_t welcomed_ns;
+    uint64_t stepper_input_ns, stepper_status_ns; // of its lockstep packets
+    foliot__lockstep_peer lockstep;
+    foliot__misbehaviour misbehaviour;
+    foliot__interest_view *interest; // NULL: not in such a session
+    uint64_t bulk_turn;              // when it was sent something in bulk
+    uint32_t address;                // index, a hint
+} foliot__peer;
+
+// What the peers of one address, ports ignored, or of one client of tokens, have had so far; it
+// outlasts them.
+typedef struct foliot__address {
+    uint64_t host; // foliot_transport_get_peer_address_key, or the client
+    bool by_client;
+    uint64_t used_ns;
+    uint64_t bulk_turn;   // when one of them was sent something in bulk
+    uint64_t pinned_tick; // the newest state that one of them is being sent, when last counted
+    uint64_t divergences, found;                   // so far
+    double searches;                               // for divergences that it may still cause ...
+    uint64_t searches_ns;                          // ... as of
+    uint32_t found_stage, found_part, found_field; // where the last one was
+} foliot__address;
+
+// peer.c
+typedef struct foliot__role_traffic {
+    bool watches, steps;
+    uint32_t next; // the roles that may follow
+} foliot__role_traffic;
+void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
+                          const foliot__session *session, uint32_t player, uint64_t value,
+                          const char *text);
+// To a peer that the transport has lost it is not sent: a DISCONNECTED event is on its way.
+void foliot__server_send_packet(foliot_server *server, foliot_peer_id peer,
+                                foliot_delivery delivery, const uint8_t *bytes, size_t length);
+void foliot__server_send(foliot_server *server, foliot_peer_id peer,
+                         const foliot__message *message);
+// The same, unreliably and twice: whichever copy comes first is taken.
+void foliot__server_send_twice(foliot_server *server, foliot_peer_id peer,
+                               const foliot__message *message);
+void foliot__session_send(foliot__session *session, const foliot__message *message); // to all peers
+// Goodbye to a peer, and to all of a session that has ended.
+void foliot__peer_dismiss(foliot_server *server, foliot__peer *peer, const foliot__message *bye);
+void foliot__session_dismiss(foliot__session *session, const char *why);
+void foliot__session_call_back(foliot__session *session); // all peers: another scene follows
+static inline bool foliot__peer_is_here(const foliot__peer *peer)
+{
+    return peer->state != FOLIOT__PEER_NONE && peer->state != FOLIOT__PEER_ENDED;
+}
+static inline bool foliot__peer_is_admitted(const foliot__peer *peer) // welcomed or about to be
+{
+    return peer->state >= FOLIOT__PEER_AWAITING_TOKEN && peer->state <= FOLIOT__PEER_IN;
+}
+extern const foliot__role_traffic foliot__role_traffics[];
+static inline bool foliot__peer_watches(const foliot__peer *peer)
+{
+    return foliot__role_traffics[peer->role].watches;
+}
+static inline bool foliot__peer_steps(const foliot__peer *peer)
+{
+    return foliot__role_traffics[peer->role].steps;
+}
+static inline bool foliot__peer_is_stepper(const foliot__peer *peer) // and is to stay one
+{
+    return foliot__peer_steps(peer) && peer->role != FOLIOT__PEER_CLOSING;
+}
+static inline bool foliot__peer_is_healing(const foliot__peer *peer)
+{
+    return peer->role == FOLIOT__PEER_DIVERGED || peer->role == FOLIOT__PEER_HEALING;
+}
+void foliot__peer_change_role(foliot__peer *peer,
+                              foliot__peer_role role); // the table must allow it
+// The peers of a session are a list of its own, so that it never looks at those of others.
+void foliot__peer_enter_session(foliot__peer *peer, foliot__session *session);
+void foliot__peer_leave_session(foliot__peer *peer);
+// Round the list once, from the first peer whose index is at least so: NULL at its end.
+foliot__peer *foliot__session_peer_from(const foliot__session *session, uint32_t index);
+foliot__peer *foliot__session_peer_after(const foliot__session *session, const foliot__peer *peer,
+                                         const foliot__peer *first);
+// Marks the peer; server.c frees its place when the update ends, and no handler before.
+void foliot__peer_end(foliot__peer *peer, foliot__departure departure);
+// The peer's player came back through another one, so that this one is a ghost.
+void foliot__peer_supersede(foliot_server *server, uint32_t peer);
+// The peer has ended afterwards, and its player leaves: for good, unless the peer was only slow or
+// silent.
+void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
+                       const char *why);
+// Nonsense is forgiven for a while, and counted. The peer may have ended afterwards.
+void foliot__peer_offended(foliot_server *server, foliot__peer *peer);
+void foliot__peer_malformed(foliot_server *server, foliot__peer *peer);
+
+// The peer is to be of another kind as soon as no step runs; kind.c sees to it.
+void foliot__peer_want(foliot__peer *peer, foliot__kind kind, foliot__kind_reason reason);
+// Its lockstep traffic is over: `lockstep` is void.
+void foliot__peer_close_lockstep(foliot__peer *peer);
+
+// misbehaviour.c
+// Counted and reported. The peer may have ended afterwards: one that goes on is dropped.
+void foliot__peer_violated(foliot__session *session, foliot__peer *peer,
+                           foliot__violation violation);
+bool foliot__peer_floods(foliot__session *session,
+                         foliot__peer *peer); // a packet too many, to be left unread
+
+// address.c
+// Of the peer's address; never NULL. Lasts until the next call.
+foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// player.h: one player: its place, its token and its inputs. player.c lets it in and keeps its
+// place without a peer, input.c and stream.c hold its inputs until their tick is closed.
+#ifndef FOLIOT_SERVER_LIB_PLAYER_H
+#define FOLIOT_SERVER_LIB_PLAYER_H
+
+#include "foliot/server.h"
+#include "game.h"
+#include "lockstep.h"
+#include "wire/message.h"
+
+#define FOLIOT__CHANGES_HELD 128    // of one player, for ticks to come
+#define FOLIOT__TICKS_AHEAD_MAX 600 // that an input may be meant for
+#define FOLIOT__SHOWN_TICKS 32      // of a player in lockstep, for which it is known what was shown
+#define FOLIOT__GAP_MAX 65536       // changes that a server's death may have lost of one player
+
+typedef struct foliot__session foliot__session;
+typedef struct foliot__peer foliot__peer;
+
+typedef enum foliot__player_state {
+    FOLIOT__PLAYER_NONE,
+    FOLIOT__PLAYER_ENTERING, // joins the world with the next tick
+    FOLIOT__PLAYER_IN_WORLD,
+    FOLIOT__PLAYER_LEAVING,
+} foliot__player_state;
+
+// player.c: its token, which is another one for every connection. The one that it was asked for
+// with holds as well until its owner has shown, by a packet, that the new one arrived; that one is
+// forgotten then, but for its proof.
+typedef struct foliot__player_token {
+    foliot__token current;
+    foliot_player_proof proof, before, spent; // spent: of the last one that holds no more
+    bool same;                     // `before` was of this player; else of one that was gone
+    bool rotated, acknowledged;    // to be noted in the recording, with the next tick
+    uint64_t noted_tick, noted_ns; // that its block has, and when it was given to the recording
+} foliot__player_token;
+
+// input.c, stream.c: what it plays, and what its client shows meanwhile.
+typedef struct foliot__player_input {
+    uint32_t next_sequence; // of the change expected next
+    bool gap; // changes that the server acknowledged may have died with it: the next may be later
+    // Of inputs given to the world: changes follow the JOIN by their own sequences.
+    uint32_t sequence, join_sequence;
+    uint64_t late_changes;
+    // Of the newest input given to the world: which tick it was meant for, and how it came.
+    uint64_t newest_meant;
+    bool newest_streamed;
+    foliot__change changes[FOLIOT__CHANGES_HELD]; // ring, by sequence
+    uint32_t change_count, change_first;
+    // What its client shows: how long before the tick that its newest packet is for, in
+    // 1 / FOLIOT_AIM_PARTS of a tick.
+    uint16_t shown_before;
+    // The same in lockstep, of the packet that was the first for a tick: it has what changed then.
+    struct foliot__shown_at {
+        uint64_t tick;
+        uint16_t before;
+    } shown_at[FOLIOT__SHOWN_TICKS];
+} foliot__player_input;
+
+typedef struct foliot__player_slot {
+    foliot__player_state state;
+    char name[FOLIOT_NAME_BYTES];
+    foliot__player_token token;
+    uint64_t host;           // address of its last peer, to count by; 0: unknown
+    bool leaves;             // said goodbye before its first tick
+    bool announced;          // everybody knows of it,
+    uint32_t announced_body; // and of this body
+    int64_t peer;            // index, -1: its peer is gone
+    uint64_t lost_ns;
+    foliot__player_input input;
+    uint32_t aim; // what the rules know that its client shows; UINT32_MAX: nothing
+    foliot__order_book orders;
+    char leave_reason[FOLIOT__LEAVE_REASON_BYTES]; // a sentence for the rules, may be ""
+} foliot__player_slot;
+
+// player.c
+// Players who were there when the server that wrote the recording died.
+void foliot__players_keep(foliot__session *session);
+// A player for a newcomer, or the one that the token names. FOLIOT__NO_PLAYER if there is no room.
+uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_message *hello,
+                              uint32_t peer, bool *resumed);
+// Whether the address has all the places of players that it may have.
+bool foliot__players_over_address(const foliot__session *session, uint64_t host);
+// Whether somebody may come back to that player with the token.
+bool foliot__player_known(const foliot__session *session, const foliot__token *token);
+void foliot__player_acknowledge_token(foliot__session *session,
+                                      const foliot__peer *peer); // its welcome, as it plays
+// The peer has ended. Whether its player was its own still, and has no peer now.
+bool foliot__player_peer_lost(foliot__session *session, const foliot__peer *peer);
+void foliot__players_expire(foliot__session *session); // those whose peers do not come back
+
+// input.c
+void foliot__input_receive(foliot__session *session, foliot__peer *peer,
+                           const foliot__input_packet *packet);
+
+// stream.c
+void foliot__stream_restart(foliot__stream *stream);
+void foliot__stream_take(foliot__session *session, foliot__peer *peer, const foliot__block *block,
+                         uint64_t first);
+// The inputs of the tick that is closed now, at most FOLIOT__STREAM_INPUTS_MAX, and the ticks that
+// they were meant for.
+#define FOLIOT__STREAM_INPUTS_MAX (FOLIOT__LATE_HELD + FOLIOT__INPUTS_A_TICK)
+uint32_t foliot__stream_close(foliot__session *session, uint32_t player, foliot_input *inputs,
+                              uint64_t *meant);
+
+#endif
