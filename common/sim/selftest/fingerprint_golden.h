@@ -21,9 +21,9 @@
 #define GOLDEN_crew 0xe5e147bd99926dd4u
 #define GOLDEN_orbits 0xa71fe2fcfddf8f1au
 #define GOLDEN_tops 0xe40c48b7f349a921u
-#define GOLDEN_balls 0x7d0c69474d5435bdu
+#define GOLDEN_balls 0xff933e380a61908fu
 #define GOLDEN_net 0xafad32983ed8dac6u
 #define GOLDEN_rods 0xc5b96017945248fbu
-#define GOLDEN_crates 0x53eea8f3a2e52c3cu
+#define GOLDEN_crates 0x481684e0507b7769u
 #define GOLDEN_linkage 0xd16877da713ec806u
-#define GOLDEN_queries 0x29a3d8332889a5b2u
+#define GOLDEN_queries 0xcdc22b08141c1efeu

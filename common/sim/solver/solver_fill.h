@@ -274,6 +274,7 @@ static void LANE_NAME(store_one)(const HEAD *t, const foliot__solver *s,
 #undef MARKS
 #undef CHOOSE
 #undef ANY
+#undef MARK
 #undef SPLAT
 #undef LARGER
 #undef DOT
@@ -286,6 +287,10 @@ static void LANE_NAME(store_one)(const HEAD *t, const foliot__solver *s,
 #undef PUT
 #undef SLOT
 #undef PAIR
+#undef GRIP
+#undef TWIST_MIN
+#undef SWINGS
+#undef APART
 #undef IN
 #undef LEAF
 #undef COLUMNS

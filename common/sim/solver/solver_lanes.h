@@ -14,6 +14,7 @@ typedef int32_t LANE_NAME(marks);
 #define MARKS int32_t
 #define CHOOSE(mark, yes, no) ((mark) ? (yes) : (no))
 #define ANY(mark) (mark)
+#define MARK(marks, l) (marks)
 #else
 typedef float LANE_NAME(lanes) FOLIOT__SIMD(float, COLUMNS);
 typedef int32_t LANE_NAME(marks) FOLIOT__SIMD(int32_t, COLUMNS);
@@ -21,6 +22,7 @@ typedef int32_t LANE_NAME(marks) FOLIOT__SIMD(int32_t, COLUMNS);
 #define MARKS LANE_NAME(marks)
 #define CHOOSE(mark, yes, no) FOLIOT__SELECT(LANES, mark, yes, no)
 #define ANY(mark) LANE_NAME(any)(&(mark))
+#define MARK(marks, l) (marks)[l]
 #endif
 #define SPLAT(x) ((LANES){0} + (x))
 #define LARGER(a, b) CHOOSE((a) > (b), a, b)
@@ -76,6 +78,9 @@ _Static_assert(sizeof(HEAD) == 4 * COLUMNS * FOLIOT__HEAD_ROWS, "rows of a block
 _Static_assert(sizeof(POINT) == 4 * COLUMNS * FOLIOT__POINT_ROWS, "rows of a point");
 #endif
 
+#define TWIST_MIN 0x1p-4f // of a twist's weight that is left beside friction, at least
+#define SWINGS 0x1p-12f   // radians about the normal in half a substep
+#define APART 0.25f       // of that rate: two bodies that differ by less turn together
 #define IN static inline __attribute__((always_inline)) void
 // Inlined, except where eight columns are hundreds of scalar operations.
 #if COLUMNS == 8 && !FOLIOT__VECTORS
@@ -434,6 +439,15 @@ IN LANE_NAME(solve_twist)(HEAD *t, size_t next, PAIR *p, const foliot__side side
     LANE_NAME(apply_twist)(p, side, &change, n);
 }
 
+// What the two directions of sliding weigh.
+IN LANE_NAME(weigh_slip)(const HEAD *t, size_t next, const LANES *along, const LANES *across,
+                         LANES *e0, LANES *e1)
+{
+    LANES cross_mass = GET(t->friction_mass[1]);
+    *e0 = GET(t->friction_mass[0]) * *along + cross_mass * *across;
+    *e1 = cross_mass * *along + GET(t->friction_mass[2]) * *across;
+}
+
 // The friction impulse, limited by Coulomb's cone over the sum of the normal impulses.
 IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const foliot__side side, const VEC *n,
                              const VEC *arm_a, const VEC *arm_b, const LANES *limit)
@@ -442,10 +456,11 @@ IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const foliot__side s
     LANE_NAME(get_vec)(t->tangent, next, &s);
     LANE_NAME(cross)(n, &s, &q);
     LANE_NAME(slip_of)(p, side, arm_a, arm_b, &slip);
-    LANES along = DOT(slip, s), across = DOT(slip, q), cross_mass = GET(t->friction_mass[1]);
+    LANES along = DOT(slip, s), across = DOT(slip, q), e0, e1;
     LANES d0 = GET(t->friction_impulse[0]), d1 = GET(t->friction_impulse[1]);
-    LANES e0 = d0 - (GET(t->friction_mass[0]) * along + cross_mass * across);
-    LANES e1 = d1 - (cross_mass * along + GET(t->friction_mass[2]) * across);
+    LANE_NAME(weigh_slip)(t, next, &along, &across, &e0, &e1);
+    e0 = d0 - e0;
+    e1 = d1 - e1;
     LANES length2 = e0 * e0 + e1 * e1, one = SPLAT(1);
     MARKS slides = length2 > *limit * *limit;
     LANES length = CHOOSE(slides, length2, one);
@@ -566,18 +581,129 @@ IN LANE_NAME(follow)(const HEAD *t, size_t next, const PAIR *p, const foliot__si
 IN LANE_NAME(load_place)(const HEAD *t, size_t next, const PAIR *p,
                          const foliot__solver_body *bodies, const foliot__side side,
                          const float ahead, const VEC *n, VEC *displacement, VEC *turned_a,
-                         VEC *turned_b, VEC *arm_a, VEC *arm_b, VEC *gain_a, VEC *gain_b)
+                         VEC *turned_b, VEC *arm_a, VEC *arm_b, VEC *gain_a, VEC *gain_b,
+                         MARKS *follows)
 {
-    MARKS follows;
-    LANE_NAME(load_displacements)(p, bodies, side, displacement, turned_a, turned_b, &follows);
+    LANE_NAME(load_displacements)(p, bodies, side, displacement, turned_a, turned_b, follows);
     *arm_a = *gain_a = *gain_b = (VEC){.x = SPLAT(0)};
     if (side != FOLIOT__SIDE_STILL)
         LANE_NAME(get_vec)(t->arm_a, next, arm_a);
     LANE_NAME(get_vec)(t->arm_b, next, arm_b);
-    if (ANY(follows))
+    if (ANY(*follows))
         LANE_NAME(follow)
-    (t, next, p, side, ahead, n, displacement, turned_b, &follows, arm_a, arm_b, gain_a, gain_b);
+    (t, next, p, side, ahead, n, displacement, turned_b, follows, arm_a, arm_b, gain_a, gain_b);
 }
+
+// -- what turning bodies carry
+
+// The rate at which the place of contact turns about the normal. Marks flat shapes that turn
+// together.
+IN LANE_NAME(swing_of)(const HEAD *t, size_t next, const PAIR *p, const foliot__side side,
+                       const float ahead, const VEC *n, LANES *rate, MARKS *together)
+{
+    VEC spin;
+    const LANES least = SPLAT(SWINGS), half = SPLAT(ahead), apart = SPLAT(APART);
+    LANES share = GET(t->share_a[0]), rest = SPLAT(1) - share;
+    LANE_NAME(differ)(side, &p->wb, &p->wa, &spin);
+    *rate = share * DOT(p->wa, *n) + rest * DOT(p->wb, *n);
+    LANES rate2 = *rate * *rate;
+    *together = (GET(t->flat[0]) > 0) & (half * half * rate2 > least * least) &
+                (DOT(spin, spin) < apart * apart * rate2);
+}
+
+// How friction and twist of a contact depend on each other.
+typedef struct {
+    LANES swing;  // speed across that a unit of friction causes: it moves the place of contact
+    LANES k0, k1; // spin about the normal that a unit of friction causes
+    LANES m0, m1; // what that weighs in friction
+    LANES twist;  // inverse of what remains for the twist impulse
+} LANE_NAME(grip);
+#define GRIP LANE_NAME(grip)
+
+IN LANE_NAME(find_grip)(const HEAD *t, size_t next, const PAIR *p, const foliot__side side,
+                        const VEC *n, const VEC *s, const VEC *q, const VEC *arm_a,
+                        const VEC *arm_b, GRIP *g)
+{
+    VEC turn, across;
+    const LANES one = SPLAT(1), least = SPLAT(TWIST_MIN);
+    LANE_NAME(turned)(&p->inertia_b, n, &turn);
+    LANE_NAME(cross)(&turn, arm_b, &across);
+    g->k0 = DOT(across, *s);
+    g->k1 = DOT(across, *q);
+    if (side == FOLIOT__SIDE_MOVES) {
+        LANE_NAME(turned)(&p->inertia_a, n, &turn);
+        LANE_NAME(cross)(&turn, arm_a, &across);
+        g->k0 += DOT(across, *s);
+        g->k1 += DOT(across, *q);
+    }
+    LANE_NAME(weigh_slip)(t, next, &g->k0, &g->k1, &g->m0, &g->m1);
+    LANES mass = GET(t->twist_mass[0]), left = one - mass * (g->k0 * g->m0 + g->k1 * g->m1);
+    g->twist = mass / LARGER(left, least);
+}
+
+// The friction impulse that ends the sliding while a twist impulse keeps the spin as it is.
+IN LANE_NAME(weigh_held)(const HEAD *t, size_t next, const GRIP *g, const LANES *along,
+                         const LANES *across, LANES *e0, LANES *e1)
+{
+    LANE_NAME(weigh_slip)(t, next, along, across, e0, e1);
+    LANES spin = (g->k0 * *e0 + g->k1 * *e1) * g->twist;
+    *e0 += spin * g->m0;
+    *e1 += spin * g->m1;
+}
+
+// Friction and twist at once, in the soft phase, for what static friction holds on a turning body.
+// One after the other they leave a part of the sliding that is the same in every substep, and the
+// body creeps. Friction moves the place of contact on the turning body, too, and so its velocity.
+// Columns whose twist or friction is at its limit, or that do not turn, are left as they are.
+static __attribute__((noinline)) void
+LANE_NAME(hold)(HEAD *t, size_t next, const foliot__phase *phase, foliot__solver_body *bodies,
+                uint32_t spare, const foliot__side side, const LANES *limit, const LANES *most)
+{
+    PAIR p;
+    GRIP grip;
+    VEC n, s, q, displacement, turned_a, turned_b, arm_a, arm_b, gain_a, gain_b, slip, spin,
+        impulse;
+    LANES rate;
+    MARKS held, follows;
+    LANE_NAME(load_pair)(t, next, bodies, side, &p);
+    LANE_NAME(get_vec)(t->normal, next, &n);
+    LANE_NAME(get_vec)(t->tangent, next, &s);
+    LANE_NAME(cross)(&n, &s, &q);
+    LANE_NAME(load_place)
+    (t, next, &p, bodies, side, phase->ahead, &n, &displacement, &turned_a, &turned_b, &arm_a,
+     &arm_b, &gain_a, &gain_b, &follows);
+    LANE_NAME(swing_of)(t, next, &p, side, phase->ahead, &n, &rate, &held);
+    grip.swing = SPLAT(phase->ahead) * rate * (p.mass_a + p.mass_b);
+    LANE_NAME(find_grip)(t, next, &p, side, &n, &s, &q, &arm_a, &arm_b, &grip);
+    LANE_NAME(slip_of)(&p, side, &arm_a, &arm_b, &slip);
+    LANE_NAME(differ)(side, &p.wb, &p.wa, &spin);
+    LANES twist_mass = GET(t->twist_mass[0]), stop = twist_mass * DOT(spin, n), e0, e1;
+    LANES along = DOT(slip, s) - grip.k0 * stop, across = DOT(slip, q) - grip.k1 * stop;
+    LANE_NAME(weigh_held)(t, next, &grip, &along, &across, &e0, &e1);
+    along -= grip.swing * e1;
+    across += grip.swing * e0;
+    LANE_NAME(weigh_held)(t, next, &grip, &along, &across, &e0, &e1);
+    LANES d0 = GET(t->friction_impulse[0]), d1 = GET(t->friction_impulse[1]);
+    LANES twist = GET(t->twist_impulse[0]),
+          change = twist_mass * (grip.k0 * e0 + grip.k1 * e1) - stop, turns = twist + change;
+    LANES f0 = d0 - e0, f1 = d1 - e1;
+    held &= follows & (turns <= *most) & (turns >= -*most);
+    held &= f0 * f0 + f1 * f1 <= *limit * *limit;
+    PUT(t->friction_impulse[0], CHOOSE(held, f0, d0));
+    PUT(t->friction_impulse[1], CHOOSE(held, f1, d1));
+    PUT(t->twist_impulse[0], CHOOSE(held, turns, twist));
+    impulse.x = -(e0 * s.x + e1 * q.x);
+    impulse.y = -(e0 * s.y + e1 * q.y);
+    impulse.z = -(e0 * s.z + e1 * q.z);
+    LANE_NAME(apply_friction)(&p, side, &impulse, &arm_a, &arm_b);
+    LANE_NAME(apply_twist)(&p, side, &change, &n);
+    EACH (l, COLUMNS)
+        if (!MARK(held, l))
+            p.a[l] = p.b[l] = spare;
+    LANE_NAME(store_pair)(bodies, spare, side, &p);
+}
+
+// -- iterations
 
 IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
                             foliot__solver_body *bodies, uint32_t spare, const int points,
@@ -590,9 +716,11 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
     LANE_NAME(load_pair)(t, next, bodies, side, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
     LANES pushed = {0}, levered = {0};
+    MARKS follows;
     LANE_NAME(load_place)
     (t, next, &p, bodies, side, phase->ahead, &n, &displacement, &turned_a, &turned_b, &arm_a,
-     &arm_b, &gain_a, &gain_b);
+     &arm_b, &gain_a, &gain_b, &follows);
+    const bool moves = ANY(follows);
     LANES opened = DOT(displacement, n);
     const LANES zero = {0}, per_h = SPLAT(phase->per_h), one = SPLAT(1);
     const LANES rate = SPLAT(soft->rate), share = SPLAT(soft->mass), leak = SPLAT(soft->leak);
@@ -632,6 +760,12 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
         LANE_NAME(solve_twist)(t, next, &p, side, &n, &most);
     LANE_NAME(solve_friction)(t, next, &p, side, &n, &arm_a, &arm_b, &limit);
     LANE_NAME(store_pair)(bodies, spare, side, &p);
+    if (points > 1 && side != FOLIOT__SIDE_STILL && phase->soft && moves) {
+        LANES about, copies[2] = {limit, most};
+        LANE_NAME(swing_of)(t, next, &p, side, phase->ahead, &n, &about, &follows);
+        if (ANY(follows))
+            LANE_NAME(hold)(t, next, phase, bodies, spare, side, &copies[0], &copies[1]);
+    }
 }
 
 IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies, uint32_t spare,
@@ -642,11 +776,12 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies
     VEC n, s, q, turn_a, turn_b, impulse, displacement, turned_a, turned_b, arm_a, arm_b, gain_a,
         gain_b;
     const LANES one = SPLAT(1);
+    MARKS follows;
     LANE_NAME(load_pair)(t, next, bodies, side, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
     LANE_NAME(load_place)
     (t, next, &p, bodies, side, 0, &n, &displacement, &turned_a, &turned_b, &arm_a, &arm_b, &gain_a,
-     &gain_b);
+     &gain_b, &follows);
     EACH_POINT (k, points) {
         LANES push = GET(point[k].normal_impulse[0]);
         if (side == FOLIOT__SIDE_MOVES) {
