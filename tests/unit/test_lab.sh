@@ -291,6 +291,15 @@ compare_measures_orders() {
         holds "$(measured yoshida6) > 5.7 && $(measured yoshida6) < 6.3" &&
         holds "$(measured semi-implicit-euler) > 0.8 && $(measured semi-implicit-euler) < 1.2"
 }
+# The run of the README: over 800 orbits the symplectic scheme of second order keeps the energy better than rk4 does.
+symplectic_schemes_win_in_the_long_run() {
+    local words
+    read -ra words < <(sed -n '/foliot-lab compare/{N;s/\\\n//;s/.*foliot-lab //;s/--out.*//;p}' README.md)
+    run "${words[@]}"
+    [ "$code" = 0 ] && awk '$1 ~ /^(velocity-verlet|rk4)$/ && NF == 7 { error[$1, $2 + 0] = $4; steps[$2 + 0] }
+        END { for (d in steps) { n++; if (error["rk4", d] < 2 * error["velocity-verlet", d]) exit 1 }
+              exit n != 2 }' "$work/out"
+}
 compare_takes_references() {
     "$lab" run scenes/figure-eight.yaml --integrator rk4 --dt 0.01 --time 2 --json >"$work/ref.json"
     "$lab" run scenes/figure-eight.yaml --integrator rk4 --dt 0.01 --time 2 --csv "$work/ref.csv" >/dev/null
@@ -365,6 +374,7 @@ bench_measures_all() {
 check "integrators lists the registry" registry_is_listed
 check "check names the integrators that fit" check_names_what_fits
 check "compare measures the orders" compare_measures_orders
+check "symplectic schemes win in the README's long run" symplectic_schemes_win_in_the_long_run
 check "compare takes references from run --json and run --csv" compare_takes_references
 check "compare draws SVG and a self-contained HTML report" compare_draws
 check "tick labels of large times do not collide" ticks_of_large_times_stay_apart

@@ -596,9 +596,11 @@ int lab_synctest_module(const lab_context *context, const char *file,
     foliot_simulation_terms terms;
     foliot_harness_config config = foliot_harness_config_default();
     if (of_worlds(options))
-        return foliot__options_wrong(context->program, context->arguments,
-                                     "--%s is of worlds: --simulation names none",
-                                     of_worlds(options));
+        return foliot__options_wrong(
+            context->program, context->arguments,
+            "--%s is of worlds, and --simulation names none: commands of a "
+            "simulation are given with --commands",
+            of_worlds(options));
     watch_crashes(options);
     const foliot__module *module =
         foliot__module_load(options->simulation, problem, sizeof problem);
