@@ -137,9 +137,6 @@ static int read_options(comparison *c)
                               c->options->out);
     if (c->options->picture && strcmp(dot, ".svg") != 0)
         return report_mistake(c, "--picture chooses what an .svg shows; an .html shows all");
-    if (c->options->picture && !report_picture(c->options->picture))
-        return report_mistake(c, "--picture wants energy, work, order or portrait, not '%s'",
-                              c->options->picture);
     int code = lab_scene_open(c->context, c->file, NULL, 0, &c->scene);
     if (code == 0)
         code = read_integrators(c);

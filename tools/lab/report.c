@@ -181,11 +181,6 @@ static picture picture_named(const char *name)
     return (picture)which;
 }
 
-bool report_picture(const char *name)
-{
-    return picture_named(name) < PICTURE_COUNT;
-}
-
 bool report_svg(FILE *out, const comparison *of)
 {
     static const picture pictures[] = {PICTURE_ENERGY, PICTURE_WORK, PICTURE_PORTRAIT,

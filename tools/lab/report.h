@@ -35,8 +35,6 @@ static inline trial *comparison_trial(const comparison *c, uint32_t integrator, 
     return &c->trials[integrator * c->step_count + step];
 }
 
-// Is there a picture of that name?
-bool report_picture(const char *name);
 // One page with four plots, or with the one that --picture names; false if there was no memory.
 bool report_svg(FILE *out, const comparison *comparison);
 bool report_html(FILE *out, const comparison *comparison);
