@@ -376,33 +376,11 @@ static foliot_status refuse_resumption(foliot_replay *replay, const foliot_recor
     return status;
 }
 
-foliot_status foliot_recording_resume(const char *file, const foliot_recording_config *config,
-                                      foliot_recording **recording, foliot_scene **scene,
-                                      foliot_world **world, char *problem, size_t problem_bytes)
-{
-    foliot_replay *replay = NULL;
-    foliot_recording_sink sink;
-    set_problem(problem, problem_bytes, "");
-    foliot_status status =
-        open_resumed(file, &foliot_world_kind, &sink, &replay, problem, problem_bytes);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    status = resume_replay(file, replay, config, &sink, recording, problem, problem_bytes);
-    if (status != FOLIOT_STATUS_OK)
-        return refuse_resumption(replay, &sink, status, problem, problem_bytes);
-    *world = replay->world;
-    *scene = replay->scene;
-    replay->world = NULL;
-    replay->scene = NULL;
-    foliot_replay_close(replay);
-    return FOLIOT_STATUS_OK;
-}
-
-// -- any other simulation
-
 static bool same_setup(const foliot_replay *replay, const foliot_simulation *simulation)
 {
     const foliot_replay_summary *about = &replay->about;
+    if (replay->world && !simulation->setup)
+        return true;
     return about->setup_bytes == simulation->setup_bytes &&
            (about->setup_bytes == 0 ||
             memcmp(about->setup, simulation->setup, about->setup_bytes) == 0);
@@ -412,23 +390,36 @@ static bool same_setup(const foliot_replay *replay, const foliot_simulation *sim
 // saved or not.
 static void take_instance(foliot_replay *replay, foliot_simulation *simulation)
 {
+    if (replay->world) {
+        foliot_hosted_world *hosted = simulation->self;
+        hosted->world = replay->world;
+        hosted->scene = replay->scene;
+        replay->world = NULL;
+        replay->scene = NULL;
+        return;
+    }
     void *self = simulation->self;
     simulation->self = replay->simulation.self;
     replay->simulation.self = self;
 }
 
-foliot_status foliot_recording_resume_simulation(const char *file,
-                                                 const foliot_recording_config *config,
-                                                 foliot_simulation *simulation,
-                                                 foliot_recording **recording, char *problem,
-                                                 size_t problem_bytes)
+static bool resumes(const foliot_simulation *simulation, const foliot_recording_config *config)
+{
+    bool is_world = simulation->kind->step_tick == foliot_world_kind.step_tick,
+         named = strcmp(simulation->kind->name, foliot_world_kind.name) == 0;
+    return foliot_simulation_kind_valid(simulation->kind) && is_world == named &&
+           (is_world ? simulation->self != NULL : !config || !config->rules);
+}
+
+foliot_status foliot_recording_resume(const char *file, const foliot_recording_config *config,
+                                      foliot_simulation *simulation, foliot_recording **recording,
+                                      char *problem, size_t problem_bytes)
 {
     foliot_replay *replay = NULL;
     foliot_recording_sink sink;
     foliot_recording *resumed = NULL;
     set_problem(problem, problem_bytes, "");
-    if (!foliot_simulation_kind_valid(simulation->kind) || (config && config->rules) ||
-        strcmp(simulation->kind->name, foliot_world_kind.name) == 0)
+    if (!resumes(simulation, config))
         return FOLIOT_STATUS_INVALID;
     foliot_status status =
         open_resumed(file, simulation->kind, &sink, &replay, problem, problem_bytes);

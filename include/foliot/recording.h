@@ -129,27 +129,23 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_open_sink(const foliot_recordin
                                                            foliot_recording **recording);
 
 // Continues a recording, whether it ended early or in order: the file is cut after its last whole
-// block of ticks and appended to. *world is a new one, replayed to that tick; *scene is what it was
-// made from. The caller frees both (foliot_world_destroy, foliot_scene_destroy).
-// FOLIOT_STATUS_UNSUPPORTED: recorded by a build with another fingerprint; FOLIOT_STATUS_DIVERGED:
-// this build does not replay it to the same digests; FOLIOT_STATUS_CORRUPT: not even its first
-// keyframe is whole; FOLIOT_STATUS_AGAIN: another process writes to it; FOLIOT_STATUS_IO;
-// FOLIOT_STATUS_MEMORY. `problem` (may be NULL) then holds a sentence.
+// block of ticks and appended to. The caller's `simulation` names the kind and the setup that the
+// recording must have (foliot_replay_get_summary), and is brought to the tick from which the
+// recording continues: its `self` is then another one, and the old one, which may be NULL, is
+// destroyed. For a world, `self` is a foliot_hosted_world, and the setup may be NULL: any. Its
+// `world` and `scene` are then new ones, which the caller frees (foliot_world_destroy,
+// foliot_scene_destroy); the old ones stay the caller's. On an error all stays as it was.
+// FOLIOT_STATUS_UNSUPPORTED: recorded by a build with another fingerprint, or of another
+// simulation, version or setup; FOLIOT_STATUS_DIVERGED: this build does not replay it to the same
+// digests; FOLIOT_STATUS_CORRUPT: not even its first keyframe is whole; FOLIOT_STATUS_AGAIN:
+// another process writes to it; FOLIOT_STATUS_INVALID: the kind's table, or a config with rules for
+// what is no world; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY. `problem` (may be NULL) then holds a
+// sentence.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_resume(const char *file,
                                                         const foliot_recording_config *config,
-                                                        foliot_recording **recording,
-                                                        foliot_scene **scene, foliot_world **world,
-                                                        char *problem, size_t problem_bytes);
-
-// The same for a recording of any other simulation. `simulation` is the caller's, made from the
-// setup that the recording has (foliot_replay_get_summary), at whatever tick; it is brought to the
-// tick that the recording goes on from: its `self` is then another one, and the old one is
-// destroyed. On an error it stays as it was. FOLIOT_STATUS_UNSUPPORTED
-// also: a recording of another simulation, version or setup, or of a world; FOLIOT_STATUS_INVALID:
-// the kind's table, or a config with rules.
-FOLIOT_MUST_CHECK foliot_status foliot_recording_resume_simulation(
-    const char *file, const foliot_recording_config *config, foliot_simulation *simulation,
-    foliot_recording **recording, char *problem, size_t problem_bytes);
+                                                        foliot_simulation *simulation,
+                                                        foliot_recording **recording, char *problem,
+                                                        size_t problem_bytes);
 
 // Proves that a player's token is the right one, without containing it: a recording may be given
 // to others. All zero: none.

@@ -425,8 +425,8 @@ static double measure_resume(uint32_t ticks, double *megabytes)
     double start = bench_now();
     make_rules(&again);
     foliot_recording_config config = config_of(&again);
-    if (foliot_recording_resume(file, &config, &recording, &scene, &again.world, problem,
-                                sizeof problem) != FOLIOT_STATUS_OK)
+    if (resume_world(file, &config, &recording, &scene, &again.world, problem, sizeof problem) !=
+        FOLIOT_STATUS_OK)
         demand(false, problem);
     double seconds = bench_now() - start;
     demand(foliot_world_get_tick(again.world) + 60 > ticks, "it went on too early");

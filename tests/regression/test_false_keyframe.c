@@ -270,9 +270,9 @@ static void a_match_does_not_go_on_from_it(void **state)
         FILE *out = fopen(file, "wb");
         assert_int_equal(fwrite(t.memory.bytes, 1, cuts[i], out), cuts[i]);
         fclose(out);
-        assert_int_equal(foliot_recording_resume(file, &config, &recording, &scene, &world, problem,
-                                                 sizeof problem),
-                         FOLIOT_STATUS_CORRUPT);
+        assert_int_equal(
+            resume_world(file, &config, &recording, &scene, &world, problem, sizeof problem),
+            FOLIOT_STATUS_CORRUPT);
         assert_non_null(strstr(problem, "keyframe of tick 120 "));
         assert_int_equal(whole_file(file, after, t.memory.length + 1), cuts[i]); // left as it is
         assert_memory_equal(after, t.memory.bytes, cuts[i]);

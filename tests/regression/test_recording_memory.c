@@ -91,8 +91,7 @@ static void look_verify_resume(void)
     assert_int_equal(verdict.ticks, 20);
     demand(foliot_replay_seek(replay, 3));
     foliot_replay_close(replay);
-    demand(foliot_recording_resume(FILE_NAME, &config, &recording, &scene, &world, problem,
-                                   sizeof problem));
+    demand(resume_world(FILE_NAME, &config, &recording, &scene, &world, problem, sizeof problem));
     assert_int_equal(foliot_world_get_tick(world), 20);
     foliot_recording_abandon(recording);
     foliot_world_destroy(world);

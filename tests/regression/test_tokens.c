@@ -292,7 +292,7 @@ static foliot_recorded_player recorded(const fixture *i)
     foliot_world *world;
     char problem[256];
     assert_int_equal(
-        foliot_recording_resume(i->copy, NULL, &recording, &scene, &world, problem, sizeof problem),
+        resume_world(i->copy, NULL, &recording, &scene, &world, problem, sizeof problem),
         FOLIOT_STATUS_OK);
     const foliot_resumption *about = foliot_recording_get_resumption(recording);
     assert_int_equal(about->player_count, 1);

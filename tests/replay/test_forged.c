@@ -295,9 +295,8 @@ static void a_state_that_was_changed_in_the_file_is_damage(void **state)
     foliot_recording *recording;
     foliot_scene *scene;
     foliot_world *world;
-    assert_int_equal(
-        foliot_recording_resume(h.file, NULL, &recording, &scene, &world, h.said, sizeof h.said),
-        FOLIOT_STATUS_CORRUPT);
+    assert_int_equal(resume_world(h.file, NULL, &recording, &scene, &world, h.said, sizeof h.said),
+                     FOLIOT_STATUS_CORRUPT);
     recording_memory_free(&memory);
     end(&h);
 }

@@ -501,8 +501,8 @@ static void crash_and_resume(duel *d)
     foliot_rules_destroy(d->rules);
     assert_true(make_rules(d, true));
     foliot_recording_config config = recording_config(d);
-    if (foliot_recording_resume(d->file, &config, &d->recording, &scene, &world, problem,
-                                sizeof problem) != FOLIOT_STATUS_OK)
+    if (resume_world(d->file, &config, &d->recording, &scene, &world, problem, sizeof problem) !=
+        FOLIOT_STATUS_OK)
         fail_msg("%s", problem);
     foliot_scene_destroy(scene);
     open_server(d, world, FOLIOT_SESSION_SNAPSHOTS);

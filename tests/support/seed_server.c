@@ -574,8 +574,8 @@ static void resume_session(seed_run *run, uint32_t index)
     foliot_recording_config config = recording_config(run, h);
     foliot_scene *scene = NULL;
     char problem[300] = "";
-    foliot_status status = foliot_recording_resume(h->file, &config, &h->recording, &scene,
-                                                   &h->world, problem, sizeof problem);
+    foliot_status status =
+        resume_world(h->file, &config, &h->recording, &scene, &h->world, problem, sizeof problem);
     bool spoilt = run->plan->storage[run->generation - 1] != SEED_STORAGE_SOUND;
     // Harm to bytes is found by checksums, not by replaying what they say.
     if (status == FOLIOT_STATUS_DIVERGED)

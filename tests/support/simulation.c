@@ -195,8 +195,8 @@ void simulation_crash(simulation *s, double down_s)
             foliot_client_update(s->clients[i], s->now_ns);
     demand(foliot_rules_create(s->rules_kind, &s->scene, &s->rules, problem, sizeof problem));
     foliot_recording_config config = recording_config(s);
-    demand(foliot_recording_resume(s->file, &config, &s->recording, &s->resumed_scene, &world,
-                                   problem, sizeof problem));
+    demand(resume_world(s->file, &config, &s->recording, &s->resumed_scene, &world, problem,
+                        sizeof problem));
     open_server(s, world, 0);
 }
 

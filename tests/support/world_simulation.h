@@ -4,6 +4,7 @@
 #ifndef FOLIOT_TESTS_WORLD_SIMULATION_H
 #define FOLIOT_TESTS_WORLD_SIMULATION_H
 
+#include "foliot/recording.h"
 #include "foliot/simulation.h"
 
 #define WORLD_SIMULATION(of_world, of_scene)                                                       \
@@ -13,5 +14,19 @@
 // What entered a tick, without commands.
 #define TICK_INPUTS(some, some_count)                                                              \
     (&(foliot_tick_inputs){.inputs = (some), .input_count = (some_count)})
+
+// foliot_recording_resume of any world; NULL where it fails.
+static inline foliot_status resume_world(const char *file, const foliot_recording_config *config,
+                                         foliot_recording **recording, foliot_scene **scene,
+                                         foliot_world **world, char *problem, size_t problem_bytes)
+{
+    foliot_hosted_world hosted = {0};
+    foliot_simulation resumed = {.kind = &foliot_world_kind, .self = &hosted};
+    foliot_status status =
+        foliot_recording_resume(file, config, &resumed, recording, problem, problem_bytes);
+    *scene = hosted.scene;
+    *world = hosted.world;
+    return status;
+}
 
 #endif

@@ -346,30 +346,30 @@ static void it_goes_on_after_a_crash(void **state)
     foliot_simulation_kind newer = *c.kind;
     newer.version = 4;
     demand(foliot_simulation_create(&newer, "s", 1, &other));
-    assert_int_equal(foliot_recording_resume_simulation(c.file, &c.config, &other, &recording,
-                                                        problem, sizeof problem),
-                     FOLIOT_STATUS_UNSUPPORTED);
+    assert_int_equal(
+        foliot_recording_resume(c.file, &c.config, &other, &recording, problem, sizeof problem),
+        FOLIOT_STATUS_UNSUPPORTED);
     assert_non_null(strstr(problem, "these are version 4"));
     foliot_simulation_destroy(&other);
     demand(foliot_simulation_create(c.kind, "t", 1, &other));
-    assert_int_equal(foliot_recording_resume_simulation(c.file, &c.config, &other, &recording,
-                                                        problem, sizeof problem),
-                     FOLIOT_STATUS_UNSUPPORTED);
+    assert_int_equal(
+        foliot_recording_resume(c.file, &c.config, &other, &recording, problem, sizeof problem),
+        FOLIOT_STATUS_UNSUPPORTED);
     assert_non_null(strstr(problem, "another setup"));
     assert_int_equal(foliot_simulation_get_tick(&other), 0);
     foliot_simulation_destroy(&other);
     foliot_recording_config strange = c.config;
     strange.fingerprint = (foliot_digest){1, 2};
-    assert_int_equal(foliot_recording_resume_simulation(c.file, &strange, &simulation, &recording,
-                                                        problem, sizeof problem),
-                     FOLIOT_STATUS_UNSUPPORTED);
+    assert_int_equal(
+        foliot_recording_resume(c.file, &strange, &simulation, &recording, problem, sizeof problem),
+        FOLIOT_STATUS_UNSUPPORTED);
     assert_non_null(strstr(problem, "fingerprint"));
-    assert_int_equal(foliot_recording_resume_simulation("/nowhere/x", &c.config, &simulation,
-                                                        &recording, problem, sizeof problem),
+    assert_int_equal(foliot_recording_resume("/nowhere/x", &c.config, &simulation, &recording,
+                                             problem, sizeof problem),
                      FOLIOT_STATUS_IO);
     // The remaining ticks are played and recorded again.
-    assert_int_equal(foliot_recording_resume_simulation(c.file, &c.config, &simulation, &recording,
-                                                        problem, sizeof problem),
+    assert_int_equal(foliot_recording_resume(c.file, &c.config, &simulation, &recording, problem,
+                                             sizeof problem),
                      FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_get_resumption(recording)->tick, 140);
     finish(&c, &simulation, recording);
@@ -391,15 +391,67 @@ static void it_goes_on_from_an_earlier_keyframe(void **state)
     (void)state;
     char problem[256];
     crash c = crash_of(CHAIN_HIDDEN);
-    foliot_simulation simulation;
+    foliot_simulation simulation = {.kind = c.kind, .setup = "s", .setup_bytes = 1}; // no instance
     foliot_recording *recording = NULL;
-    demand(foliot_simulation_create(c.kind, "s", 1, &simulation));
-    foliot_status status = foliot_recording_resume_simulation(c.file, &c.config, &simulation,
-                                                              &recording, problem, sizeof problem);
+    foliot_status status = foliot_recording_resume(c.file, &c.config, &simulation, &recording,
+                                                   problem, sizeof problem);
     print_message("%s\n", problem);
     assert_int_equal(status, FOLIOT_STATUS_OK);
     finish(&c, &simulation, recording);
     unlink(c.file);
+}
+
+static void a_world_goes_on_as_any_simulation(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/foliot-world-XXXXXX", problem[256];
+    foliot_recording *recording = NULL;
+    foliot_recording_config config = recording_fixture_config(5, 10);
+    recording_memory memory = {0};
+    recording_fixture fixture;
+    recording_fixture_init(&fixture, 5, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 9);
+    recording_fixture_record(&fixture, &config, 50, &memory, NULL);
+    int descriptor = mkstemp(file);
+    assert_int_equal(write(descriptor, memory.bytes, memory.length), memory.length);
+    close(descriptor);
+    size_t length = 0;
+    demand(foliot_scene_encode(&fixture.scene, NULL, 0, &length));
+    uint8_t *setup = malloc(length);
+    demand(foliot_scene_encode(&fixture.scene, setup, length, &length));
+    foliot_hosted_world hosted = {0};
+    foliot_simulation simulation = {&foliot_world_kind, &hosted, setup, length};
+    // Another scene, another kind, no place for the world.
+    setup[length - 1] ^= 1;
+    check_eq(foliot_recording_resume(file, &config, &simulation, &recording, problem, 256),
+             FOLIOT_STATUS_UNSUPPORTED);
+    assert_non_null(strstr(problem, "another setup"));
+    foliot_simulation other = {.kind = chain_kind(CHAIN_NO_FAULT), .setup = "s", .setup_bytes = 1};
+    check_eq(foliot_recording_resume(file, &config, &other, &recording, problem, 256),
+             FOLIOT_STATUS_UNSUPPORTED);
+    simulation.self = NULL;
+    check_eq(foliot_recording_resume(file, &config, &simulation, &recording, problem, 256),
+             FOLIOT_STATUS_INVALID);
+    foliot_simulation_kind named = *other.kind;
+    named.name = foliot_world_kind.name;
+    other.kind = &named;
+    check_eq(foliot_recording_resume(file, &config, &other, &recording, problem, 256),
+             FOLIOT_STATUS_INVALID);
+    assert_null(hosted.world);
+    assert_null(recording);
+    simulation.self = &hosted;
+    setup[length - 1] ^= 1;
+    demand(foliot_recording_resume(file, &config, &simulation, &recording, problem, 256));
+    check_eq(foliot_simulation_get_tick(&simulation), 50);
+    check_eq(hosted.scene->body_count, fixture.scene.body_count);
+    demand(foliot_simulation_step(&simulation, NULL, 0));
+    demand(foliot_recording_append(recording, &simulation, NULL, NULL, 0));
+    demand(foliot_recording_close(recording, NULL));
+    foliot_world_destroy(hosted.world);
+    foliot_scene_destroy(hosted.scene);
+    recording_memory_free(&memory);
+    recording_fixture_free(&fixture);
+    free(setup);
+    unlink(file);
 }
 
 static uint64_t tick_until_150(const void *self)
@@ -478,6 +530,7 @@ int main(void)
         cmocka_unit_test(orders_need_commands),
         cmocka_unit_test(it_goes_on_after_a_crash),
         cmocka_unit_test(it_goes_on_from_an_earlier_keyframe),
+        cmocka_unit_test(a_world_goes_on_as_any_simulation),
         cmocka_unit_test(a_wrong_count_of_ticks_ends_every_replay),
         cmocka_unit_test(a_step_that_counts_wrongly_has_a_status),
     };

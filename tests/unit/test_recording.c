@@ -268,9 +268,8 @@ static void resumed_recordings_verify(void **state)
         foliot_scene *scene;
         foliot_world *world;
         put_file(file, &memory, cuts[i]);
-        assert_int_equal(
-            foliot_recording_resume(file, &config, &recording, &scene, &world, NULL, 0),
-            FOLIOT_STATUS_OK);
+        assert_int_equal(resume_world(file, &config, &recording, &scene, &world, NULL, 0),
+                         FOLIOT_STATUS_OK);
         uint64_t from = foliot_world_get_tick(world);
         assert_true(i < 2 ? from == 200 : from % 10 == 0 && from < 200);
         for (int tick = 0; tick < 75; tick++) {

@@ -334,14 +334,14 @@ static void rules_go_on_after_a_crash(void **state)
     foliot_recording_rules rules = rules_of(&s->counting);
     config.rules = &rules;
     rules.version = 3;
-    check_eq(foliot_recording_resume(s->file, &config, &s->recording, &s->scene, &s->world, problem,
-                                     sizeof problem),
+    check_eq(resume_world(s->file, &config, &s->recording, &s->scene, &s->world, problem,
+                          sizeof problem),
              FOLIOT_STATUS_UNSUPPORTED);
     assert_string_equal(problem, "it was recorded with version 2 of the rules counting, and these "
                                  "are version 3 of counting");
     rules.version = 2;
-    if (foliot_recording_resume(s->file, &config, &s->recording, &s->scene, &s->world, problem,
-                                sizeof problem) != FOLIOT_STATUS_OK)
+    if (resume_world(s->file, &config, &s->recording, &s->scene, &s->world, problem,
+                     sizeof problem) != FOLIOT_STATUS_OK)
         fail_msg("%s", problem);
     check_eq(s->counting.restored, 1);
     check_eq(s->counting.ran, 90); // from the keyframe of tick 60, so that that of 120 is checked
@@ -386,7 +386,7 @@ static foliot_status resume_forged(uint64_t forged, bool stopped, char *problem,
     foliot_scene *scene;
     foliot_world *world;
     foliot_status status =
-        foliot_recording_resume(s->file, &config, &recording, &scene, &world, problem, bytes);
+        resume_world(s->file, &config, &recording, &scene, &world, problem, bytes);
     if (status == FOLIOT_STATUS_OK) {
         check_eq(s->counting.seen, seen + stopped);
         assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);

@@ -84,8 +84,7 @@ static void resume(const foliot_signer *signer, uint64_t ticks, end how)
     foliot_recording_config config = config_of(signer);
     char problem[256];
     recording_fixture_init(&fixture, 6, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 8);
-    demand(foliot_recording_resume(FILE_NAME, &config, &recording, &scene, &world, problem,
-                                   sizeof problem));
+    demand(resume_world(FILE_NAME, &config, &recording, &scene, &world, problem, sizeof problem));
     play(recording, &fixture, world, ticks, how);
     foliot_world_destroy(world);
     foliot_scene_destroy(scene);

@@ -299,8 +299,8 @@ static int resume_simulation(foliot__hosted *hosted, const char *file,
     if (code)
         return code;
     foliot_recording_config config = recording_config(hosted->pace_hz, options->signer);
-    foliot_status status = foliot_recording_resume_simulation(
-        file, &config, &hosted->simulation, &hosted->recording, problem, sizeof problem);
+    foliot_status status = foliot_recording_resume(file, &config, &hosted->simulation,
+                                                   &hosted->recording, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
         return foliot__host_complain(resume_exit(status), file, problem);
     take_resumption(hosted, file);
@@ -327,10 +327,14 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
     }
     if (code)
         return code;
-    foliot_status status = foliot_recording_resume(
-        file, &config, &hosted->recording, &hosted->scene, &hosted->world, problem, sizeof problem);
+    foliot_hosted_world resumed = {0};
+    foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &resumed};
+    foliot_status status = foliot_recording_resume(file, &config, &simulation, &hosted->recording,
+                                                   problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
         return foliot__host_complain(resume_exit(status), file, problem);
+    hosted->scene = resumed.scene;
+    hosted->world = resumed.world;
     take_resumption(hosted, file);
     (void)foliot__fingerprints_find(hosted->scene);
     hosted->pace_hz = pace_of(hosted->scene);
