@@ -9,7 +9,7 @@
 #include "program/app.h"
 #include "program/options/arguments.h"
 #include "program/report/log.h"
-#include "actions.h"
+#include "admin.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "foliot/version.h"

@@ -6,10 +6,12 @@
 #ifndef FOLIOT_SERVER_ADMIN_H
 #define FOLIOT_SERVER_ADMIN_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <uv.h>
 
-#include "base/json.h"
 #include "bans.h"
+#include "base/json.h"
 #include "command/command_json.h"
 #include "foliot/admin.h"
 #include "http/http.h"
@@ -114,5 +116,26 @@ void foliot__call_destroy(foliot__call *call);
 foliot__outcome foliot__call_fail(foliot__call *call, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void foliot__call_print(const foliot__call *call, FILE *out);
+
+// -- actions of the table that are in hosting.c: sessions that come and go, and recordings;
+// and what an unfinished one leaves.
+
+foliot__outcome foliot__act_create(foliot__call *call);
+void foliot__work_create(foliot__call *call);
+void foliot__call_discard_hosted(foliot__call *call); // a session that was opened for nothing
+void foliot__print_created(const foliot__call *call, foliot__json *json);
+foliot__outcome foliot__act_record(foliot__call *call);
+void foliot__work_record(foliot__call *call);
+foliot__outcome foliot__act_stop_recording(foliot__call *call);
+void foliot__work_stop_recording(foliot__call *call);
+void foliot__print_recording(const foliot__call *call, foliot__json *json);
+
+// -- what names of players are let in. Two that look the same must be the same bytes, or bans
+// and moderators are misled.
+
+// Whether the name is UTF-8 in Unicode's normal form C, where this build can tell, without
+// characters that are not drawn, and can be taken neither for a player's number nor for the
+// server. False with a sentence.
+bool foliot__name_fits(const char *name, char *why, size_t why_bytes);
 
 #endif

@@ -12,7 +12,8 @@
 #include "program/complain.h"
 #include "program/report/log.h"
 #include "program/session/recordings.h"
-#include "actions.h"
+#include "program/report/report.h"
+#include "admin.h"
 #include "base/clock.h"
 #include "base/text.h"
 

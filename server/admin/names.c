@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // names.c: see names.h. The tables of Unicode are libutf8proc's.
-#include "names.h"
+#include "admin.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,8 +13,6 @@
 #include "program/complain.h"
 #include "http/access.h"
 #include "program/report/log.h"
-#include "names.h"
-#include "actions.h"
 #include "admin.h"
 #include "base/clock.h"
 #include "base/exit_code.h"

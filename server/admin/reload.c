@@ -13,7 +13,7 @@
 #include "http/access.h"
 #include "program/report/log.h"
 #include "program/options/security.h"
-#include "actions.h"
+#include "admin.h"
 #include "crypto/crypto.h"
 
 static void read_files(foliot__call *c)

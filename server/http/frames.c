@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // frames.c: see frames.h. libwebsockets gives nobody a frame's head, so they are looked at where it
 // reads (intake.c).
-#include "frames.h"
+#include "intake.h"
 
 static bool too_many(foliot__frames *f, uint64_t now_ns)
 {

@@ -6,22 +6,53 @@
 #define FOLIOT_SERVER_APP_H
 
 #include <stdatomic.h>
-
+#include <stdint.h>
 #include <uv.h>
 
+#include "admin/admin.h"
 #include "base/options.h"
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
-#include "admin/admin.h"
-#include "program/options/arguments.h"
-#include "browser.h"
-#include "program/session/closing.h"
-#include "program/report/front.h"
-#include "program/session/host.h"
 #include "program/lifecycle/life.h"
-#include "program/report/lobby.h"
-#include "pool.h"
+#include "program/options/arguments.h"
+#include "program/report/report.h"
+#include "program/session/closing.h"
+#include "program/session/host.h"
 #include "step_workers.h"
+#include "web/web.h"
+
+// -- browser.c: --web, players from browsers, beside those by UDP. Each returns an exit code.
+
+struct foliot__app;
+
+typedef struct foliot__browsers {
+    foliot__web *web;            // NULL: there is none
+    foliot_transport *transport; // until it is part of the app's
+    char address[64], channels_address[64], public_address[64];
+} foliot__browsers;
+
+// Makes the app's transport one of two. `udp` is the configuration of the first; how many peers it
+// has is decided here.
+int foliot__browser_plan(struct foliot__app *app, foliot_transport_config *udp);
+int foliot__browser_open(struct foliot__app *app); // behind the app's own transport
+int foliot__browser_start(struct foliot__app *app);
+void foliot__browser_announce(const struct foliot__app *app);
+void foliot__browser_flush(struct foliot__app *app); // after every update of the server
+void foliot__browser_stop(struct foliot__app *app);
+
+// -- pool.c: threads for the inside of a step: runs task(context, i) for every i, on all of them.
+
+typedef struct foliot__pool foliot__pool;
+
+foliot__pool *
+foliot__pool_create(uint32_t threads); // NULL: no memory for them, or not so many threads
+void foliot__pool_destroy(foliot__pool *pool);
+// As foliot_host.run; `pool` is its user. While another call has the threads, this one runs alone.
+void foliot__pool_run(void *pool, uint32_t count, void (*task)(void *context, uint32_t index),
+                      void *context);
+void foliot__pool_yield(void *pool); // foliot_host.yield
+
+// -- the program
 
 typedef struct foliot__app {
     const foliot__server_choices *choices;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // browser.c: see browser.h.
-#include "browser.h"
+#include "app.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "app.h"
 #include "program/options/arguments.h"
 #include "base/exit_code.h"
 #include "program/options/bind.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pool.c: workers take indices from a shared counter; the caller works too, and returns when all
 // are done.
-#include "pool.h"
+#include "app.h"
 #include "priority.h"
 
 #include "base/assert.h"

@@ -18,7 +18,6 @@
 #include <usrsctp.h>
 
 #include "net/path_mtu.h"
-#include "rtc/sctp_filter.h"
 
 #define PPID_BINARY 53
 #define CHECKSUM_AT 8       // of a packet's head

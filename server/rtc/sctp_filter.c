@@ -3,7 +3,7 @@
 // unordered messages on stream 0, what acknowledges them or skips them, one handshake, heartbeats,
 // and an end. Never: ECN, AUTH, ASCONF, RE-CONFIG, I-DATA, NR-SACK, packet drop reports, padding,
 // and error reports.
-#include "rtc/sctp_filter.h"
+#include "rtc/sctp.h"
 
 #include <string.h>
 

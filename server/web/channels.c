@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // channels.c: see channels.h. What a channel belongs to is the browser, whose `foliot__channel`
 // lies at its beginning: so a channel that ends finds what has it.
-#include "web/channels.h"
+#include "web/web.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // proof.c: what a browser shows before it is let in: a token, or a password. Judges and remembers
 // nothing but how often an address has tried; who is let in is web.c's business.
-#include "web/proof.h"
+#include "web/web.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

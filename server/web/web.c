@@ -23,8 +23,6 @@
 #include "http/access.h"
 #include "net/address.h"
 #include "net/queues.h"
-#include "web/channels.h"
-#include "web/proof.h"
 
 #define CLOSE_UNSUPPORTED 1003 // of RFC 6455, these two
 #define CLOSE_POLICY 1008

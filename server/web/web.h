@@ -9,8 +9,10 @@
 #ifndef FOLIOT_SERVER_WEB_H
 #define FOLIOT_SERVER_WEB_H
 
+#include "crypto/token.h"
 #include "foliot/transport.h"
 #include "http/http.h"
+#include "net/admission.h"
 #include "rtc/rtc.h"
 
 #define FOLIOT__WEB_PATH "/ws"
@@ -95,5 +97,83 @@ bool foliot__web_has_page(void); // false: this build was made without `make web
 // link.c: the link that a player is given, and as a QR code where stdout is a terminal. Without the
 // page there is no link: it says so.
 void foliot__web_print_link(const char *address, uint16_t port);
+
+// -- the second path of browsers: a data channel beside each WebSocket, agreed on by its
+// signals, for what may be lost. A signal is one byte, FOLIOT__SIGNAL_*, then text. Without
+// channels everything here does nothing, and the WebSockets carry all. Of the HTTP service's
+// thread, but for what says otherwise.
+
+#define FOLIOT__CHANNEL_OFFERS_BURST 3
+#define FOLIOT__CHANNEL_OFFER_SECONDS 10 // for one more
+
+enum { FOLIOT__SIGNAL_OFFER = 3, FOLIOT__SIGNAL_ANSWER, FOLIOT__SIGNAL_REFUSED };
+
+typedef struct foliot__channels foliot__channels;
+
+typedef struct foliot__channel { // of one browser; all zero: there is none
+    foliot__rtc_channel *rtc;
+    double allowance; // of offers, less than FOLIOT__CHANNEL_OFFERS_BURST
+    uint64_t allowed_ns;
+    uint8_t *signal; // a message that is to be sent to it; NULL: none
+    size_t signal_bytes;
+} foliot__channel;
+
+typedef struct foliot__channels_config {
+    const foliot__web_config *web;
+    void *user;
+    void (*received)(void *user, void *of, const uint8_t *bytes, size_t length);
+    void (*flows)(void *user, void *of); // packets may go again
+} foliot__channels_config;
+
+// Opens the port, by the number of the pages' port unless another is given. NULL: there is none;
+// `problem` says why, and is empty where none is wanted.
+foliot__channels *foliot__channels_create(const foliot__channels_config *config, uint16_t web_port,
+                                          char *problem, size_t problem_bytes);
+void foliot__channels_destroy(foliot__channels *channels); // NULL is allowed, here and below
+int foliot__channels_get_descriptor(const foliot__channels *channels);
+uint16_t foliot__channels_get_port(const foliot__channels *channels);
+void foliot__channels_receive(foliot__channels *channels, uint64_t now_ns);
+bool foliot__channels_tick(foliot__channels *channels, uint64_t now_ns); // false: there are none
+
+// A signal of the browser `of`, whose WebSocket came to `local`. What is to be sent is in
+// `channel->signal` then. False: it is none of these signals.
+bool foliot__channel_take_signal(foliot__channels *channels, foliot__channel *channel, void *of,
+                                 const char *local, const uint8_t *bytes, size_t length,
+                                 uint64_t now_ns);
+void foliot__channel_close(foliot__channel *channel);
+foliot__rtc_counters foliot__channels_get_counters(const foliot__channels *channels);
+foliot__rtc_way foliot__channel_get_way(const foliot__channel *channel, uint64_t now_ns);
+
+// From any thread: the oldest sentence for the log. False: there is none.
+bool foliot__channels_take_note(foliot__channels *channels, char *text, size_t bytes);
+
+// -- what a browser shows before it is let in, where the server asks for tokens or a
+// password. Of the HTTP service's thread.
+
+#define FOLIOT__WEB_GUESSES 64 // of one address at once; then one a second
+
+typedef struct foliot__web_gate {
+    foliot_transport *transport; // lent: whose keys and password these are; NULL: anybody may join
+    foliot__admission guesses;
+} foliot__web_gate;
+foliot_status foliot__web_gate_open(foliot__web_gate *gate);
+void foliot__web_gate_close(foliot__web_gate *gate);
+bool foliot__web_proof_wanted(const foliot__web_gate *gate);
+
+typedef struct foliot__web_visitor {
+    int descriptor;
+    uint64_t address_key, now_ns;
+} foliot__web_visitor;
+typedef struct foliot__web_proof {
+    foliot_peer_identity identity;
+    uint8_t token_name[FOLIOT__TOKEN_NONCE_BYTES]; // zeros: it has none
+    const char *sentence;                          // why not; at most 123 bytes
+} foliot__web_proof;
+// The first message, of at least two bytes. Returns 0 with a proof, or a foliot_disconnect_reason.
+uint32_t foliot__web_judge(foliot__web_gate *gate, const foliot__web_visitor *who,
+                           const uint8_t *message, size_t length, foliot__web_proof *proof);
+
+// The far end of a connection as text: a proxy's, where there is one.
+void foliot__web_peer_address(int descriptor, char *text, size_t bytes);
 
 #endif

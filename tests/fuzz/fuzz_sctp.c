@@ -11,7 +11,6 @@
 
 #include "base/assert.h"
 #include "rtc/sctp.h"
-#include "rtc/sctp_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

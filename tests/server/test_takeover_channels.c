@@ -17,7 +17,7 @@
 #include "../rtc/far_end.h"
 #include "clock.h"
 #include "status.h"
-#include "web/channels.h"
+#include "web/web.h"
 #include "web_site.h"
 
 #define PATIENCE (100 * SECOND)

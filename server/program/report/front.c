@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // front.c: see front.h.
-#include "front.h"
+#include "report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lobby.c: see lobby.h.
-#include "lobby.h"
+#include "report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // metrics.c: see metrics.h. Names: foliot_, the counter's own name, _total.
-#include "metrics.h"
+#include "report.h"
 
 #include <dirent.h>
 #include <inttypes.h>

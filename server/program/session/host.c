@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -19,12 +20,52 @@
 #include "program/complain.h"
 #include "foliot/integrator.h"
 #include "foliot/replay.h"
-#include "fingerprints.h"
 #include "foliot/scene_reader.h"
 #include "recording/format.h"
 #include "recording/replay.h"
 #include "recordings.h"
 #include "scene/assembly.h"
+#include "sim/selftest/fingerprint.h"
+
+// -- fingerprints of scenes
+
+#define KEPT_MAX 64 // kinds of scenes; those beyond are computed anew
+
+static struct {
+    pthread_mutex_t mutex;
+    unsigned count;
+    struct {
+        uint64_t scope;
+        foliot_digest fingerprint;
+    } kept[KEPT_MAX];
+} cache = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+// Fingerprints of scenes, which take ten milliseconds each, computed once for all scenes that
+// compute with the same. Any thread may ask.
+static foliot_digest find_fingerprint(const foliot_scene *scene)
+{
+    uint64_t scope = foliot__fingerprint_scope(scene);
+    foliot_digest found = {0};
+    bool known = false;
+    pthread_mutex_lock(&cache.mutex);
+    for (unsigned i = 0; i < cache.count && !known; i++) {
+        known = cache.kept[i].scope == scope;
+        found = cache.kept[i].fingerprint;
+    }
+    pthread_mutex_unlock(&cache.mutex);
+    if (known)
+        return found;
+    found = foliot__fingerprint_of_scene(scene);
+    pthread_mutex_lock(&cache.mutex);
+    if (cache.count < KEPT_MAX && foliot__fingerprint_is_known(found)) {
+        cache.kept[cache.count].scope = scope;
+        cache.kept[cache.count++].fingerprint = found;
+    }
+    pthread_mutex_unlock(&cache.mutex);
+    return found;
+}
+
+// -- sessions
 
 // A scene's name, or one from a file, becomes the name of a session: it is shown, logged, sent.
 static void take_name(foliot__hosted *hosted, const char *name)
@@ -177,7 +218,7 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
     foliot_recording_config config = recording_config(hosted->pace_hz, options->signer);
     config.rules = foliot__hosted_recorded_rules(hosted);
     if (hosted->scene)
-        config.fingerprint = foliot__fingerprints_find(hosted->scene);
+        config.fingerprint = find_fingerprint(hosted->scene);
     errno = 0;
     foliot_hosted_world world = {.world = hosted->world, .scene = hosted->scene};
     const foliot_simulation of_world = {.kind = &foliot_world_kind, .self = &world};
@@ -220,7 +261,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     status = foliot_world_create(hosted->scene, &hosted->world);
     if (status != FOLIOT_STATUS_OK)
         return foliot__host_complain(FOLIOT__EXIT_ERROR, file, foliot_status_get_text(status));
-    (void)foliot__fingerprints_find(hosted->scene); // a recording may begin in the middle
+    (void)find_fingerprint(hosted->scene); // a recording may begin in the middle
     return 0;
 }
 
@@ -336,7 +377,7 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
     hosted->scene = resumed.scene;
     hosted->world = resumed.world;
     take_resumption(hosted, file);
-    (void)foliot__fingerprints_find(hosted->scene);
+    (void)find_fingerprint(hosted->scene);
     hosted->pace_hz = pace_of(hosted->scene);
     return 0;
 }
