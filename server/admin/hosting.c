@@ -12,7 +12,6 @@
 #include "program/complain.h"
 #include "program/report/log.h"
 #include "program/session/recordings.h"
-#include "program/report/report.h"
 #include "admin.h"
 #include "base/clock.h"
 #include "base/text.h"
