@@ -18,7 +18,7 @@
 
 #define READER                                                                                     \
     "perl tests/unit/protocol_reader.pl docs/reference/protocol.md common/wire/snapshot_priors.h " \
-    "common/wire/lockstep_block.c common/wire/partial_priors.h"
+    "common/wire/lockstep_priors.h common/wire/partial_priors.h"
 #define KINDS 32
 
 typedef struct capture {

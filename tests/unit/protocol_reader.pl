@@ -15,7 +15,7 @@ sub read_models { # the models of one table of the page, and where they begin
     my ($head, $file) = @_;
     my $total = @priors;
     open my $in, '<', $file or die "$file: $!\n";
-    while (<$in>) { s{//.*}{}; next unless m{^[\s\d,]*$}; push @priors, $1 while /(\d+),/g }
+    while (<$in>) { s{//.*}{}; push @priors, $1 while /(\d+),/g }
     open $in, '<', $page or die;
     my $on = 0;
     while (<$in>) {

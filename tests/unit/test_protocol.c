@@ -22,7 +22,7 @@
 #define PARTS 8 // rounds of packets of some bodies
 #define READER                                                                                     \
     "perl tests/unit/protocol_reader.pl docs/reference/protocol.md common/wire/snapshot_priors.h " \
-    "common/wire/lockstep_block.c common/wire/partial_priors.h"
+    "common/wire/lockstep_priors.h common/wire/partial_priors.h"
 
 static foliot__rng rng;
 static FILE *packets, *expected;
