@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // input.c: changes of players' controls in a session of snapshots, from their arrival until their
 // tick is closed. Receiving enqueues: nothing here touches the world.
+#include <string.h>
+
 #include "fanout.h"
 #include "player.h"
 #include "session.h"
@@ -9,17 +11,19 @@ static void hold_change(foliot__session *session, foliot__player_slot *player,
                         const foliot__change *change)
 {
     foliot_server_counters *counters = &session->server->counters;
-    if (player->input.change_count == FOLIOT__CHANGES_HELD ||
-        (int64_t)change->tick - (int64_t)session->tick > FOLIOT__TICKS_AHEAD_MAX) {
+    foliot__queued_input input = {.tick = change->tick,
+                                  .shown = foliot__shown_of(change->tick, change->shown),
+                                  .way = FOLIOT__INPUT_BY_CHANGE,
+                                  .input = {.sequence = change->sequence,
+                                            .kind = FOLIOT_INPUT_CONTROL,
+                                            .buttons = change->buttons}};
+    memcpy(input.input.axes, change->axes, sizeof input.input.axes);
+    player->input.next_sequence++; // one that is dropped is not asked for again
+    if ((int64_t)change->tick - (int64_t)session->tick <= FOLIOT__TICKS_AHEAD_MAX &&
+        foliot__input_queue_add(&player->input.queue, &input))
+        counters->inputs++;
+    else
         counters->inputs_refused++;
-        player->input.next_sequence++; // it is dropped, counted, and not asked for again
-        return;
-    }
-    uint32_t at =
-        (player->input.change_first + player->input.change_count++) % FOLIOT__CHANGES_HELD;
-    player->input.changes[at] = *change;
-    player->input.next_sequence++;
-    counters->inputs++;
 }
 
 // After a server's death the oldest change that a client still has may not be the next one.

@@ -78,7 +78,7 @@ static bool begin_state(foliot__session *s, foliot__peer *peer)
     if (!p->heals)
         adopt_state(s, p, k);
     if (peer->player != FOLIOT__NO_PLAYER && !goes_on)
-        foliot__stream_restart(&l->streams[peer->player]);
+        foliot__stream_restart(s, peer->player);
     s->server->counters.keyframes_sent++;
     return true;
 }

@@ -60,11 +60,8 @@ typedef enum foliot__violation {
 typedef struct foliot__stream {
     foliot__tick_log log;
     bool begun;
-    uint64_t given;        // all ticks before have had their inputs given to the world
-    uint64_t newest_given; // 1 + the tick of the newest of them
-    foliot_input late[FOLIOT__LATE_HELD];   // for the next tick that is closed
-    uint64_t late_meant[FOLIOT__LATE_HELD]; // the ticks that they were for
-    uint32_t late_count;
+    uint64_t given;                 // all ticks before have had their inputs given to the world
+    uint64_t newest_given;          // 1 + the tick of the newest of them
     uint32_t late_changes, missing; // so far
 } foliot__stream;
 

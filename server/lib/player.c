@@ -190,7 +190,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
     player->input.next_sequence = 1;
     player->input.sequence = input_sequence;
     if (session->lockstep) // of the player that had the place before
-        foliot__stream_restart(&session->lockstep->streams[found]);
+        foliot__stream_restart(session, found);
     name_player(session, found, hello->name);
     return found;
 }
@@ -287,7 +287,7 @@ foliot_server_presence foliot_server_get_presence(const foliot_server *server)
                 continue; // nobody comes back to a session that has ended
             present.players++;
             present.absent += gone;
-            present.inputs += player->input.change_count;
+            present.inputs += player->input.queue.counts[FOLIOT__INPUT_BY_CHANGE];
         }
     return present;
 }

@@ -35,6 +35,24 @@ typedef struct foliot__player_token {
     uint64_t noted_tick, noted_ns; // that its block has, and when it was given to the recording
 } foliot__player_token;
 
+typedef enum foliot__input_way { FOLIOT__INPUT_BY_CHANGE, FOLIOT__INPUT_BY_TICK } foliot__input_way;
+
+typedef struct foliot__queued_input {
+    uint64_t due;   // acts in this tick, or the next that is closed
+    uint64_t tick;  // meant for
+    uint64_t shown; // what its player saw then, in 1 / FOLIOT_AIM_PARTS of a tick
+    foliot__input_way way;
+    foliot_input input; // `sequence`: of the change; the world's is given when it acts
+} foliot__queued_input;
+
+#define FOLIOT__INPUTS_QUEUED (FOLIOT__CHANGES_HELD + FOLIOT__LATE_HELD + FOLIOT__INPUTS_A_TICK)
+
+// input_queue.c: inputs that wait for their tick, in the order in which they act.
+typedef struct foliot__input_queue {
+    foliot__queued_input entries[FOLIOT__INPUTS_QUEUED]; // ring
+    uint32_t first, count, counts[2];                    // counts: by way
+} foliot__input_queue;
+
 // input.c, stream.c: what it plays, and what its client shows meanwhile.
 typedef struct foliot__player_input {
     uint32_t next_sequence; // of the change expected next
@@ -44,9 +62,8 @@ typedef struct foliot__player_input {
     uint64_t late_changes;
     // Of the newest input given to the world: which tick it was meant for, and how it came.
     uint64_t newest_meant;
-    bool newest_streamed;
-    foliot__change changes[FOLIOT__CHANGES_HELD]; // ring, by sequence
-    uint32_t change_count, change_first;
+    foliot__input_way newest_way;
+    foliot__input_queue queue;
     // What its client shows: how long before the tick that its newest packet is for, in
     // 1 / FOLIOT_AIM_PARTS of a tick.
     uint16_t shown_before;
@@ -93,14 +110,20 @@ void foliot__players_expire(foliot__session *session); // those whose peers do n
 void foliot__input_receive(foliot__session *session, foliot__peer *peer,
                            const foliot__input_packet *packet);
 
+// input_queue.c
+// False: as many wait as may, of that way. `due` is set here.
+bool foliot__input_queue_add(foliot__input_queue *queue, const foliot__queued_input *input);
+// The next one that acts in the tick, or should have before it. False: there is none.
+bool foliot__input_queue_pop(foliot__input_queue *queue, uint64_t tick,
+                             foliot__queued_input *input);
+void foliot__input_queue_show(foliot__input_queue *queue, uint64_t shown); // those by tick
+void foliot__input_queue_drop(foliot__input_queue *queue, foliot__input_way way);
+
 // stream.c
-void foliot__stream_restart(foliot__stream *stream);
+void foliot__stream_restart(foliot__session *session, uint32_t player);
 void foliot__stream_take(foliot__session *session, foliot__peer *peer, const foliot__block *block,
                          uint64_t first);
-// The inputs of the tick that is closed now, at most FOLIOT__STREAM_INPUTS_MAX, and the ticks that
-// they were meant for.
-#define FOLIOT__STREAM_INPUTS_MAX (FOLIOT__LATE_HELD + FOLIOT__INPUTS_A_TICK)
-uint32_t foliot__stream_close(foliot__session *session, uint32_t player, foliot_input *inputs,
-                              uint64_t *meant);
+// Queues the inputs of the tick that is closed now.
+void foliot__stream_close(foliot__session *session, uint32_t player);
 
 #endif

@@ -98,7 +98,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
         config->spectator_delay_s > 0 ? foliot__session_ticks(s, config->spectator_delay_s) : 0;
     s->player_limit =
         config->simulation ? config->player_limit : foliot_world_get_players_max(config->world);
-    s->step.input_capacity = s->player_limit * (FOLIOT__CHANGES_HELD + 2) + 1;
+    s->step.input_capacity = s->player_limit * (FOLIOT__INPUTS_QUEUED + 2) + 1;
     s->players = calloc(s->player_limit ? s->player_limit : 1, sizeof *s->players);
     s->step.inputs = calloc(s->step.input_capacity, sizeof *s->step.inputs);
     foliot_status status = s->players && s->step.inputs ? keep_setup(s) : FOLIOT_STATUS_MEMORY;

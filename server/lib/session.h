@@ -3,6 +3,7 @@
 //   address.c, rate_adaptation.c   what an address has had; how many snapshots a peer is sent
 //   interest_map.c, interest_told.c, interest.c  what of a big world a watcher is sent
 //   peer.c, schedule.c             a peer's messages and its end; when ticks are due
+//   input_queue.c                  inputs of a player until their tick
 //   misbehaviour.c, stream.c       what no honest client says; inputs of a player in lockstep
 //   player.c                       players, their tokens, and what happens to them without a peer
 //   keyframe.c, late_join.c        saved states, and who is sent one

@@ -41,80 +41,42 @@ static void add_input(foliot__session *session, uint32_t player, uint32_t sequen
 
 // An input acts in its turn. One that came the other way than a newer one that has acted, as
 // happens where a player became a watcher or a stepper in between, would undo that: it is too late.
-static bool give_input(foliot__session *session, uint32_t p, uint64_t meant, bool streamed,
-                       uint32_t sequence, foliot_input input)
+static bool give_input(foliot__session *session, uint32_t p, const foliot__queued_input *queued)
 {
-    foliot__player_slot *player = &session->players[p];
-    if (meant < player->input.newest_meant && streamed != player->input.newest_streamed) {
+    foliot__player_input *input = &session->players[p].input;
+    bool changes = queued->way == FOLIOT__INPUT_BY_CHANGE;
+    if (changes && queued->tick < session->tick) {
+        input->late_changes++;
+        session->server->counters.inputs_late++;
+    }
+    if (queued->tick < input->newest_meant && queued->way != input->newest_way) {
         session->server->counters.inputs_superseded++;
         return false;
     }
-    if (meant >= player->input.newest_meant) {
-        player->input.newest_meant = meant;
-        player->input.newest_streamed = streamed;
+    if (queued->tick >= input->newest_meant) {
+        input->newest_meant = queued->tick;
+        input->newest_way = queued->way;
     }
-    add_input(session, p, sequence, input);
+    // Where there are steppers, who count, sequences have no holes.
+    uint32_t next = input->sequence + 1, sequence = input->join_sequence + queued->input.sequence;
+    add_input(session, p, !changes || session->lockstep || sequence < next ? next : sequence,
+              queued->input);
     return true;
 }
 
-// The oldest change that is held. Where there are steppers, who count, sequences have no holes.
-static bool give_change(foliot__session *session, uint32_t p)
-{
-    foliot__player_slot *player = &session->players[p];
-    const foliot__change *change = &player->input.changes[player->input.change_first];
-    uint32_t sequence = player->input.join_sequence + change->sequence,
-             next = player->input.sequence + 1;
-    if (change->tick < session->tick) {
-        player->input.late_changes++;
-        session->server->counters.inputs_late++;
-    }
-    foliot_input input = {.kind = FOLIOT_INPUT_CONTROL, .buttons = change->buttons};
-    memcpy(input.axes, change->axes, sizeof input.axes);
-    bool given = give_input(session, p, change->tick, false,
-                            session->lockstep || sequence < next ? next : sequence, input);
-    player->input.change_first = (player->input.change_first + 1) % FOLIOT__CHANGES_HELD;
-    player->input.change_count--;
-    return given;
-}
-
-// What a player who steps was shown when its controls for this tick changed.
-static uint64_t streamed_shown(const foliot__session *session, uint32_t p)
-{
-    const foliot__player_slot *player = &session->players[p];
-    const struct foliot__shown_at *at =
-        &player->input.shown_at[session->tick % FOLIOT__SHOWN_TICKS];
-    return foliot__shown_of(session->tick,
-                            at->tick == session->tick ? at->before : player->input.shown_before);
-}
-
-// Controls that came by change and by tick, in the order of the ticks that they were meant for.
-// True if there were any; then *shown is what the player saw when the last of them was made.
+// Controls that came by change and by tick. True if there were any; then *shown is what the player
+// saw when the last of them was made.
 static bool collect_controls(foliot__session *session, uint32_t p, uint64_t *shown)
 {
-    foliot__player_slot *player = &session->players[p];
-    foliot_input inputs[FOLIOT__STREAM_INPUTS_MAX];
-    uint64_t meant[FOLIOT__STREAM_INPUTS_MAX];
-    uint32_t count = session->lockstep ? foliot__stream_close(session, p, inputs, meant) : 0;
     bool changed = false;
-    for (uint32_t i = 0; i < count || player->input.change_count > 0;) {
-        const foliot__change *change = &player->input.changes[player->input.change_first];
-        bool due = player->input.change_count > 0 && change->tick <= session->tick;
-        if (due && (i == count || change->tick <= meant[i])) {
-            uint64_t seen = foliot__shown_of(change->tick, change->shown);
-            if (give_change(session, p)) {
-                *shown = seen;
-                changed = true;
-            }
-        } else if (i < count) {
-            if (give_input(session, p, meant[i], true, player->input.sequence + 1, inputs[i])) {
-                *shown = streamed_shown(session, p);
-                changed = true;
-            }
-            i++;
-        } else {
-            break;
+    foliot__queued_input queued;
+    if (session->lockstep)
+        foliot__stream_close(session, p);
+    while (foliot__input_queue_pop(&session->players[p].input.queue, session->tick, &queued))
+        if (give_input(session, p, &queued)) {
+            *shown = queued.shown;
+            changed = true;
         }
-    }
     return changed;
 }
 
@@ -185,8 +147,9 @@ static void collect_inputs(foliot__session *session, uint32_t p)
         foliot__server_event(session->server, FOLIOT_SERVER_LEFT, session, p, 0, player->name);
         session->server->counters.leaves++;
         announce(session, p, false);
-        session->server->counters.inputs_abandoned += player->input.change_count;
-        player->input.change_count = 0;
+        session->server->counters.inputs_abandoned +=
+            player->input.queue.counts[FOLIOT__INPUT_BY_CHANGE];
+        foliot__input_queue_drop(&player->input.queue, FOLIOT__INPUT_BY_CHANGE);
         player->state = FOLIOT__PLAYER_NONE;
         session->players_here--;
     }

@@ -33,19 +33,30 @@ static void take_again(foliot__session *s, foliot__peer *peer, uint64_t tick,
         s->server->counters.inputs_repeated += count;
 }
 
+static void queue_inputs(foliot__input_queue *queue, uint64_t tick, const foliot_input *inputs,
+                         uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        foliot__queued_input input = {
+            .tick = tick, .way = FOLIOT__INPUT_BY_TICK, .input = inputs[i]};
+        bool added = foliot__input_queue_add(queue, &input);
+        FOLIOT_ASSERT(added);
+    }
+}
+
 // Its tick is closed: it counts in the next one, unless a newer one has been played.
-static void take_late(foliot__session *s, foliot__stream *stream, uint64_t tick,
+static void take_late(foliot__session *s, uint32_t player, uint64_t tick,
                       const foliot_input *inputs, uint32_t count)
 {
+    foliot__stream *stream = &s->lockstep->streams[player];
     foliot_server_counters *counters = &s->server->counters;
-    if (tick + 1 < stream->newest_given || count > FOLIOT__LATE_HELD - stream->late_count) {
+    foliot__input_queue *queue = &s->players[player].input.queue;
+    if (tick + 1 < stream->newest_given ||
+        count > FOLIOT__LATE_HELD - queue->counts[FOLIOT__INPUT_BY_TICK]) {
         counters->inputs_superseded += count;
         return;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        stream->late[stream->late_count] = inputs[i];
-        stream->late_meant[stream->late_count++] = tick;
-    }
+    queue_inputs(queue, tick, inputs, count);
     stream->late_changes += count;
     stream->newest_given = tick + 1;
     counters->inputs_late += count;
@@ -81,7 +92,7 @@ static void take_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
     if (foliot__tick_log_put(&stream->log, tick, inputs, count) != FOLIOT_STATUS_OK)
         counters->inputs_refused += count;
     else if (tick < stream->given && count)
-        take_late(s, stream, tick, inputs, count);
+        take_late(s, peer->player, tick, inputs, count);
     else
         take_in_time(s, tick, inputs, count);
 }
@@ -119,10 +130,11 @@ void foliot__stream_take(foliot__session *s, foliot__peer *peer, const foliot__b
 
 // -- closing
 
-void foliot__stream_restart(foliot__stream *stream)
+void foliot__stream_restart(foliot__session *s, uint32_t player)
 {
+    foliot__stream *stream = &s->lockstep->streams[player];
     stream->begun = false;
-    stream->late_count = 0;
+    foliot__input_queue_drop(&s->players[player].input.queue, FOLIOT__INPUT_BY_TICK);
     foliot__tick_log_clear(&stream->log, 0);
 }
 
@@ -133,34 +145,34 @@ static bool steps(const foliot__session *s, uint32_t player)
     return peer < 0 || foliot__peer_is_stepper(&s->server->peers[peer]);
 }
 
-uint32_t foliot__stream_close(foliot__session *s, uint32_t player, foliot_input *inputs,
-                              uint64_t *meant)
+// What a player who steps was shown when its controls for this tick changed.
+static uint64_t shown_now(const foliot__session *s, const foliot__player_slot *player)
+{
+    const struct foliot__shown_at *at = &player->input.shown_at[s->tick % FOLIOT__SHOWN_TICKS];
+    return foliot__shown_of(s->tick, at->tick == s->tick ? at->before : player->input.shown_before);
+}
+
+void foliot__stream_close(foliot__session *s, uint32_t player)
 {
     foliot__stream *stream = &s->lockstep->streams[player];
-    uint32_t count = stream->late_count;
-    memcpy(inputs, stream->late, count * sizeof *inputs);
-    memcpy(meant, stream->late_meant, count * sizeof *meant);
-    stream->late_count = 0;
-    FOLIOT_ASSERT(count <= FOLIOT__LATE_HELD);
-    if (!stream->begun)
-        return count;
-    // It began with the tick that was closed next, and all since were: what is left of an earlier
-    // player's was cleared.
-    FOLIOT_ASSERT(stream->given == s->tick);
-    uint32_t here =
-        foliot__tick_log_read(&stream->log, s->tick, inputs + count, FOLIOT__INPUTS_A_TICK);
-    FOLIOT_ASSERT(here <= FOLIOT__INPUTS_A_TICK);
-    if (here)
-        stream->newest_given = s->tick + 1;
-    for (uint32_t i = 0; i < here; i++)
-        meant[count + i] = s->tick;
-    count += here;
-    stream->given = s->tick + 1;
-    if (!foliot__tick_log_has(&stream->log, s->tick) && steps(s, player)) {
-        stream->missing++;
-        s->server->counters.ticks_missing++;
+    foliot__input_queue *queue = &s->players[player].input.queue;
+    foliot_input inputs[FOLIOT__INPUTS_A_TICK];
+    if (stream->begun) {
+        // It began with the tick that was closed next, and all since were: what is left of an
+        // earlier player's was cleared.
+        FOLIOT_ASSERT(stream->given == s->tick);
+        uint32_t here = foliot__tick_log_read(&stream->log, s->tick, inputs, FOLIOT__INPUTS_A_TICK);
+        FOLIOT_ASSERT(here <= FOLIOT__INPUTS_A_TICK);
+        queue_inputs(queue, s->tick, inputs, here);
+        if (here)
+            stream->newest_given = s->tick + 1;
+        stream->given = s->tick + 1;
+        if (!foliot__tick_log_has(&stream->log, s->tick) && steps(s, player)) {
+            stream->missing++;
+            s->server->counters.ticks_missing++;
+        }
+        if (s->tick > FOLIOT__STREAM_PAST)
+            foliot__tick_log_forget(&stream->log, s->tick - FOLIOT__STREAM_PAST);
     }
-    if (s->tick > FOLIOT__STREAM_PAST)
-        foliot__tick_log_forget(&stream->log, s->tick - FOLIOT__STREAM_PAST);
-    return count;
+    foliot__input_queue_show(queue, shown_now(s, &s->players[player]));
 }
