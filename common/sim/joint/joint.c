@@ -19,40 +19,16 @@
 #define CORRECTIONS_MAX 8 // while errors are not below SHARP
 #define SHARP 1e-9        // error, as a share of the arms
 #define ROUGH 1e-3        // beyond this error the fallback solves positions
-#define GAIN_MAX 0.01 // of kinetic energy in a substep, before velocities are solved differently
+#define GAIN_MAX 0.01   // of kinetic energy in a substep, before velocities are solved differently
+#define DRIFT_MAX 0.001 // likewise where no contact pushes
 
 // -- each substep
-
-static void linearise_all(foliot__joints *j, const foliot_world *world)
-{
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        foliot__island_linearise(j, world, &j->islands[i], 0);
-}
-
-// A tick starts from the present state alone.
-static void guess_state(foliot__joint *joint)
-{
-    joint->state = joint->value <= joint->least      ? FOLIOT__BOUND_LOW
-                   : joint->value >= joint->greatest ? FOLIOT__BOUND_HIGH
-                   : joint->strength > 0             ? FOLIOT__BOUND_DRIVEN
-                                                     : FOLIOT__BOUND_FREE;
-    memset(joint->force, 0, sizeof joint->force);
-    memset(joint->torque, 0, sizeof joint->torque);
-}
 
 static void get_velocity(const foliot_world *world, uint32_t slot, double out[6])
 {
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
     const double all[6] = {v.x[slot], v.y[slot], v.z[slot], w.x[slot], w.y[slot], w.z[slot]};
     memcpy(out, all, sizeof all);
-}
-
-static void remember_spin(const foliot_world *world, foliot__joint_body *body)
-{
-    double v[6];
-    get_velocity(world, body->slot, v);
-    memcpy(body->inertia_start, body->inertia, sizeof body->inertia);
-    foliot__mat3_apply((const double(*)[3])body->inertia, v + 3, body->spin);
 }
 
 void foliot__joints_begin(const foliot__step *step, bool first)
@@ -66,29 +42,35 @@ void foliot__joints_begin(const foliot__step *step, bool first)
     for (uint32_t i = 0; first && i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++)
         foliot__joint_begin_angle(world, &j.joints[i]);
     // Without contacts, later substeps start from the rows that the last one ended with.
-    if (first || world->collides)
-        linearise_all(&j, world);
+    for (uint32_t i = 0; (first || world->collides) && i < j.table.counts[FOLIOT__JOINTS_ISLANDS];
+         i++)
+        foliot__island_linearise(&j, world, &j.islands[i], 0);
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j.joints[i];
-        if (first)
-            guess_state(joint);
+        if (first) { // a tick starts from the present state alone
+            joint->state = joint->value <= joint->least      ? FOLIOT__BOUND_LOW
+                           : joint->value >= joint->greatest ? FOLIOT__BOUND_HIGH
+                           : joint->strength > 0             ? FOLIOT__BOUND_DRIVEN
+                                                             : FOLIOT__BOUND_FREE;
+            memset(joint->force, 0, sizeof joint->force);
+            memset(joint->torque, 0, sizeof joint->torque);
+        }
         joint->value_before = joint->value;
         memset(joint->impulse_sum, 0, sizeof joint->impulse_sum);
     }
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_BODIES]; i++) {
-        memset(j.bodies[i].moved, 0, sizeof j.bodies[i].moved);
-        j.bodies[i].start = foliot__pose_of(world, j.bodies[i].slot);
-        j.bodies[i].free = false;
-        remember_spin(world, &j.bodies[i]);
+        foliot__joint_body *body = &j.bodies[i];
+        memset(body->moved, 0, sizeof body->moved);
+        body->start = foliot__pose_of(world, body->slot);
+        body->free = false;
+        get_velocity(world, body->slot, body->given);
+        memcpy(body->inertia_start, body->inertia, sizeof body->inertia);
+        foliot__mat3_apply((const double(*)[3])body->inertia, body->given + 3, body->spin);
     }
-    for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
+    for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_ISLANDS]; i++) {
         j.islands[i].damped = j.islands[i].touches = false;
-}
-
-static void clear_impulses(foliot__joints *j, const foliot__island *island)
-{
-    for (uint32_t k = 0; k < island->joints; k++)
-        memset(j->joints[island->joint + k].impulse_sum, 0, sizeof j->joints->impulse_sum);
+        memset(j.islands[i].carried, 0, sizeof j.islands[i].carried);
+    }
 }
 
 static void clear_friction(foliot__joints *j, foliot__island *island)
@@ -108,16 +90,9 @@ static void solve_first(foliot__joints *j, const foliot_world *world, foliot__is
     foliot__island_solve(j, island, h);
     if (!foliot__island_damp(j, island, h, foliot__response(world)))
         return;
-    clear_impulses(j, island);
+    foliot__island_clear_impulses(j, island);
     island->unfactored = true;
     foliot__island_solve(j, island, h);
-}
-
-static void add_change(foliot__joints *j, const foliot__island *island)
-{
-    for (uint32_t i = 0; i < island->bodies; i++)
-        for (int k = 0; k < 6; k++)
-            j->bodies[island->body + i].moved[k] += j->bodies[island->body + i].change[k];
 }
 
 // Adds the substep's impulses to the tick's force and torque on b, for breaking.
@@ -140,18 +115,6 @@ static void sum_tick_impulses(foliot__joints *j, double h)
 }
 
 // -- without contacts
-
-// x := m^-1 x, m symmetric and positive definite.
-static void solve_symmetric(const double m[3][3], double x[3])
-{
-    double l10 = m[1][0] / m[0][0], l20 = m[2][0] / m[0][0];
-    double d1 = m[1][1] - l10 * m[1][0], c = m[2][1] - l20 * m[1][0], l21 = c / d1;
-    double d2 = (m[2][2] - l20 * m[2][0]) - l21 * c;
-    double y1 = x[1] - l10 * x[0], y2 = (x[2] - l20 * x[0]) - l21 * y1;
-    x[2] = y2 / d2;
-    x[1] = y1 / d1 - l21 * x[2];
-    x[0] = (x[0] / m[0][0] - l10 * x[1]) - l20 * x[2];
-}
 
 static void put_pose(foliot_world *world, uint32_t slot, const foliot__pose *pose)
 {
@@ -182,8 +145,10 @@ static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
 }
 
 // Moves a body by the solution. Rotation changes its angular momentum, because its moments of
-// inertia rotate with it. Returns twice the kinetic energy that the scheme left it with.
-static double move_body(foliot_world *world, foliot__joint_body *body, double h, bool rough)
+// inertia rotate with it. Adds twice the kinetic energy that the scheme left it with, and twice the
+// energy that it must have after the substep.
+static void move_body(foliot_world *world, const foliot__island *island, foliot__joint_body *body,
+                      double h, double *kinetic2, double *goal2)
 {
     double velocity[6], spin[3], gained[3];
     foliot__pose pose = foliot__pose_of(world, body->slot);
@@ -191,8 +156,9 @@ static double move_body(foliot_world *world, foliot__joint_body *body, double h,
     foliot__mat3_apply((const double(*)[3])body->inertia, body->moved + 3, gained);
     foliot__joint_body_set_mass(world, body, &pose);
     foliot__mat3_apply((const double(*)[3])body->inertia, velocity + 3, spin);
-    double energy2 =
-        body->mass * foliot__vec3_dot(velocity, velocity) + foliot__vec3_dot(velocity + 3, spin);
+    *kinetic2 += foliot__joint_body_energy(island, body, velocity, 0.5);
+    *goal2 += foliot__joint_body_energy(island, body, velocity, foliot__response(world)) +
+              2 * foliot__dot6(body->given, body->moved);
     foliot__pose_move(&pose, body->moved, h);
     if (body->free)
         foliot__joint_body_rotate(world, body, h, pose.q);
@@ -201,13 +167,12 @@ static double move_body(foliot_world *world, foliot__joint_body *body, double h,
         velocity[k] += body->moved[k];
         velocity[3 + k] = spin[k] + gained[k];
     }
-    solve_symmetric((const double(*)[3])body->inertia, velocity + 3);
-    if (rough)
+    foliot__mat3_solve_symmetric((const double(*)[3])body->inertia, velocity + 3);
+    if (island->rough)
         memcpy(velocity, body->taken, sizeof velocity);
     get_velocity(world, body->slot, body->taken);
     put_pose(world, body->slot, &pose);
     put_velocity(world, body->slot, velocity);
-    return energy2;
 }
 
 // Positions move along the rows of the substep's start, as in SHAKE, which neither adds nor removes
@@ -226,7 +191,9 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
         else
             foliot__island_solve(j, island, h);
         island->damped = true;
-        add_change(j, island);
+        for (uint32_t i = 0; i < 6 * island->bodies; i++)
+            j->bodies[island->body + i / 6].moved[i % 6] +=
+                j->bodies[island->body + i / 6].change[i % 6];
         worst = foliot__island_target_positions(j, world, island, h);
     }
     island->rough = !(worst <= ROUGH);
@@ -234,28 +201,13 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
         return;
     for (uint32_t i = 0; i < island->bodies; i++)
         j->bodies[island->body + i].free = false;
-    clear_impulses(j, island);
+    foliot__island_clear_impulses(j, island);
     clear_friction(j, island);
     for (uint32_t i = 0; i < island->bodies; i++)
         memcpy(j->bodies[island->body + i].moved, j->bodies[island->body + i].taken,
                sizeof j->bodies->moved);
     foliot__island_solve_fallback(j, world, island, h);
-    clear_impulses(j, island);
-}
-
-// Twice the kinetic energy of the island.
-static double twice_kinetic_energy(const foliot__joints *j, const foliot_world *world,
-                                   const foliot__island *island)
-{
-    double sum = 0;
-    for (uint32_t i = 0; i < island->bodies; i++) {
-        const foliot__joint_body *body = &j->bodies[island->body + i];
-        double v[6], spin[3];
-        get_velocity(world, body->slot, v);
-        foliot__mat3_apply((const double(*)[3])body->inertia, v + 3, spin);
-        sum += body->mass * foliot__vec3_dot(v, v) + foliot__vec3_dot(v + 3, spin);
-    }
-    return sum;
+    foliot__island_clear_impulses(j, island);
 }
 
 // The rotation of the scheme will be replaced by one from the substep's start.
@@ -263,15 +215,21 @@ static void set_free(const foliot_world *world, foliot__joint_body *body)
 {
     double v[6], spin[3];
     foliot__pose pose = foliot__pose_of(world, body->slot);
+    get_velocity(world, body->slot, v);
+    for (int k = 0; k < 3; k++) {
+        body->given[k] = body->mass * (v[k] - body->given[k]);
+        body->given[3 + k] = 0;
+    }
     body->free = world->rotates && foliot__inverse_inertia_x(world)[body->slot] > 0;
     if (!body->free)
         return;
     foliot__joint_body now = *body;
     foliot__joint_body_set_mass(world, &now, &pose);
-    get_velocity(world, body->slot, v);
     foliot__mat3_apply((const double(*)[3])now.inertia, v + 3, spin);
-    for (int k = 0; k < 3; k++)
+    for (int k = 0; k < 3; k++) {
+        body->given[3 + k] = spin[k] - body->spin[k];
         body->spin[k] = body->spin[k] + (spin[k] - body->spin[k]) / 2;
+    }
 }
 
 static void find_velocities(foliot__joints *j, foliot_world *world, foliot__island *island,
@@ -299,23 +257,81 @@ static bool has_motor(const foliot__joints *j, const foliot__island *island)
     return false;
 }
 
+// The scheme's velocities, minus the part that violates the joints, in `taken`. They never hold
+// more energy. The impulses of the substep stay those of the first solution. Returns twice the
+// energy.
+static double project_scheme(foliot__joints *j, foliot_world *world, foliot__island *island,
+                             double h)
+{
+    double energy2 = 0;
+    for (uint32_t i = 0; i < island->bodies; i++)
+        put_velocity(world, j->bodies[island->body + i].slot, j->bodies[island->body + i].taken);
+    find_velocities(j, world, island, h);
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        get_velocity(world, body->slot, body->taken);
+        energy2 += foliot__joint_body_energy(island, body, body->taken, foliot__response(world));
+    }
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = &j->joints[island->joint + i];
+        for (uint32_t r = 0; r < joint->active; r++)
+            joint->impulse_sum[r] -= joint->impulse[r];
+    }
+    return energy2;
+}
+
+// Joints do no work. In a whip or where a chain becomes taut, a substep may add or take a large
+// share of the energy. If it adds some, the joints' impulses on positions are left out of the
+// velocities in part; if that is not enough, the motion within the island becomes slower. If it
+// takes some, that motion becomes faster. Impacts at limits take energy. `goal2` is twice the
+// energy that the island must have, give or take `allowed2`: a smooth motion is left to the scheme,
+// which does not drift.
+static void keep_energy(foliot__joints *j, foliot_world *world, foliot__island *island, double h,
+                        double allowed2, double goal2)
+{
+    double share = foliot__response(world), energy2 = 0, outside2;
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        get_velocity(world, body->slot, body->smooth);
+        energy2 += foliot__joint_body_energy(island, body, body->smooth, share);
+    }
+    if (!foliot__island_outside_work(j, world, island, &outside2))
+        return;
+    goal2 += outside2;
+    bool gains = energy2 - goal2 > allowed2, loses = goal2 - energy2 > allowed2;
+    for (uint32_t i = 0; i < island->joints && loses; i++) {
+        const foliot__joint *joint = &j->joints[island->joint + i];
+        loses = !joint->bounded || (joint->state < FOLIOT__BOUND_LOW &&
+                                    joint->impulse_sum[joint->rows] == 0); // no impact at a limit
+    }
+    if (!gains && !loses)
+        return;
+    bool slower = gains && project_scheme(j, world, island, h) > goal2;
+    for (uint32_t i = 0; i < island->bodies && slower; i++)
+        memcpy(j->bodies[island->body + i].smooth, j->bodies[island->body + i].taken,
+               sizeof j->bodies->smooth);
+    if ((slower || loses) && !foliot__island_move_as_one(j, world, island))
+        return;
+    foliot__island_blend(j, island, share, goal2);
+    for (uint32_t i = 0; i < island->bodies; i++)
+        put_velocity(world, j->bodies[island->body + i].slot, j->bodies[island->body + i].change);
+}
+
 static void step_island(foliot__joints *j, foliot_world *world, foliot__island *island, double h)
 {
-    double before = 0;
+    double kinetic2 = 0, goal2 = 0;
+    foliot__island_find_frame(j, world, island);
     for (uint32_t i = 0; i < island->bodies; i++)
         set_free(world, &j->bodies[island->body + i]);
     find_positions(j, world, island, h);
     for (uint32_t i = 0; i < island->bodies; i++)
-        before += move_body(world, &j->bodies[island->body + i], h, island->rough);
+        move_body(world, island, &j->bodies[island->body + i], h, &kinetic2, &goal2);
     clear_friction(j, island);
+    bool smooth = !island->unfactored && !island->rough; // without friction, too
     foliot__island_linearise(j, world, island, 0);
     find_velocities(j, world, island, h);
-    if (has_motor(j, island) || twice_kinetic_energy(j, world, island) <= before * (1 + GAIN_MAX))
-        return;
-    // Joints do no work. Removing the velocities that violate the joints never adds energy.
-    for (uint32_t i = 0; i < island->bodies; i++)
-        put_velocity(world, j->bodies[island->body + i].slot, j->bodies[island->body + i].taken);
-    find_velocities(j, world, island, h);
+    if (!has_motor(j, island))
+        keep_energy(j, world, island, h, smooth ? DRIFT_MAX * kinetic2 : 0, goal2);
 }
 
 void foliot__joints_alone(const foliot__step *step)
@@ -351,15 +367,6 @@ static void write_body(foliot__solver_body *bodies, uint32_t slot, const double 
     }
 }
 
-static bool is_touched(const foliot__joints *j, const foliot__island *island,
-                       const uint64_t *touched)
-{
-    for (uint32_t i = 0; i < island->bodies; i++)
-        if (touched[j->bodies[island->body + i].slot])
-            return true;
-    return false;
-}
-
 void foliot__joints_remember_smooth(const foliot_world *world, const foliot__solver_body *bodies,
                                     const uint64_t *touched)
 {
@@ -367,7 +374,8 @@ void foliot__joints_remember_smooth(const foliot_world *world, const foliot__sol
         return;
     foliot__joints j = foliot__joints_of(world);
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        j.islands[i].touches = is_touched(&j, &j.islands[i], touched);
+        for (uint32_t k = 0; k < j.islands[i].bodies && !j.islands[i].touches; k++)
+            j.islands[i].touches = touched[j.bodies[j.islands[i].body + k].slot] != 0;
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_BODIES]; i++)
         read_body(bodies, j.bodies[i].slot, j.bodies[i].smooth);
     j.table.counts[FOLIOT__JOINTS_RELAXING] = 0;
@@ -416,7 +424,7 @@ static void take_velocity_without_joints(foliot__joints *j, const foliot__solver
     for (uint32_t i = 0; i < island->bodies; i++) {
         foliot__joint_body *body = &j->bodies[island->body + i];
         double *in = body->impulse_in;
-        solve_symmetric((const double(*)[3])body->inertia, in + 3);
+        foliot__mat3_solve_symmetric((const double(*)[3])body->inertia, in + 3);
         for (int k = 0; k < 3; k++) {
             body->taken[k] -= in[k] / body->mass;
             body->taken[3 + k] -= in[3 + k];
@@ -438,13 +446,6 @@ static void begin_velocities(const foliot_world *world, foliot__solver_body *bod
                    none);
     foliot__island_linearise(j, world, island, 0);
     island->unchecked = !island->rough && !has_motor(j, island);
-}
-
-static double twice_energy_of(const foliot__joint_body *body, const double v[6])
-{
-    double spin[3];
-    foliot__mat3_apply((const double(*)[3])body->inertia, v + 3, spin);
-    return body->mass * foliot__vec3_dot(v, v) + foliot__vec3_dot(v + 3, spin);
 }
 
 static void project_velocities(const foliot_world *world, foliot__joints *j, foliot__island *island,
@@ -472,8 +473,8 @@ static void solve_velocities(const foliot_world *world, foliot__solver_body *bod
         const foliot__joint_body *body = &j->bodies[island->body + i];
         for (int k = 0; k < 6; k++)
             v[k] = body->smooth[k] + body->change[k];
-        after += twice_energy_of(body, v);
-        before += twice_energy_of(body, body->taken);
+        after += foliot__joint_body_energy(island, body, v, 0.5);
+        before += foliot__joint_body_energy(island, body, body->taken, 0.5);
     }
     // Joints do no work, as in step_island.
     if (island->unchecked && after > before * (1 + GAIN_MAX)) {

@@ -99,7 +99,7 @@ static double correct_positions(foliot__joints *j, const foliot_world *world,
     }
 }
 
-static void clear_impulses(foliot__joints *j, const foliot__island *island)
+void foliot__island_clear_impulses(foliot__joints *j, const foliot__island *island)
 {
     for (uint32_t k = 0; k < island->joints; k++)
         memset(j->joints[island->joint + k].impulse_sum, 0, sizeof j->joints->impulse_sum);
@@ -122,7 +122,7 @@ static double try_velocities(foliot__joints *j, const foliot_world *world, folio
         follow_velocity(body, world, h, stiff);
     }
     set_stiffness(j, island, false);
-    clear_impulses(j, island);
+    foliot__island_clear_impulses(j, island);
     return correct_positions(j, world, island, h);
 }
 

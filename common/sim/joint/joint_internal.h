@@ -3,8 +3,7 @@
 // only thing that joints keep between ticks is whether they are broken.
 //
 //   joint.c            the phases of a tick, and breaking
-//   joint_workspace.c  where the arrays lie
-//   joint_islands.c    which bodies are joined: islands, trees and loops
+//   joint_islands.c    where the arrays lie; which bodies are joined: islands, trees and loops
 //   joint_jacobian.c   rows, errors, the bound of the free row
 //   joint_targets.c    the speeds that the rows of an island must gain
 //   joint_rotation.c   free rotation from the substep's start
@@ -12,6 +11,7 @@
 //   joint_tree.c       joints that form trees, solved exactly
 //   joint_solve.c      an island: its trees, the joints that close loops, bounds
 //   joint_fallback.c   substeps that turn too far
+//   joint_energy.c     what the energy of an island must be after a substep
 #ifndef FOLIOT_SIM_JOINT_JOINT_INTERNAL_H
 #define FOLIOT_SIM_JOINT_JOINT_INTERNAL_H
 
@@ -83,11 +83,12 @@ typedef struct foliot__joint_body {
     double change[6];     // of velocity: the solution
     double moved[6];      // velocity beyond the smooth motion's, of positions
     double smooth[6];     // the solver body's velocity before any impulse
+    double given[6];      // impulse and angular impulse of the scheme in this substep
     foliot__pose start;   // at the substep's start
     double spin[3];       // angular momentum there, and half of what the scheme's torque adds
     double inertia_start[3][3];
     bool free;       // its orientation follows from these (joint_rotation.c)
-    double taken[6]; // of a rough island: the velocity that it continues with
+    double taken[6]; // of a rough island: the velocity that it continues with; then the scheme's
 } foliot__joint_body;
 
 // Bodies and joints of one island stand together, parents before children.
@@ -99,7 +100,10 @@ typedef struct foliot__island {
     bool rough;      // this substep turned so far that positions were found without SHAKE
     bool damped;     // friction is known for this substep
     bool touches;    // a contact may push one of its bodies: the contact solver solves it
-    bool unchecked;  // the solver's velocities may still hold energy that joints have added
+    bool hangs;      // on something outside, which moves with the velocity `carried`
+    bool follows;    // and all that it hangs on does so, without a rotation
+    double carried[3];
+    bool unchecked; // the solver's velocities may still hold energy that joints have added
 } foliot__island;
 
 typedef struct foliot__joints {
@@ -113,9 +117,9 @@ typedef struct foliot__joints {
     double *loop[5]; // FOLIOT__ROWS a joint: for the loops' solver
 } foliot__joints;
 
-// joint_workspace.c: the table, laid out.
+// joint_islands.c: the table, laid out.
 foliot__joints foliot__joints_of(const foliot_world *world);
-// joint_islands.c: fills joints, bodies, islands and the pairs that do not collide.
+// Fills joints, bodies, islands and the pairs that do not collide.
 void foliot__joints_find_islands(foliot_world *world, foliot__joints *j);
 
 // joint_rotation.c: the orientation at the substep's end of a body that rotates freely with its
@@ -167,9 +171,32 @@ double foliot__island_target_positions(foliot__joints *j, const foliot_world *wo
                                        const foliot__island *island, double h);
 void foliot__island_target_velocities(foliot__joints *j, const foliot_world *world,
                                       const foliot__island *island, double h);
+// The velocity of a side of a joint that is none of its island's bodies: NULL where it stands.
+const double *foliot__joint_outside_velocity(const foliot_world *world, uint32_t slot,
+                                             double out[6]);
 // joint_fallback.c: sets `moved` and `taken` in a substep that turns too far for foliot__joints_*.
 void foliot__island_solve_fallback(foliot__joints *j, const foliot_world *world,
                                    foliot__island *island, double h);
+void foliot__island_clear_impulses(foliot__joints *j, const foliot__island *island);
+
+// joint_energy.c: sets `hangs`, `follows` and `carried`.
+void foliot__island_find_frame(const foliot__joints *j, const foliot_world *world,
+                               foliot__island *island);
+// Twice the energy of a body of the island that a substep keeps. `share` is what a lasting force
+// gives to positions.
+double foliot__joint_body_energy(const foliot__island *island, const foliot__joint_body *body,
+                                 const double velocity[6], double share);
+// Twice what moving outsides have added to it through the joints in the substep. False if that is
+// not known.
+bool foliot__island_outside_work(const foliot__joints *j, const foliot_world *world,
+                                 const foliot__island *island, double *work2);
+// Sets `taken` to the velocities of the island as one body with its momentum, or of what it hangs
+// on. False if it hangs on several that move apart, or on one that turns.
+bool foliot__island_move_as_one(foliot__joints *j, const foliot_world *world,
+                                const foliot__island *island);
+// Sets `change` between `taken` and `smooth`, or beyond it, so that twice the energy is `goal2`.
+void foliot__island_blend(foliot__joints *j, const foliot__island *island, double share,
+                          double goal2);
 
 // joint_solve.c: changes the speeds of the bodies so that every row gains its `goal`, and every
 // bounded row stands where its bound lets it. `h` is the length of the substep, which makes a

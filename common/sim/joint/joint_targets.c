@@ -38,8 +38,8 @@ void foliot__island_linearise(foliot__joints *j, const foliot_world *world, foli
     island->unfactored = true;
 }
 
-// The velocity of a side of a joint that is none of its island's bodies: NULL where it stands.
-static const double *outside_velocity(const foliot_world *world, uint32_t slot, double out[6])
+const double *foliot__joint_outside_velocity(const foliot_world *world, uint32_t slot,
+                                             double out[6])
 {
     if (world->kinematic_count == 0 || slot == FOLIOT_NO_BODY || !foliot__is_kinematic(world, slot))
         return NULL;
@@ -65,7 +65,7 @@ static double turning_of(const foliot__joints *j, const foliot_world *world,
         const double *direction = (side ? joint->jb[row] : joint->ja[row]) + 3;
         double outside[6];
         const double *carried =
-            body == FOLIOT__NONE ? outside_velocity(world, slot, outside) : NULL;
+            body == FOLIOT__NONE ? foliot__joint_outside_velocity(world, slot, outside) : NULL;
         if (carried)
             sum += foliot__vec3_dot(direction, carried + 3);
         if (body == FOLIOT__NONE)
@@ -110,10 +110,10 @@ void foliot__island_target_velocities(foliot__joints *j, const foliot_world *wor
         foliot__joint *joint = &j->joints[island->joint + i];
         double outside_a[6], outside_b[6];
         const double *a = joint->a == FOLIOT__NONE
-                              ? outside_velocity(world, joint->slot_a, outside_a)
+                              ? foliot__joint_outside_velocity(world, joint->slot_a, outside_a)
                               : j->bodies[joint->a].change;
         const double *b = joint->b == FOLIOT__NONE
-                              ? outside_velocity(world, joint->slot_b, outside_b)
+                              ? foliot__joint_outside_velocity(world, joint->slot_b, outside_b)
                               : j->bodies[joint->b].change;
         for (uint32_t r = 0; r < joint->rows; r++)
             joint->goal[r] = -speed_of(joint, r, a, b);

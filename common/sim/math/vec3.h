@@ -35,6 +35,18 @@ static inline void foliot__mat3_apply(const double m[3][3], const double v[3], d
     out[1] = y;
 }
 
+// x := m^-1 x, m symmetric and positive definite.
+static inline void foliot__mat3_solve_symmetric(const double m[3][3], double x[3])
+{
+    double l10 = m[1][0] / m[0][0], l20 = m[2][0] / m[0][0];
+    double d1 = m[1][1] - l10 * m[1][0], c = m[2][1] - l20 * m[1][0], l21 = c / d1;
+    double d2 = (m[2][2] - l20 * m[2][0]) - l21 * c;
+    double y1 = x[1] - l10 * x[0], y2 = (x[2] - l20 * x[0]) - l21 * y1;
+    x[2] = y2 / d2;
+    x[1] = y1 / d1 - l21 * x[2];
+    x[0] = (x[0] / m[0][0] - l10 * x[1]) - l20 * x[2];
+}
+
 // The length of any quaternion, and the quaternion divided by it.
 static inline double foliot__quat_length(const double q[4])
 {

@@ -25,5 +25,5 @@
 #define GOLDEN_net 0xafad32983ed8dac6u
 #define GOLDEN_rods 0xc5b96017945248fbu
 #define GOLDEN_crates 0x481684e0507b7769u
-#define GOLDEN_linkage 0xd16877da713ec806u
+#define GOLDEN_linkage 0xc8a85657d89f85f2u
 #define GOLDEN_queries 0xcdc22b08141c1efeu
