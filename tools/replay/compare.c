@@ -21,11 +21,11 @@ static const char *with, *with_simulation;
 static bool json_wanted;
 
 const foliot__option compare_options[] = {
-    {"with", "COMMAND", FOLIOT__OPTION_TEXT, &with, .help = "runs the other foliot-replay"},
+    {"with", "COMMAND", FOLIOT__OPTION_TEXT, &with, .help = "starts the other foliot-replay"},
     {"with-simulation", "FILE", FOLIOT__OPTION_TEXT, &with_simulation,
-     .help = "the other build of the module (default: the same); without --with this program runs "
-             "it"},
-    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"},
+     .help = "other build of the module (default: the same)",
+     .details = "This program runs it in a second process, unless --with names another program."},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "prints one JSON object on stdout"},
     SIMULATION_OPTION{0}};
 
 typedef struct other {

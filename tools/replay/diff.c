@@ -17,7 +17,7 @@
 static bool json_wanted;
 
 const foliot__option diff_options[] = {
-    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "prints one JSON object on stdout"},
     SIMULATION_OPTION{0}};
 
 typedef struct pair {

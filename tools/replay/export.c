@@ -19,12 +19,13 @@ static const char *what; // NULL: bodies, or parts where there are none
 static uint64_t every = 1;
 
 const foliot__option export_options[] = {
-    {"csv", NULL, FOLIOT__OPTION_FLAG, &csv_wanted, .help = "comma-separated values on stdout"},
-    {"what", "WHAT", FOLIOT__OPTION_TEXT, &what,
-     .help = "bodies (default), inputs, digests; commands, orders, messages as lines of JSON; with "
-             "--simulation parts instead of bodies"},
+    {"csv", NULL, FOLIOT__OPTION_FLAG, &csv_wanted, .help = "prints comma-separated values"},
+    {"what", "bodies|inputs|digests|commands|orders|messages|parts", FOLIOT__OPTION_TEXT, &what,
+     .help = "data to export (default bodies; parts with --simulation)",
+     .details = "Bodies, parts, inputs and digests are tables, and need --csv. Commands, orders "
+                "and messages are lines of JSON."},
     {"every", "K", FOLIOT__OPTION_COUNT, &every, .low = 1,
-     .help = "of bodies and parts: only ticks divisible by K"},
+     .help = "bodies and parts: exports only ticks divisible by K"},
     SIMULATION_OPTION{0}};
 
 static void put_bodies(const foliot_scene *scene, const foliot_world *world)
@@ -227,10 +228,6 @@ int export_command(const foliot__program *program, const foliot__arguments *argu
                                                  : "--what parts is for --simulation");
     while (i < count && strcmp(what, forms[i].name) != 0)
         i++;
-    if (i == count)
-        return foliot__options_wrong(
-            program, arguments,
-            "--what %s is not bodies, parts, inputs, commands, orders, messages or digests", what);
     if (forms[i].csv != csv_wanted)
         return foliot__options_wrong(program, arguments,
                                      forms[i].csv ? "say --csv, the one format of %s that there is"

@@ -11,9 +11,9 @@
 
 static bool json_wanted;
 
-const foliot__option info_options[] = {
-    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object a line and file"},
-    SIMULATION_OPTION{0}};
+const foliot__option info_options[] = {{"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted,
+                                        .help = "prints one JSON object per file, each on a line"},
+                                       SIMULATION_OPTION{0}};
 
 // A recording without an end is whole as far as it goes.
 static bool is_damage(const foliot_damage *damage)

@@ -38,10 +38,16 @@ static const char *side_text;
 
 const foliot__option play_options[] = {
     {"tick", "T", FOLIOT__OPTION_COUNT, &first_tick, .given = &tick_given,
-     .help = "where to begin"},
-    {"speed", "X", FOLIOT__OPTION_POSITIVE, &speed, .help = "times real time; 1 unless told"},
-    {"view", "SIDE", FOLIOT__OPTION_TEXT, &side_text, .help = "top, front, side or corner"},
-    {"frame", NULL, FOLIOT__OPTION_FLAG, &frame_only, .help = "prints one picture and ends"},
+     .help = "tick to begin with"},
+    {"speed", "X", FOLIOT__OPTION_POSITIVE, &speed, .help = "speed, as a multiple of real time"},
+    {"view", "top|front|side|corner", FOLIOT__OPTION_TEXT, &side_text,
+     .help = "side to look from (default: what fits the scene)",
+     .details = "`top` shows x to the right and y up, `front` x and z, `side` y and z. By default "
+                "a flat scene is seen at a right angle to its plane, any other from a corner. "
+                "Bodies have their true size, near ones hide those behind them, static ones hide "
+                "nothing, and joints are lines."},
+    {"frame", NULL, FOLIOT__OPTION_FLAG, &frame_only,
+     .help = "prints one picture and ends, in a pipe too"},
     SIMULATION_OPTION{0}};
 
 typedef struct player {
@@ -440,10 +446,8 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     foliot_status status = tick_given ? foliot_replay_seek(p.replay, first_tick) : FOLIOT_STATUS_OK;
     int shown = FOLIOT__EXIT_FINE;
     if (!take_side(&p)) {
-        shown =
-            foliot__options_wrong(program, arguments,
-                                  scene ? "--view wants top, front, side or corner"
-                                        : "--view is of worlds: a module draws its own picture");
+        shown = foliot__options_wrong(program, arguments,
+                                      "--view is of worlds: a module draws its own picture");
     } else if (status != FOLIOT_STATUS_OK) {
         tool_complain(p.file, "tick %" PRIu64 ": %s (it holds %" PRIu64 " to %" PRIu64 ")",
                       first_tick, foliot_status_get_text(status), p.about->first_tick,

@@ -78,11 +78,13 @@ static uint64_t worst_max = 100;
 
 const foliot__option report_options[] = {
     {"files-from", "FILE", FOLIOT__OPTION_TEXT, &files_from,
-     .help = "the list that was verified: what no shard has is missing"},
-    {"page", "FILE", FOLIOT__OPTION_TEXT, &page_file, .help = "writes a page in HTML"},
+     .help = "list of all files that were verified; - is stdin",
+     .details = "A file in the list that no shard has is missing, and the exit status is 1."},
+    {"page", "FILE", FOLIOT__OPTION_TEXT, &page_file,
+     .help = "writes the table as one self-contained page in HTML"},
     {"worst", "N", FOLIOT__OPTION_COUNT, &worst_max, .low = 0, .high = 100000,
-     .help = "how many of the worst are named (default 100)"},
-    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"},
+     .help = "number of the worst files that are named"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "prints one JSON object on stdout"},
     {0}};
 
 // -- one line

@@ -12,10 +12,11 @@
 
 static const char *perturb_text;
 
-const foliot__option serve_options[] = {{"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS",
-                                         FOLIOT__OPTION_TEXT, &perturb_text,
-                                         .help = "puts a fault in, to see that it is found"},
-                                        SIMULATION_OPTION{0}};
+const foliot__option serve_options[] = {
+    {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &perturb_text,
+     .help = "puts a fault into the state, to test that it is found",
+     .details = FOLIOT__PERTURB_DETAILS},
+    SIMULATION_OPTION{0}};
 
 // The next byte, EOF at the end. A runtime may hand us a pipe that does not wait (node does).
 static int read_byte(void)

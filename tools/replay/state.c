@@ -14,8 +14,8 @@ static bool json_wanted, tick_given;
 static uint64_t tick;
 
 const foliot__option state_options[] = {
-    {"tick", "T", FOLIOT__OPTION_COUNT, &tick, .given = &tick_given, .help = "which tick"},
-    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"},
+    {"tick", "T", FOLIOT__OPTION_COUNT, &tick, .given = &tick_given, .help = "tick to print"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "prints one JSON object on stdout"},
     SIMULATION_OPTION{0}};
 
 #ifndef FOLIOT_REPLAY_CORE

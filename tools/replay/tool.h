@@ -21,8 +21,15 @@
 #include "foliot/simulation.h"
 // In the table of every command that knows other simulations than worlds.
 #define SIMULATION_OPTION                                                                          \
-    {"simulation", "FILE", FOLIOT__OPTION_TEXT, &tool_simulation_file,                             \
-     .help = "module (.so) of the simulation that was recorded; it runs with all your rights"},
+    {"simulation",                                                                                 \
+     "FILE",                                                                                       \
+     FOLIOT__OPTION_TEXT,                                                                          \
+     &tool_simulation_file,                                                                        \
+     .help = "module (.so) of the simulation that was recorded",                                   \
+     .details = "Recordings of other simulations than foliot's world are replayed with it. The "   \
+                "module runs with all rights of this program. `state` then prints parts and "      \
+                "fields, `play` draws what the module draws, and `export` has parts instead of "   \
+                "bodies."},
 extern const foliot__module *tool_module; // NULL: worlds
 // Loads what --simulation names, if anything. 0 or an exit code, with a sentence on stderr.
 int tool_load_simulation(void);

@@ -20,11 +20,11 @@ static uint64_t from_tick, to_tick;
 static bool from_given, to_given;
 
 const foliot__option trim_options[] = {
-    {"out", "NEW", FOLIOT__OPTION_TEXT, &out_file, .help = "the recording to write"},
+    {"out", "FILE", FOLIOT__OPTION_TEXT, &out_file, .help = "recording to write"},
     {"from", "T", FOLIOT__OPTION_COUNT, &from_tick, .given = &from_given,
-     .help = "its first tick (default: the recording's)"},
+     .help = "first tick (default: the recording's)"},
     {"to", "T", FOLIOT__OPTION_COUNT, &to_tick, .given = &to_given,
-     .help = "its last tick (default: the last whole one)"},
+     .help = "last tick (default: the last whole one)"},
     SIMULATION_OPTION{0}};
 
 // -- notes and messages of a recording, tick by tick. One block is held at a time. Notes and

@@ -34,23 +34,34 @@ static uint8_t key[FOLIOT_KEY_BYTES];
 
 const foliot__option verify_options[] = {
     {"jobs", "N", FOLIOT__OPTION_COUNT, &jobs, .low = 1, .high = 1024,
-     .help = "files at a time (default: as many as there are cores)"},
+     .help = "files to verify at a time (default: as many as there are cores)"},
     {"files-from", "FILE", FOLIOT__OPTION_TEXT, &files_from,
-     .help = "more recordings, one a line; - is standard input"},
+     .help = "reads names of more recordings, one per line; - is stdin"},
     {"shard", "I/N", FOLIOT__OPTION_TEXT, &shard_text,
-     .help = "only every N-th of all files, beginning with the I-th"},
+     .help = "verifies every N-th of all files, beginning with the I-th",
+     .details = "Several machines share a list this way."},
     {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &perturb_text,
-     .help = "puts a fault into the state that TICK produces, after STAGE (default finish); of a "
-             "module TICK:PART:FIELD:N or TICK:byte:OFFSET:N"},
+     .help = "puts a fault into the state, to test that it is found",
+     .details = FOLIOT__PERTURB_DETAILS},
 #ifndef FOLIOT_REPLAY_CORE
     {"rules", NULL, FOLIOT__OPTION_FLAG, &rules_wanted,
-     .help = "the session's rules must be run again and compared, or the exit status is not 0"},
+     .help = "requires that the session's rules run again and agree",
+     .details = "The rules of a session that are a script run again from the recording. Every "
+                "command of theirs and their saved state are compared with the recorded ones. The "
+                "first difference is named by tick, command and field, and the exit status is 3. "
+                "With --rules the exit status is 5 if the rules cannot run here, or if there are "
+                "none. Rules that take more than 10 s of processor time and 5 ms per tick, which "
+                "is more than a server permits, are not compared."},
     {"no-rules", NULL, FOLIOT__OPTION_FLAG, &rules_left_out,
-     .help = "does not run the session's rules again (default: those of scripts are)"},
-    {"key", "KEY", FOLIOT__OPTION_TEXT, &key_text,
-     .help = "public key, a file or its 64 digits: all of each must be signed by it"},
+     .help = "does not run the session's rules again (default: those of scripts run)"},
+    {"key", "FILE", FOLIOT__OPTION_TEXT, &key_text,
+     .help = "requires that all of each recording is signed by this public key",
+     .details = "FILE may also be the key's 64 hexadecimal digits. If the signature does not cover "
+                "all, or is by another key, a line says so, and the exit status is 5. The exit "
+                "status is 4 if a signature does not fit the recording."},
 #endif
-    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object a line and file"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted,
+     .help = "prints one JSON object per file, each on a line"},
     SIMULATION_OPTION{0}};
 
 #ifndef FOLIOT_REPLAY_CORE
