@@ -9,6 +9,7 @@
 #include "arena.h"
 #include "../../client/lib/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
+#include "../../server/lib/admission.h"
 #include "../../server/lib/session.h"
 #include "chain.h"
 #include "foliot/replay.h"
@@ -296,6 +297,41 @@ static void a_client_that_goes_in_the_middle_leaves_nothing(void **state)
     }
 }
 
+// A peer that changes its role sends both ways. All that it may send for one tick fits the tick,
+// though it is the only player: the room was once for changes alone, and the server asserted.
+static void inputs_of_both_ways_fit_one_tick(void **state)
+{
+    (void)state;
+    arena *a = arena_create(&(arena_options){.snapshots = true, .players = 1});
+    unsigned client = arena_kind(a, "delay=10ms", FOLIOT_PEER_WATCHER);
+    a->bots[client] = false;
+    arena_run(a, 2);
+    foliot__session *s = a->server->sessions[0];
+    foliot__peer *peer = s->peers;
+    foliot__player_input *input = &s->players[peer->player].input;
+    demand(foliot__kind_make_machinery(s, FOLIOT__KIND_STEPPER));
+    static foliot__block late;
+    for (uint32_t i = 0; i < FOLIOT__LATE_HELD; i++) {
+        late.ages[i] = i / FOLIOT__INPUTS_A_TICK;
+        late.inputs[i] = (foliot_input){.player = peer->player, .kind = FOLIOT_INPUT_CONTROL};
+    }
+    late.count = FOLIOT__LATE_HELD;
+    late.ticks = FOLIOT__LATE_HELD / FOLIOT__INPUTS_A_TICK;
+    foliot__stream_take(s, peer, &late, s->tick - late.ticks);
+    assert_int_equal(input->queue.counts[FOLIOT__INPUT_BY_TICK], FOLIOT__LATE_HELD);
+    while (input->queue.counts[FOLIOT__INPUT_BY_CHANGE] < FOLIOT__CHANGES_HELD) {
+        foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK, .count = 1};
+        packet.changes[0].sequence = input->next_sequence;
+        packet.changes[0].tick = s->tick - 1;
+        foliot__input_receive(s, peer, &packet);
+    }
+    uint64_t refused = a->server->counters.inputs_refused;
+    arena_run(a, 0.2);
+    assert_int_equal(input->queue.count, 0);
+    check_eq(a->server->counters.inputs_refused, refused);
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +342,7 @@ int main(void)
         cmocka_unit_test(a_build_that_rounds_otherwise_is_found_on_long_ways),
         cmocka_unit_test(a_simulation_that_is_no_world_is_healed_too),
         cmocka_unit_test(a_client_that_goes_in_the_middle_leaves_nothing),
+        cmocka_unit_test(inputs_of_both_ways_fit_one_tick),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
