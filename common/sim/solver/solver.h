@@ -172,11 +172,4 @@ static inline float foliot__least_gap(const foliot__manifold *m)
     return least;
 }
 
-// The greatest speed at which an overlap of two bodies is resolved: an eighth of the smaller
-// inradius in a tick.
-static inline float foliot__push_max(const foliot__solver *s, uint32_t a, uint32_t b)
-{
-    return foliot__inradius_min(s, a, b) * 0.125f / (float)s->world->dt;
-}
-
 #endif

@@ -26,22 +26,6 @@
 #define EACH_POINT(k, n) for (int k = 0; k < (n); k++)
 #endif
 
-// Whether contacts on its surface are fixed to it. A round body rolls over them.
-static inline bool is_flat(const foliot__solver *s, uint32_t i)
-{
-    uint32_t kind = i < s->step->count ? foliot__shape_kind(s->world)[i] : FOLIOT_SHAPE_POINT;
-    return kind == FOLIOT_SHAPE_BOX || kind == FOLIOT_SHAPE_PLANE;
-}
-
-// The place of contact of two round bodies moves on both of them, by their curvature. That of a
-// flat one moves on the flat one alone, and that of two flat ones is fixed to b.
-static inline float share_of_a(const foliot__solver *s, uint32_t a, uint32_t b, bool flat_a,
-                               bool flat_b)
-{
-    const float *radius = s->ccd.collider.inradius;
-    return flat_a || flat_b ? (float)flat_a : radius[a] / (radius[a] + radius[b]);
-}
-
 #define COLUMNS 8
 #define LANE_NAME(name) name##_8
 #include "sim/solver/solver_lanes.h"

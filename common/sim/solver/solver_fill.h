@@ -127,6 +127,30 @@ IN LANE_NAME(prepare_point)(POINT *point, const foliot__manifold *const manifold
     *used += CHOOSE(there, one, zero);
 }
 
+// The place of contact of two round bodies moves on both of them, by their curvature. That of a
+// flat one moves on the flat one alone, and that of two flat ones is fixed to b. Columns out of use
+// have radii of 0.
+IN LANE_NAME(find_shares)(HEAD *t, const LANES *flat_a, const LANES *flat_b, const LANES *radius_a,
+                          const LANES *radius_b)
+{
+    const LANES one = SPLAT(1);
+    LANES both = *radius_a + *radius_b, some = *flat_a + *flat_b;
+    LANES share = *radius_a / CHOOSE(both > 0, both, one);
+    t->share_a[0] = CHOOSE(some > 0, *flat_a, share);
+    t->flat[0] = *flat_a * *flat_b;
+}
+
+// The greatest speed at which an overlap of two bodies is resolved: an eighth of the smaller
+// inradius in a tick. What cannot move does not count.
+IN LANE_NAME(find_push_max)(HEAD *t, const LANES *radius_a, const LANES *radius_b, float dt)
+{
+    const LANES zero = {0}, far = SPLAT(FOLIOT__FAR), eighth = SPLAT(0.125f), tick = SPLAT(dt);
+    LANES a = CHOOSE(t->mass_a[0] > 0, *radius_a, far),
+          b = CHOOSE(t->mass_b[0] > 0, *radius_b, far);
+    LANES least = CHOOSE(a < b, a, b);
+    t->push_max[0] = CHOOSE(*radius_b > 0, least * eighth / tick, zero);
+}
+
 // Fills a block. Where the second body of the manifold cannot move, the two bodies are swapped.
 IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solver_block *block,
                             const int points)
@@ -136,9 +160,10 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
     POINT *point = (POINT *)(void *)(t + 1);
     const foliot__manifold *manifold[COLUMNS];
     const float *row[COLUMNS];
-    LANES out[8], warm[8];
+    LANES out[8], warm[8], radius_a, radius_b;
     uint32_t spare = s->world->capacity.slots;
     const bool carries = block->side == FOLIOT__SIDE_CARRIES;
+    const float *inradius = s->ccd.collider.inradius, *body_a[COLUMNS], *body_b[COLUMNS];
     EACH (l, COLUMNS) {
         uint32_t m = t->manifold[l];
         bool there = m != FOLIOT__NOTHING;
@@ -147,13 +172,17 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
         uint32_t b = !there ? spare : block->swapped ? manifold[l]->a : manifold[l]->b;
         t->a[l] = carries || s->masses[a].inverse_mass > 0 ? a : spare;
         t->b[l] = s->masses[b].inverse_mass > 0 ? b : spare;
-        ((float *)&t->push_max[0])[l] = there ? foliot__push_max(s, a, b) : 0;
-        bool flat_a = is_flat(s, a), flat_b = is_flat(s, b);
-        ((float *)&t->share_a[0])[l] = there ? share_of_a(s, a, b, flat_a, flat_b) : 0;
-        ((float *)&t->flat[0])[l] = flat_a && flat_b;
+        ((float *)&radius_a)[l] = there ? inradius[a] : 0;
+        ((float *)&radius_b)[l] = there ? inradius[b] : 0;
+        body_a[l] = s->bodies[a].moved;
+        body_b[l] = s->bodies[b].moved;
         ((float *)&t->friction[0])[l] = s->masses[a].friction * s->masses[b].friction;
         row[l] = there ? s->warm[m].impulse : cold.impulse;
     }
+    LANE_NAME(gather)(body_a, out);
+    LANES flat_a = out[7];
+    LANE_NAME(gather)(body_b, out);
+    LANE_NAME(find_shares)(t, &flat_a, &out[7], &radius_a, &radius_b);
     LANE_NAME(gather)(row, warm);
     EACH (l, COLUMNS)
         row[l] = (const float *)(const void *)manifold[l];
@@ -170,6 +199,7 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
     LANE_NAME(store_vec)(t->normal, &n);
     LANE_NAME(load_side)(s->masses, t->a, &t->mass_a[0], t->inertia_a);
     LANE_NAME(load_side)(s->masses, t->b, &t->mass_b[0], t->inertia_b);
+    LANE_NAME(find_push_max)(t, &radius_a, &radius_b, (float)s->world->dt);
     LANE_NAME(load_inertia)(t->inertia_a, &ia);
     LANE_NAME(load_inertia)(t->inertia_b, &ib);
     LANES masses = t->mass_a[0] + t->mass_b[0], used = {0}, share;

@@ -107,7 +107,9 @@ static void place_body(foliot__solver *s, uint32_t i)
     const foliot_world *world = s->world;
     double inverse_mass = foliot__inverse_mass(world)[i];
     foliot__solver_mass *mass = &s->masses[i];
-    s->bodies[i] = (foliot__solver_body){.v = {0}};
+    uint32_t shape = foliot__shape_kind(world)[i];
+    bool flat = shape == FOLIOT_SHAPE_BOX || shape == FOLIOT_SHAPE_PLANE;
+    s->bodies[i] = (foliot__solver_body){.flat = flat};
     *mass = (foliot__solver_mass){.friction = (float)foliot__sqrt(foliot__friction(world)[i])};
     s->speculative_distance[i] = s->travel[i] = 0;
     s->colours_taken[i] = 0;

@@ -14,7 +14,7 @@ typedef struct foliot__solver_body {
     // Since the tick's contacts were found: displacement, and small angle.
     float moved[3], turned[3];
     float follows; // 1: so far, or turning so fast, that the places of its contacts must follow
-    float spare;
+    float flat;    // 1: a box or plane, to whose surface contacts are fixed; a round body rolls
 } __attribute__((aligned(64))) foliot__solver_body;
 
 #endif
