@@ -30,8 +30,9 @@ static void count_players(const foliot__session *s, foliot_session_info *info)
     for (uint32_t p = 0; p < s->player_limit; p++) {
         const foliot__player_slot *player = &s->players[p];
         bool present = player->peer >= 0 && foliot__peer_is_here(&server->peers[player->peer]) &&
-                       !s->life.ended;
-        bool there = player->state != FOLIOT__PLAYER_NONE && (present || !s->life.ended);
+                       !foliot__session_has_ended(s);
+        bool there =
+            player->state != FOLIOT__PLAYER_NONE && (present || !foliot__session_has_ended(s));
         info->players += there;
         info->absent += there && !present;
     }
@@ -40,11 +41,12 @@ static void count_players(const foliot__session *s, foliot_session_info *info)
 foliot_status foliot_server_get_session_info(const foliot_server *server, uint32_t index,
                                              foliot_session_info *info)
 {
-    if (index >= server->session_count || server->sessions[index]->life.retired)
+    if (index >= server->session_count ||
+        server->sessions[index]->life.phase == FOLIOT__SESSION_RETIRED)
         return FOLIOT_STATUS_NOT_FOUND;
     const foliot__session *s = server->sessions[index];
     *info = (foliot_session_info){.mode = s->roles.mode,
-                                  .ended = s->life.ended,
+                                  .ended = foliot__session_has_ended(s),
                                   .paused = s->life.paused,
                                   .closed = s->life.closed || server->admission.closed,
                                   .records = s->recording && !s->record.reported,
@@ -64,7 +66,8 @@ foliot_status foliot_server_find_session(const foliot_server *server, const char
                                          uint32_t *index)
 {
     for (uint32_t i = 0; i < server->session_count; i++)
-        if (!server->sessions[i]->life.retired && strcmp(server->sessions[i]->name, session) == 0) {
+        if (server->sessions[i]->life.phase != FOLIOT__SESSION_RETIRED &&
+            strcmp(server->sessions[i]->name, session) == 0) {
             *index = i;
             return FOLIOT_STATUS_OK;
         }
@@ -94,7 +97,7 @@ foliot_status foliot_server_get_players(const foliot_server *server, const char 
     if (!s)
         return FOLIOT_STATUS_NOT_FOUND;
     *count = 0;
-    for (uint32_t p = 0; p < s->player_limit && !s->life.ended; p++) {
+    for (uint32_t p = 0; p < s->player_limit && !foliot__session_has_ended(s); p++) {
         if (s->players[p].state == FOLIOT__PLAYER_NONE)
             continue;
         if (*count < capacity)
@@ -110,7 +113,7 @@ foliot_status foliot_server_pause_session(foliot_server *server, const char *ses
     foliot__session *s = find(server, session);
     if (!s)
         return FOLIOT_STATUS_NOT_FOUND;
-    if (s->life.ended)
+    if (foliot__session_has_ended(s))
         return FOLIOT_STATUS_INVALID;
     if (paused && !s->life.paused)
         s->life.paused_ns = now_ns;
@@ -143,7 +146,7 @@ static void show_life(foliot__session *s)
 
 void foliot__session_rest(foliot__session *s)
 {
-    if (!s->life.paused || s->life.ended || s->server->now_ns < s->life.notice_ns)
+    if (!s->life.paused || foliot__session_has_ended(s) || s->server->now_ns < s->life.notice_ns)
         return;
     s->life.notice_ns = s->server->now_ns + LIFE_EVERY_NS;
     foliot__session_schedule(s);
@@ -164,13 +167,13 @@ foliot_status foliot_server_end_session(foliot_server *server, const char *sessi
     foliot__session *s = find(server, session);
     if (!s)
         return FOLIOT_STATUS_NOT_FOUND;
-    if (s->life.ended)
+    if (foliot__session_has_ended(s))
         return FOLIOT_STATUS_INVALID;
     if (s->step.running || (s->lockstep && foliot__divergence_search_running(s)))
         return FOLIOT_STATUS_AGAIN;
     server->now_ns = now_ns;
     why = *why ? why : STOPPED_BY_HOST;
-    s->life.ended = true;
+    s->life.phase = FOLIOT__SESSION_ENDED;
     foliot__session_schedule(s);
     write_out(s);
     foliot__server_event(server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
@@ -186,7 +189,7 @@ foliot_status foliot_server_remove_session(foliot_server *server, const char *se
     if (status != FOLIOT_STATUS_OK)
         return status;
     foliot__session *s = server->sessions[index];
-    if (!s->life.ended)
+    if (!foliot__session_has_ended(s))
         return FOLIOT_STATUS_INVALID;
     if (s->step.running || (s->lockstep && foliot__divergence_search_running(s)))
         return FOLIOT_STATUS_AGAIN;
@@ -216,7 +219,7 @@ foliot_status foliot_server_kick(foliot_server *server, const char *session, uin
 {
     foliot__session *s = find(server, session);
     foliot__message bye = {.kind = FOLIOT__BYE};
-    if (!s || s->life.ended || player >= s->player_limit ||
+    if (!s || foliot__session_has_ended(s) || player >= s->player_limit ||
         s->players[player].state == FOLIOT__PLAYER_NONE)
         return FOLIOT_STATUS_NOT_FOUND;
     foliot__player_slot *slot = &s->players[player];
@@ -260,7 +263,7 @@ foliot_status foliot_server_set_recording(foliot_server *server, const char *ses
     foliot__session *s = find(server, session);
     if (!s)
         return FOLIOT_STATUS_NOT_FOUND;
-    if (s->life.ended && recording)
+    if (foliot__session_has_ended(s) && recording)
         return FOLIOT_STATUS_INVALID;
     if (s->step.running)
         return FOLIOT_STATUS_AGAIN;

@@ -42,7 +42,7 @@ foliot_status foliot_server_command(foliot_server *server, const char *session,
         return FOLIOT_STATUS_INVALID;
     if (s->game.commands_max == 0)
         return FOLIOT_STATUS_UNSUPPORTED;
-    if (s->life.ended || server->stop.stopping)
+    if (foliot__session_has_ended(s) || server->stop.stopping)
         return FOLIOT_STATUS_AGAIN;
     if (!has_room(s, command)) {
         server->counters.commands_refused++;

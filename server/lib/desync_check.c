@@ -28,7 +28,7 @@ static void begin_heal(const foliot__session *s, foliot__peer *peer)
     bool healing = foliot__peer_is_healing(peer);
     if (peer->role == FOLIOT__PEER_CLOSING)
         return;
-    peer->session->roles.wanted = true;
+    peer->session->pending |= FOLIOT__PENDING_ROLES;
     if (!healing)
         foliot__peer_change_role(peer, foliot__peer_watches(peer) ? FOLIOT__PEER_HEALING
                                                                   : FOLIOT__PEER_DIVERGED);

@@ -110,7 +110,7 @@ void foliot__early_update(foliot__session *s)
     while (closed < q->count && q->ticks[closed] < closes)
         closed++;
     drop_front(q, closed); // the relay of the tick says it
-    if (q->count == 0 || q->sent_before > closes || s->life.ended)
+    if (q->count == 0 || q->sent_before > closes || foliot__session_has_ended(s))
         return;
     size_t length = encode_first(s, &taken, bytes);
     for (foliot__peer *peer = s->peers; length > 0 && peer; peer = peer->next)

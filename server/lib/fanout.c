@@ -61,7 +61,7 @@ void foliot__fanout_close(foliot__session *session)
     session->snapshots.ring = NULL; // it may be opened again
     session->snapshots.coder = NULL;
     session->snapshots.pieces = session->snapshots.complete = (foliot_snapshot_pieces){0};
-    session->snapshots.has_complete = false;
+    session->snapshots.complete_tick = FOLIOT__NO_TICK;
 }
 
 static foliot_snapshot *snapshot_place(const foliot__session *session, uint64_t tick)
@@ -125,13 +125,12 @@ static void send_pieces(foliot__session *session, const foliot_snapshot_pieces *
 // A snapshot against no baseline: encoded once for all who need it in a row.
 static bool encode_complete(foliot__session *session, const foliot_snapshot *snapshot)
 {
-    if (session->snapshots.has_complete && session->snapshots.complete_tick == snapshot->tick)
+    if (session->snapshots.complete_tick == snapshot->tick)
         return true;
-    session->snapshots.has_complete =
-        foliot_snapshot_encode(session->snapshots.coder, snapshot, NULL,
-                               &session->snapshots.complete) == FOLIOT_STATUS_OK;
-    session->snapshots.complete_tick = snapshot->tick;
-    return session->snapshots.has_complete;
+    bool encoded = foliot_snapshot_encode(session->snapshots.coder, snapshot, NULL,
+                                          &session->snapshots.complete) == FOLIOT_STATUS_OK;
+    session->snapshots.complete_tick = encoded ? snapshot->tick : FOLIOT__NO_TICK;
+    return encoded;
 }
 
 static uint64_t ticks_ns(const foliot__session *session, uint64_t ticks)
@@ -147,8 +146,7 @@ static const foliot_snapshot *complete_for(const foliot__session *session, const
     if (peer->snapshots.complete_ns == 0 ||
         ticks_ns(session, shown - tick) > FOLIOT__COMPLETE_OLD_NS) {
         tick = shown;
-        if (session->snapshots.has_complete && shared <= shown &&
-            ticks_ns(session, shown - shared) < FOLIOT__COMPLETE_SHARED_NS)
+        if (shared <= shown && ticks_ns(session, shown - shared) < FOLIOT__COMPLETE_SHARED_NS)
             tick = shared;
     }
     return foliot__fanout_find(session, tick);

@@ -100,11 +100,11 @@ static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
                FOLIOT_NAME_BYTES - 1);
     else if (!session)
         refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here", wanted);
-    else if (server->stop.silent && !session->life.ended)
+    else if (server->stop.silent && !foliot__session_has_ended(session))
         foliot__peer_end(peer, (foliot__departure){0});
     else if (!server->stop.stopping && server->now_ns < session->life.next_until_ns)
         peer->connected_ns = server->now_ns; // is not silent: its hello comes again every 20 ms
-    else if (server->stop.stopping || session->life.ended)
+    else if (server->stop.stopping || foliot__session_has_ended(session))
         refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' is ending", session->name);
     else
         return session;
@@ -184,7 +184,7 @@ static void let_in(foliot_server *server, foliot__session *session, foliot__peer
     bool awaits_token = resumed && session->recording;
     if (awaits_token || !foliot__kind_has_machinery(session, peer->change.kind)) {
         peer->state = awaits_token ? FOLIOT__PEER_AWAITING_TOKEN : FOLIOT__PEER_AWAITING;
-        session->awaiting = true;
+        session->pending |= FOLIOT__PENDING_WELCOMES;
     } else {
         foliot__peer_welcome(server, peer);
     }

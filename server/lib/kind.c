@@ -31,12 +31,11 @@ const foliot_simulation_kind *foliot__session_steps(const foliot__session *s)
 foliot_digest foliot__session_fingerprint(foliot__session *s)
 {
     const foliot_digest *given = &s->server->config.fingerprint;
-    if (!s->roles.has_fingerprint)
+    if (!foliot__fingerprint_is_known(s->roles.fingerprint))
         s->roles.fingerprint =
             !s->scene ? foliot_simulation_kind_get_fingerprint(s->simulation.kind)
             : (given->high | given->low) != 0 ? *given
                                               : foliot__fingerprint_of_scene(s->scene);
-    s->roles.has_fingerprint = foliot__fingerprint_is_known(s->roles.fingerprint);
     return s->roles.fingerprint;
 }
 
@@ -310,7 +309,12 @@ static void take_ready(foliot__session *s, foliot__peer *peer, const foliot__kin
     if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !foliot__peer_watches(peer) : !healing))
         return;
     if (!steps || p->diverged) { // that changed meanwhile: it has nothing to go on with
-        peer->change.reopens = s->roles.wanted = true;
+        uint64_t now = s->server->now_ns;
+        if (peer->change.reopen_ns == 0) // not as often as it likes
+            peer->change.reopen_ns = now > peer->change.reopened_ns + REOPENS_EVERY_NS
+                                         ? now
+                                         : peer->change.reopened_ns + REOPENS_EVERY_NS;
+        s->pending |= FOLIOT__PENDING_ROLES;
         return;
     }
     if (healing) {
@@ -399,9 +403,9 @@ static void rest(foliot__session *s)
 static void reopen(foliot__session *s, foliot__peer *peer)
 {
     uint64_t now = s->server->now_ns;
-    if (!peer->change.reopens || now - peer->change.reopened_ns < REOPENS_EVERY_NS)
+    if (peer->change.reopen_ns == 0 || now < peer->change.reopen_ns)
         return;
-    peer->change.reopens = false;
+    peer->change.reopen_ns = 0;
     peer->change.reopened_ns = now;
     if (!s->world || !foliot__peer_watches(peer))
         return;
@@ -415,8 +419,8 @@ void foliot__kinds_update(foliot__session *s)
 {
     foliot_server *server = s->server;
     rest(s);
-    bool any = s->roles.wanted && !s->life.ended;
-    s->roles.wanted = false;
+    bool any = (s->pending & FOLIOT__PENDING_ROLES) && !foliot__session_has_ended(s);
+    s->pending &= ~(uint32_t)FOLIOT__PENDING_ROLES;
     for (foliot__peer *peer = s->peers; any && peer; peer = peer->next) {
         if (peer->state != FOLIOT__PEER_IN)
             continue;
@@ -428,8 +432,8 @@ void foliot__kinds_update(foliot__session *s)
             change_kind(s, peer);
         if (peer->role == FOLIOT__PEER_CLOSING && server->now_ns >= peer->change.close_ns)
             foliot__peer_close_lockstep(peer);
-        s->roles.wanted |= peer->change.wanted != FOLIOT__KIND_ANY ||
-                           peer->role == FOLIOT__PEER_CLOSING || peer->change.reopens ||
-                           (foliot__peer_is_healing(peer) && peer->lockstep.diverged);
+        if (peer->change.wanted != FOLIOT__KIND_ANY || peer->role == FOLIOT__PEER_CLOSING ||
+            peer->change.reopen_ns || (foliot__peer_is_healing(peer) && peer->lockstep.diverged))
+            s->pending |= FOLIOT__PENDING_ROLES;
     }
 }

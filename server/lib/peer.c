@@ -168,7 +168,7 @@ void foliot__peer_want(foliot__peer *peer, foliot__kind kind, foliot__kind_reaso
 {
     peer->change.wanted = kind;
     peer->change.wanted_reason = reason;
-    peer->session->roles.wanted = true;
+    peer->session->pending |= FOLIOT__PENDING_ROLES;
 }
 
 void foliot__peer_close_lockstep(foliot__peer *peer)

@@ -86,8 +86,8 @@ typedef struct foliot__peer_input {
 
 // kind.c: from watcher to stepper, and back.
 typedef struct foliot__peer_change {
-    uint32_t count; // of changes so far
-    bool reopens;   // it reported ready for what it is not, and is to know so
+    uint32_t count;     // of changes so far
+    uint64_t reopen_ns; // when to send again what it is: it reported ready for another; 0: no
     foliot__kind kind;
     foliot__kind wanted; // as soon as no step runs; ANY: what it is
     foliot__kind_reason wanted_reason;

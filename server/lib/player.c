@@ -283,7 +283,8 @@ foliot_server_presence foliot_server_get_presence(const foliot_server *server)
              server->sessions[i]->players_here && p < server->sessions[i]->player_limit; p++) {
             const foliot__player_slot *player = &server->sessions[i]->players[p];
             bool gone = has_ended(server->sessions[i], player);
-            if (player->state == FOLIOT__PLAYER_NONE || (server->sessions[i]->life.ended && gone))
+            if (player->state == FOLIOT__PLAYER_NONE ||
+                (foliot__session_has_ended(server->sessions[i]) && gone))
                 continue; // nobody comes back to a session that has ended
             present.players++;
             present.absent += gone;

@@ -54,8 +54,9 @@ void foliot__schedule_begin(foliot_server *server)
 
 void foliot__session_schedule(const foliot__session *s)
 {
-    s->server->schedule.due_ns[s->index] = s->life.ended || s->step.running ? UINT64_MAX
-                                           : s->life.paused                 ? s->life.notice_ns
+    s->server->schedule.due_ns[s->index] = foliot__session_has_ended(s) || s->step.running
+                                               ? UINT64_MAX
+                                           : s->life.paused ? s->life.notice_ns
                                                             : foliot__session_due_ns(s, s->tick);
 }
 

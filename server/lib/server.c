@@ -94,7 +94,7 @@ static foliot__session **place_of(foliot_server *server, const char *name)
 {
     foliot__session **removed = NULL;
     for (uint32_t i = 0; i < server->session_count; i++)
-        if (server->sessions[i]->life.retired)
+        if (server->sessions[i]->life.phase == FOLIOT__SESSION_RETIRED)
             removed = removed ? removed : &server->sessions[i];
         else if (strcmp(server->sessions[i]->name, name) == 0)
             return &server->sessions[i];
@@ -104,7 +104,7 @@ static foliot__session **place_of(foliot_server *server, const char *name)
 static bool may_add(const foliot_session_config *config, foliot__session *const *place)
 {
     bool name = config->name && *config->name && strlen(config->name) < FOLIOT_NAME_BYTES,
-         taken = place && (!(*place)->life.ended || (*place)->step.running ||
+         taken = place && (!foliot__session_has_ended(*place) || (*place)->step.running ||
                            ((*place)->lockstep && foliot__divergence_search_running(*place)));
     bool alike = config->interest.far == 0 || (config->mode == FOLIOT_SESSION_SNAPSHOTS &&
                                                foliot_interest_valid(&config->interest));
@@ -407,7 +407,7 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
 static bool hands_on_early(const foliot_server *server)
 {
     for (uint32_t i = 0; server->lockstep_count > 0 && i < server->session_count; i++)
-        if (server->sessions[i]->lockstep && !server->sessions[i]->life.ended)
+        if (server->sessions[i]->lockstep && !foliot__session_has_ended(server->sessions[i]))
             return true;
     return false;
 }
@@ -445,7 +445,8 @@ bool foliot_server_get_done(const foliot_server *server)
 {
     bool ended = true;
     for (uint32_t i = 0; ended && i < server->session_count; i++)
-        ended = server->sessions[i]->life.ended && !server->sessions[i]->step.running;
+        ended =
+            foliot__session_has_ended(server->sessions[i]) && !server->sessions[i]->step.running;
     if (ended && !server->stop.stopping)
         return true;
     if (!server->stop.stopping || any_running(server))
@@ -502,7 +503,7 @@ uint64_t foliot_server_get_lateness_count(const foliot_server *server, double wi
 bool foliot_server_get_next(const foliot_server *server, const char *session, const char **next)
 {
     const foliot__session *s = foliot__session_find(server, session);
-    return s && s->life.ended && s->world && foliot_world_get_end(s->world, next);
+    return s && foliot__session_has_ended(s) && s->world && foliot_world_get_end(s->world, next);
 }
 
 void foliot_server_give_up_next(foliot_server *server, const char *session)

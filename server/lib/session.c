@@ -89,6 +89,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
                                    : (foliot_snapshot_format){1, 1, {0}, 1 << 16, 0, 0, 0};
     s->recording = config->recording;
     s->life.follows_next = config->follows_next;
+    s->snapshots.complete_tick = FOLIOT__NO_TICK;
     s->clock.pace_hz = config->pace_hz;
     s->tick = s->clock.first_tick = foliot_simulation_get_tick(&s->simulation);
     s->clock.last_tick = config->ticks ? s->clock.first_tick + config->ticks : UINT64_MAX;
@@ -136,7 +137,7 @@ static void empty_session(foliot__session *session)
 
 void foliot__session_destroy(foliot__session *session)
 {
-    if (session && !session->life.retired)
+    if (session && session->life.phase != FOLIOT__SESSION_RETIRED)
         empty_session(session);
     free(session);
 }
@@ -146,8 +147,7 @@ void foliot__session_retire(foliot__session *session)
 {
     foliot__session empty = {.server = session->server,
                              .index = session->index,
-                             .life.ended = true,
-                             .life.retired = true,
+                             .life.phase = FOLIOT__SESSION_RETIRED,
                              .clock.pace_hz = session->clock.pace_hz};
     empty_session(session);
     memcpy(empty.name, session->name, sizeof empty.name);
@@ -163,7 +163,7 @@ void foliot__session_replace(foliot__session **place, foliot__session *session)
 foliot__session *foliot__session_find(const foliot_server *server, const char *name)
 {
     for (uint32_t i = 0; i < server->session_count; i++)
-        if (!server->sessions[i]->life.retired &&
+        if (server->sessions[i]->life.phase != FOLIOT__SESSION_RETIRED &&
             (!*name || strcmp(server->sessions[i]->name, name) == 0))
             return server->sessions[i];
     return NULL;

@@ -64,19 +64,29 @@ typedef struct foliot__session_snapshots {
     foliot_snapshot_coder *coder;
     foliot_snapshot_pieces pieces;
     foliot_snapshot_pieces complete; // of the snapshot of tick `complete_tick` against no baseline
-    bool has_complete;
-    uint64_t complete_tick;
-    foliot_snapshot *ring; // by tick / every
+    uint64_t complete_tick;          // FOLIOT__NO_TICK: there is none
+    foliot_snapshot *ring;           // by tick / every
     uint32_t kept;
     uint64_t newest;       // tick; valid if there are snapshots
     uint64_t broadcast_ns; // when one was sent last
 } foliot__session_snapshots;
 
+typedef enum foliot__session_phase {
+    FOLIOT__SESSION_OPEN,
+    FOLIOT__SESSION_ENDED,
+    FOLIOT__SESSION_RETIRED, // it has ended and is empty: only its name is left
+} foliot__session_phase;
+
+// What is to be done as soon as no step runs: bits of a set.
+typedef enum foliot__pending {
+    FOLIOT__PENDING_WELCOMES = 1, // some peers wait for their welcome
+    FOLIOT__PENDING_ROLES = 2,    // some peers wait for another kind
+} foliot__pending;
+
 // admin.c: whether it goes on, and who may come.
 typedef struct foliot__session_life {
-    bool ended;
-    bool retired; // it has ended and is empty: only its name is left
-    bool closed;  // nobody new is let in
+    foliot__session_phase phase;
+    bool closed; // nobody new is let in
     bool paused;
     uint64_t paused_ns, notice_ns; // since; when its peers are told next that it lives
     bool follows_next;
@@ -107,9 +117,7 @@ typedef struct foliot__session_record {
 typedef struct foliot__session_roles {
     foliot_session_mode mode; // of peers that ask for no kind
     bool refuses_forced;
-    foliot_digest fingerprint; // of the scene or the simulation; valid if has_fingerprint
-    bool has_fingerprint;
-    bool wanted;                  // some peers wait for another kind
+    foliot_digest fingerprint;    // of the scene or the simulation; zero: not computed yet
     uint64_t stepped_ns, rest_ns; // when there was a stepper last; when that was looked at
 } foliot__session_roles;
 
@@ -140,11 +148,16 @@ struct foliot__session {
     foliot__player_slot *players;
     uint32_t player_limit;
     uint32_t players_here;      // whose place is not free
-    bool awaiting;              // some peers wait for their welcome
+    uint32_t pending;           // foliot__pending
     foliot__lockstep *lockstep; // what steppers need; NULL: there was none yet
     foliot__game game;
     foliot__step_events step_events;
 };
+
+static inline bool foliot__session_has_ended(const foliot__session *session)
+{
+    return session->life.phase != FOLIOT__SESSION_OPEN;
+}
 
 // Waits to be polled. Its session may be gone by then.
 typedef struct foliot__held_event {

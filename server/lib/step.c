@@ -329,7 +329,7 @@ static void write_tokens(foliot__session *s)
 static void fail_session(foliot__session *s, foliot_status status)
 {
     char why[FOLIOT__SENTENCE_BYTES];
-    s->life.ended = true;
+    s->life.phase = FOLIOT__SESSION_ENDED;
     s->step.failed = status;
     if (s->recording)
         write_block(s);
@@ -344,7 +344,7 @@ static void end_game(foliot__session *s)
 {
     char why[FOLIOT__SENTENCE_BYTES];
     const char *next = "", *reason = foliot_world_get_end(s->world, &next);
-    s->life.ended = true;
+    s->life.phase = FOLIOT__SESSION_ENDED;
     if (s->recording)
         write_block(s);
     snprintf(why, sizeof why, "%s", *reason ? reason : "the game has ended");
@@ -362,7 +362,7 @@ static void end_game(foliot__session *s)
 static void end_for_rules(foliot__session *s, const char *problem)
 {
     char why[FOLIOT__SENTENCE_BYTES];
-    s->life.ended = true;
+    s->life.phase = FOLIOT__SESSION_ENDED;
     if (s->recording)
         write_block(s);
     snprintf(why, sizeof why, "the rules failed: %s", problem);
@@ -413,7 +413,7 @@ static void finish_step(foliot__session *s)
     if (s->world && foliot_world_get_end(s->world, NULL)) {
         end_game(s);
     } else if (s->tick >= s->clock.last_tick) {
-        s->life.ended = true;
+        s->life.phase = FOLIOT__SESSION_ENDED;
         foliot__server_event(s->server, FOLIOT_SERVER_ENDED, s, FOLIOT__NO_PLAYER,
                              s->tick - s->clock.first_tick, "");
     }
@@ -429,7 +429,7 @@ static void update(foliot__session *s)
             finish_step(s);
         foliot__session_welcome_awaiting(s);
         foliot__kinds_update(s);
-        if (s->life.ended || s->life.paused || server->stop.stopping ||
+        if (foliot__session_has_ended(s) || s->life.paused || server->stop.stopping ||
             i == server->config.catch_up_ticks ||
             server->now_ns < foliot__session_due_ns(s, s->tick))
             return;
@@ -442,7 +442,7 @@ void foliot__session_update(foliot__session *s)
 {
     update(s);
     foliot__session_schedule(s);
-    if (s->awaiting || s->roles.wanted || (s->lockstep && s->lockstep->early.count > 0))
+    if (s->pending || (s->lockstep && s->lockstep->early.count > 0))
         foliot__set_add(s->server->schedule.touched, s->index); // some of it waits for a time
     else
         foliot__set_remove(s->server->schedule.touched, s->index);

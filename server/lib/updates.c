@@ -296,7 +296,9 @@ static void drop_slow(foliot__session *session)
     foliot_server *server = session->server;
     const foliot_snapshot_pieces *complete = &session->snapshots.complete;
     size_t bytes = session->setup.length + session->game.greeting_bytes +
-                   (session->snapshots.has_complete ? complete->offsets[complete->count] : 0),
+                   (session->snapshots.complete_tick != FOLIOT__NO_TICK
+                        ? complete->offsets[complete->count]
+                        : 0),
            most = FOLIOT__BACKLOG_MAX + bytes / FOLIOT__BACKLOG_PIECE_BYTES;
     for (foliot__peer *peer = session->peers; peer; peer = peer->next)
         if (peer->state == FOLIOT__PEER_IN &&

@@ -6,6 +6,7 @@
 
 #include "foliot/integrator.h"
 #include "admission.h"
+#include "sim/selftest/fingerprint.h"
 #include "game.h"
 #include "peer.h"
 #include "session.h"
@@ -56,8 +57,9 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
     w->snapshot_hz = session->clock.pace_hz / session->snapshots.every;
     w->format = session->snapshots.format;
     w->scene_bytes = (uint32_t)session->setup.length;
-    w->fingerprint =
-        session->roles.has_fingerprint ? session->roles.fingerprint : server->fingerprint;
+    w->fingerprint = foliot__fingerprint_is_known(session->roles.fingerprint)
+                         ? session->roles.fingerprint
+                         : server->fingerprint;
     w->lockstep = peer->change.kind == FOLIOT__KIND_STEPPER;
     w->input_delay = session->input_delay;
     w->watchable = session->world != NULL;
@@ -95,7 +97,7 @@ void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer)
 // A server that died right after a welcome must know the token that it gave.
 static bool token_recorded(const foliot__session *s, const foliot__player_slot *player)
 {
-    if (!s->recording || s->life.ended)
+    if (!s->recording || foliot__session_has_ended(s))
         return true;
     if (player->token.rotated)
         return false;
@@ -107,8 +109,8 @@ static bool token_recorded(const foliot__session *s, const foliot__player_slot *
 void foliot__session_welcome_awaiting(foliot__session *s)
 {
     foliot_server *server = s->server;
-    bool any = s->awaiting;
-    s->awaiting = false;
+    bool any = s->pending & FOLIOT__PENDING_WELCOMES;
+    s->pending &= ~(uint32_t)FOLIOT__PENDING_WELCOMES;
     for (foliot__peer *peer = s->peers; any && peer; peer = peer->next) {
         if (peer->state != FOLIOT__PEER_AWAITING_TOKEN && peer->state != FOLIOT__PEER_AWAITING)
             continue;
@@ -120,6 +122,6 @@ void foliot__session_welcome_awaiting(foliot__session *s)
             foliot__peer_drop(server, peer, FOLIOT__REFUSE_BUSY,
                               "there is no memory for what it needs");
         else
-            s->awaiting = true;
+            s->pending |= FOLIOT__PENDING_WELCOMES;
     }
 }
