@@ -57,7 +57,7 @@ static double jitter_ms(foliot__impaired_link *link, double u1, double u2)
     case FOLIOT_JITTER_NORMAL:
         // A standard normal value from two uniform ones (Box and Muller 1958).
         return fabs(i->jitter_ms_min +
-                    width * sqrt(-2 * log(1 - u1)) * cos(6.283185307179586 * u2));
+                    width * (sqrt(-2 * log(1 - u1)) * cos(6.283185307179586 * u2)));
     case FOLIOT_JITTER_CORRELATED:
         link->walk = fmin(1, fmax(0, link->walk + 0.2 * (u1 - 0.5)));
         return i->jitter_ms_min + width * link->walk;

@@ -43,12 +43,6 @@ static bool read_count(foliot__json_reader *r, uint64_t *value)
            (foliot__parse_count(number, value) || foliot__json_fail(r, "a count is wanted here"));
 }
 
-static bool read_bool(foliot__json_reader *r, bool *value)
-{
-    *value = foliot__json_peek(r) == 't';
-    return foliot__json_word(r, *value ? "true" : "false");
-}
-
 // Where the key is among those of the action, which blanks separate; -1: it is none of them.
 static int place_of(const char *keys, const char *key)
 {
@@ -82,25 +76,22 @@ static bool read_value(foliot__call *c, foliot__json_reader *r, const char *key)
     if (strcmp(key, "player") == 0)
         return c->has_player = true, read_count(r, &c->player);
     c->has_record = true; // record
-    return read_bool(r, &c->record);
-}
-
-static bool read_command(foliot__call *c, const char *body, size_t length)
-{
-    c->command = calloc(1, sizeof *c->command);
-    if (!c->command)
-        return foliot__call_fail(c, 503, "no memory"), false;
-    if (foliot__command_line_parse(body, length, false, c->command))
-        return true;
-    foliot__call_fail(c, 400, "byte %zu: %s", c->command->problem_at, c->command->problem);
-    return false;
+    c->record = foliot__json_peek(r) == 't';
+    return foliot__json_word(r, c->record ? "true" : "false");
 }
 
 bool foliot__call_read(foliot__call *c, const char *body, size_t length)
 {
     char key[32];
-    if (!c->action->keys)
-        return read_command(c, body, length);
+    if (!c->action->keys) {
+        c->command = calloc(1, sizeof *c->command);
+        if (!c->command)
+            return foliot__call_fail(c, 503, "no memory"), false;
+        if (foliot__command_line_parse(body, length, false, c->command))
+            return true;
+        foliot__call_fail(c, 400, "byte %zu: %s", c->command->problem_at, c->command->problem);
+        return false;
+    }
     if (length == 0)
         return true;
     uint32_t seen = 0; // a bit for each place

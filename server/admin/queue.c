@@ -47,20 +47,6 @@ static void to_worker(foliot__admin *admin, foliot__call *call)
 
 // -- the worker
 
-static void answer(foliot__call *call)
-{
-    char *text = NULL;
-    size_t length = 0;
-    FILE *out = call->request ? open_memstream(&text, &length) : NULL;
-    if (out) {
-        foliot__call_print(call, out);
-        if (fclose(out) == 0)
-            foliot__http_answer(call->http, call->request, call->status, JSON_TYPE, text, length);
-    }
-    free(text);
-    foliot__call_destroy(call);
-}
-
 // `stage` odd: there is work to do; even: an answer.
 static void work(void *user)
 {
@@ -82,7 +68,17 @@ static void work(void *user)
             call->stage++;
             to_loop(admin, call);
         } else {
-            answer(call);
+            char *text = NULL;
+            size_t length = 0;
+            FILE *out = call->request ? open_memstream(&text, &length) : NULL;
+            if (out) {
+                foliot__call_print(call, out);
+                if (fclose(out) == 0)
+                    foliot__http_answer(call->http, call->request, call->status, JSON_TYPE, text,
+                                        length);
+            }
+            free(text);
+            foliot__call_destroy(call);
         }
         uv_mutex_lock(&admin->mutex);
     }
@@ -135,12 +131,6 @@ void foliot__admin_update(foliot__app *a)
 
 // -- the HTTP thread
 
-static void refuse(foliot__call *call)
-{
-    call->stage = 0;
-    to_worker(&call->app->admin, call);
-}
-
 void foliot__admin_take(foliot__app *a, foliot__http *http, const foliot__http_request *request)
 {
     char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES];
@@ -158,10 +148,12 @@ void foliot__admin_take(foliot__app *a, foliot__http *http, const foliot__http_r
     call->until_ns = foliot__clock_now_ns() + FOLIOT__CALL_PATIENCE_NS;
     snprintf(call->session, sizeof call->session, "%s", request->arguments[0]);
     snprintf(call->subject, sizeof call->subject, "%s", request->arguments[1]);
-    if (foliot__call_read(call, request->body, request->body_bytes))
+    if (foliot__call_read(call, request->body, request->body_bytes)) {
         to_loop(&a->admin, call);
-    else
-        refuse(call);
+    } else {
+        call->stage = 0;
+        to_worker(&call->app->admin, call);
+    }
 }
 
 static void take_request(void *user, const foliot__http_request *request)

@@ -24,9 +24,10 @@ static bool numeric(const char *address)
     return inet_pton(AF_INET, address, bytes) == 1 || inet_pton(AF_INET6, address, bytes) == 1;
 }
 
-// The name of "name:port", "[v6]:port" or either without a port.
-static bool split_host(const char *host, char name[HOST_BYTES])
+bool foliot__http_host_allowed(const char *host, const char *const *names, uint32_t count)
 {
+    char name[HOST_BYTES];
+    // The name of "name:port", "[v6]:port" or either without a port.
     uint64_t port;
     const char *end = host[0] == '[' ? strchr(host, ']') : strchr(host, ':'),
                *from = host + (host[0] == '[');
@@ -40,14 +41,6 @@ static bool split_host(const char *host, char name[HOST_BYTES])
         return false;
     memcpy(name, from, length);
     name[length] = 0;
-    return true;
-}
-
-bool foliot__http_host_allowed(const char *host, const char *const *names, uint32_t count)
-{
-    char name[HOST_BYTES];
-    if (!split_host(host, name))
-        return false;
     if (numeric(name) || strcasecmp(name, "localhost") == 0)
         return true;
     for (uint32_t i = 0; i < count; i++)

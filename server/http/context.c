@@ -127,34 +127,32 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
     }
 }
 
-// Reads the next request once the whole answer is out. Earlier the library would have to keep it.
-static void read_on(foliot__http *http)
-{
-    for (uint32_t i = 0; http->answered > 0 && i < http->connections_max; i++) {
-        foliot__http_connection *c = &http->connections[i].connection;
-        if (!c->wsi || !c->answered || lws_partial_buffered(c->wsi))
-            continue;
-        c->answered = false;
-        http->answered--;
-        foliot__intake_next(&c->intake);
-    }
-}
-
 void foliot__http_serve(void *user)
 {
     foliot__http *http = user;
     take_answers(http);
     while (!atomic_load(&http->stopping)) {
-        read_on(http);
+        // Reads the next request once the whole answer is out. Earlier the library would have to
+        // keep it.
+        for (uint32_t i = 0; http->answered > 0 && i < http->connections_max; i++) {
+            foliot__http_connection *c = &http->connections[i].connection;
+            if (!c->wsi || !c->answered || lws_partial_buffered(c->wsi))
+                continue;
+            c->answered = false;
+            http->answered--;
+            foliot__intake_next(&c->intake);
+        }
         lws_service(http->context, 0);
         atomic_fetch_add(&http->rounds, 1);
     }
     atomic_store(&http->ended, true);
 }
 
-static void fill_info(foliot__http *http, struct lws_context_creation_info *info)
+bool foliot__http_open_context(foliot__http *http)
 {
-    *info = (struct lws_context_creation_info){
+    struct lws_context_creation_info info;
+    const foliot__http_sockets *hook = http->config.sockets;
+    info = (struct lws_context_creation_info){
         .port = CONTEXT_PORT_NO_LISTEN_SERVER,
         .protocols = http->protocols,
         .user = http,
@@ -175,13 +173,6 @@ static void fill_info(foliot__http *http, struct lws_context_creation_info *info
                                                     .callback = foliot__http_on_socket,
                                                     .rx_buffer_size = 4096,
                                                     .tx_packet_size = 16384};
-}
-
-bool foliot__http_open_context(foliot__http *http)
-{
-    struct lws_context_creation_info info;
-    const foliot__http_sockets *hook = http->config.sockets;
-    fill_info(http, &info);
     struct lws_context *context = lws_create_context(&info);
     info.vhost_name = "foliot";
     struct lws_vhost *vhost = context ? lws_create_vhost(context, &info) : NULL;

@@ -275,9 +275,10 @@ size_t foliot__intake_take_head(foliot__intake *in, const uint8_t *bytes, size_t
         if (in->head_bytes == FOLIOT__INTAKE_HEAD_BYTES)
             return refuse(in, 431, "the headers are too long", i + 1);
         in->head[in->head_bytes++] = c;
-        if (in->head_bytes == 2 && c == '\n')
+        if (in->head_bytes == 2 && c == '\n') {
             in->head_bytes = 0; // an empty line before a request is skipped
-        else if (in->head_bytes >= 4 && memcmp(in->head + in->head_bytes - 4, "\r\n\r\n", 4) == 0) {
+        } else if (in->head_bytes >= 4 &&
+                   memcmp(in->head + in->head_bytes - 4, "\r\n\r\n", 4) == 0) {
             read_head(in);
             return i + 1;
         }
@@ -379,31 +380,6 @@ static void say(int descriptor, const char *text)
     (void)!sendto(descriptor, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
-static void answer_refused(int descriptor, foliot__intake *in)
-{
-    static const struct {
-        int status;
-        const char *name;
-    } names[] = {{400, "Bad Request"},
-                 {417, "Expectation Failed"},
-                 {431, "Request Header Fields Too Large"},
-                 {501, "Not Implemented"},
-                 {505, "HTTP Version Not Supported"}};
-    char text[512], body[160];
-    size_t i = 0;
-    while (names[i].status != in->status)
-        i++;
-    int length = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", in->why);
-    snprintf(text, sizeof text,
-             "HTTP/1.1 %d %s\r\nserver: foliot\r\ncontent-type: application/json\r\n"
-             "content-length: %d\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n"
-             "content-security-policy: default-src 'none'\r\nconnection: close\r\n\r\n%s",
-             names[i].status, names[i].name, length, body);
-    say(descriptor, text);
-    shutdown(descriptor, SHUT_WR);
-    foliot__intake_drop(in);
-}
-
 // Takes no byte behind the head out of the kernel.
 static ssize_t read_of_head(int descriptor, foliot__intake *in, uint8_t *bytes, size_t length)
 {
@@ -414,8 +390,30 @@ static ssize_t read_of_head(int descriptor, foliot__intake *in, uint8_t *bytes, 
     size_t taken = foliot__intake_take_head(in, piece, (size_t)got);
     (void)!recvfrom(descriptor, piece, taken, MSG_DONTWAIT, NULL, NULL);
     foliot__forget(piece, (size_t)got);
-    if (in->status)
-        answer_refused(descriptor, in);
+    if (in->status) {
+        static const struct {
+            int status;
+            const char *name;
+        } names[] = {{400, "Bad Request"},
+                     {417, "Expectation Failed"},
+                     {431, "Request Header Fields Too Large"},
+                     {501, "Not Implemented"},
+                     {505, "HTTP Version Not Supported"}};
+        char text[512], body[160];
+        size_t i = 0;
+        while (names[i].status != in->status)
+            i++;
+        int answer_bytes = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", in->why);
+        snprintf(
+            text, sizeof text,
+            "HTTP/1.1 %d %s\r\nserver: foliot\r\ncontent-type: application/json\r\n"
+            "content-length: %d\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n"
+            "content-security-policy: default-src 'none'\r\nconnection: close\r\n\r\n%s",
+            names[i].status, names[i].name, answer_bytes, body);
+        say(descriptor, text);
+        shutdown(descriptor, SHUT_WR);
+        foliot__intake_drop(in);
+    }
     if (in->state != FOLIOT__INTAKE_GIVE)
         return later();
     if (in->continues)
@@ -435,13 +433,6 @@ static ssize_t drop(int descriptor, foliot__intake *in)
     return later();
 }
 
-// A close frame of the server's, straight to the socket: nothing more is read from it.
-static void say_goodbye(int descriptor, uint16_t code)
-{
-    const uint8_t frame[4] = {0x88, 2, (uint8_t)(code >> 8), (uint8_t)code};
-    (void)!sendto(descriptor, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
-}
-
 static ssize_t read_frames(int descriptor, foliot__frames *frames, void *bytes, size_t length,
                            int flags)
 {
@@ -453,8 +444,11 @@ static ssize_t read_frames(int descriptor, foliot__frames *frames, void *bytes, 
     uint16_t code = foliot__frames_take(frames, bytes, (size_t)got, now_ns);
     if (!code)
         return got;
-    if (!refused)
-        say_goodbye(descriptor, code);
+    if (!refused) {
+        // A close frame of the server's, straight to the socket: nothing more is read from it.
+        const uint8_t frame[4] = {0x88, 2, (uint8_t)(code >> 8), (uint8_t)code};
+        (void)!sendto(descriptor, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+    }
     return broken();
 }
 

@@ -28,28 +28,25 @@ static bool fail(char *problem, size_t bytes, const char *what, const char *why)
     return false;
 }
 
-static socklen_t name_of(const char *address, uint16_t port, struct sockaddr_storage *name)
-{
-    struct sockaddr_in *four = (struct sockaddr_in *)(void *)name;
-    struct sockaddr_in6 *six = (struct sockaddr_in6 *)(void *)name;
-    memset(name, 0, sizeof *name);
-    if (inet_pton(AF_INET, address, &four->sin_addr) == 1) {
-        four->sin_family = AF_INET;
-        four->sin_port = htons(port);
-        return sizeof *four;
-    }
-    six->sin6_family = AF_INET6;
-    six->sin6_port = htons(port);
-    return inet_pton(AF_INET6, address, &six->sin6_addr) == 1 ? sizeof *six : 0;
-}
-
 static bool listen_tcp(foliot__http *http, char *problem, size_t bytes)
 {
     char what[96];
     const int on = 1;
     struct sockaddr_storage name;
     const foliot__http_config *config = &http->config;
-    socklen_t length = name_of(config->address, config->port, &name);
+    socklen_t length;
+    struct sockaddr_in *four = (struct sockaddr_in *)(void *)&name;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)(void *)&name;
+    memset(&name, 0, sizeof name);
+    if (inet_pton(AF_INET, config->address, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons(config->port);
+        length = sizeof *four;
+    } else {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons(config->port);
+        length = inet_pton(AF_INET6, config->address, &six->sin6_addr) == 1 ? sizeof *six : 0;
+    }
     snprintf(what, sizeof what, "port %u on %s", config->port, config->address);
     if (!length)
         return fail(problem, bytes, what, "this is no address");
@@ -125,20 +122,17 @@ static bool has_room(const foliot__http *http, int descriptor, bool local)
     return foliot__http_within_share(http, foliot__http_host_of(peer));
 }
 
-// Without a descriptor for it, a connection waits where it is, and would wake the loop at once.
-static void rest(void)
-{
-    static const struct timespec moment = {.tv_nsec = 10000000};
-    nanosleep(&moment, NULL);
-}
-
 static bool accept_one(foliot__http *http, struct lws_vhost *vhost, int listener)
 {
     const int on = 1;
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-            rest();
+        if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+            // Without a descriptor for it, a connection waits where it is, and would wake the loop
+            // at once.
+            static const struct timespec moment = {.tv_nsec = 10000000};
+            nanosleep(&moment, NULL);
+        }
         return errno == ECONNABORTED || errno == EINTR;
     }
     bool local = foliot__http_is_local(fd);

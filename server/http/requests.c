@@ -46,47 +46,21 @@ static bool add_header(struct lws *wsi, const char *name, const char *value, uin
                                        (int)strlen(value), at, end) == 0;
 }
 
-static bool write_header(foliot__http_connection *c, int status, const char *type, size_t length,
-                         const foliot__http_file *file)
-{
-    uint8_t buffer[LWS_PRE + HEADER_BYTES], *start = buffer + LWS_PRE, *at = start,
-                                            *end = buffer + sizeof buffer;
-    bool fine = lws_add_http_header_status(c->wsi, (unsigned)status, &at, end) == 0 &&
-                add_header(c->wsi, "content-type:", type, &at, end) &&
-                lws_add_http_header_content_length(c->wsi, length, &at, end) == 0 &&
-                add_header(c->wsi, "cache-control:", file ? "no-cache" : "no-store", &at, end);
-    for (size_t i = 0; fine && i < sizeof headers / sizeof headers[0]; i++)
-        fine = add_header(c->wsi, headers[i].name, headers[i].value, &at, end);
-    if (fine && file && file->etag)
-        fine = add_header(c->wsi, "etag:", file->etag, &at, end);
-    if (fine && file && file->gzipped)
-        fine = add_header(c->wsi, "content-encoding:", "gzip", &at, end);
-    if (fine && status == HTTP_STATUS_UNAUTHORIZED)
-        fine = add_header(c->wsi, "www-authenticate:", "Bearer", &at, end);
-    if (fine && status == HTTP_STATUS_METHOD_NOT_ALLOWED)
-        fine = add_header(c->wsi, "allow:", c->allow, &at, end);
-    return fine && lws_finalize_write_http_header(c->wsi, start, &at, end) == 0;
-}
-
-// Closing a socket with unread bytes resets it, and the peer loses the answer. So the socket is
-// read for a moment, until the peer closes it.
-static int part(foliot__http_connection *c)
-{
-    bool reads = c->intake.state == FOLIOT__INTAKE_BODY && !lws_partial_buffered(c->wsi);
-    if (!reads)
-        return -1;
-    shutdown(c->descriptor, SHUT_WR);
-    foliot__intake_drop(&c->intake);
-    lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_PART_SECONDS * LWS_USEC_PER_SEC);
-    return 0;
-}
-
 static int finish(foliot__http_connection *c)
 {
     bool closes = c->closes;
     foliot__http_request_forget(c); // and `closes` with it
-    if (closes)
-        return part(c);
+    if (closes) {
+        // Closing a socket with unread bytes resets it, and the peer loses the answer. So the
+        // socket is read for a moment, until the peer closes it.
+        bool reads = c->intake.state == FOLIOT__INTAKE_BODY && !lws_partial_buffered(c->wsi);
+        if (!reads)
+            return -1;
+        shutdown(c->descriptor, SHUT_WR);
+        foliot__intake_drop(&c->intake);
+        lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_PART_SECONDS * LWS_USEC_PER_SEC);
+        return 0;
+    }
     lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_IDLE_SECONDS * LWS_USEC_PER_SEC);
     if (lws_http_transaction_completed(c->wsi))
         return -1;
@@ -107,7 +81,23 @@ int foliot__http_reply(foliot__http_connection *c, int status, const char *type,
     c->sent = 0;
     c->sending = true;
     lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_REPLY_SECONDS * LWS_USEC_PER_SEC);
-    if (!write_header(c, status, type, length, file))
+    uint8_t buffer[LWS_PRE + HEADER_BYTES], *start = buffer + LWS_PRE, *at = start,
+                                            *end = buffer + sizeof buffer;
+    bool fine = lws_add_http_header_status(c->wsi, (unsigned)status, &at, end) == 0 &&
+                add_header(c->wsi, "content-type:", type, &at, end) &&
+                lws_add_http_header_content_length(c->wsi, length, &at, end) == 0 &&
+                add_header(c->wsi, "cache-control:", file ? "no-cache" : "no-store", &at, end);
+    for (size_t i = 0; fine && i < sizeof headers / sizeof headers[0]; i++)
+        fine = add_header(c->wsi, headers[i].name, headers[i].value, &at, end);
+    if (fine && file && file->etag)
+        fine = add_header(c->wsi, "etag:", file->etag, &at, end);
+    if (fine && file && file->gzipped)
+        fine = add_header(c->wsi, "content-encoding:", "gzip", &at, end);
+    if (fine && status == HTTP_STATUS_UNAUTHORIZED)
+        fine = add_header(c->wsi, "www-authenticate:", "Bearer", &at, end);
+    if (fine && status == HTTP_STATUS_METHOD_NOT_ALLOWED)
+        fine = add_header(c->wsi, "allow:", c->allow, &at, end);
+    if (!fine || lws_finalize_write_http_header(c->wsi, start, &at, end) != 0)
         return -1;
     if (c->length == 0)
         return finish(c);
@@ -134,9 +124,11 @@ static int send_piece(foliot__http_connection *c)
     return 0;
 }
 
-// {"error": "sentence"}; the sentences are constants without quotation marks.
-static int refuse(foliot__http_connection *c, int status, const char *why)
+// A request whose body is not read: the connection ends behind the answer.
+static int refuse_and_close(foliot__http_connection *c, int status, const char *why)
 {
+    c->closes = true;
+    // {"error": "sentence"}; the sentences are constants without quotation marks.
     char text[512];
     int length = snprintf(text, sizeof text, "{\"error\": \"%s\"}\n", why);
     uint8_t *owned = malloc((size_t)length);
@@ -144,13 +136,6 @@ static int refuse(foliot__http_connection *c, int status, const char *why)
         return -1;
     memcpy(owned, text, (size_t)length);
     return foliot__http_reply(c, status, JSON_TYPE, owned, owned, (size_t)length, NULL);
-}
-
-// A request whose body is not read: the connection ends behind the answer.
-static int refuse_and_close(foliot__http_connection *c, int status, const char *why)
-{
-    c->closes = true;
-    return refuse(c, status, why);
 }
 
 // -- requests
@@ -168,14 +153,6 @@ static const char *method_of(struct lws *wsi)
         if (lws_hdr_total_length(wsi, methods[i].token))
             return methods[i].name;
     return "";
-}
-
-static const foliot__http_file *find_file(const foliot__http_connection *c)
-{
-    const foliot__http_file *file = c->http->config.files;
-    while (file && file->path && strcmp(file->path, c->path) != 0)
-        file++;
-    return file && file->path ? file : NULL;
 }
 
 // Adds a method that the path has.
@@ -201,42 +178,15 @@ static const foliot__http_route *find_route(foliot__http_connection *c)
     return NULL;
 }
 
-static int serve_file(foliot__http_connection *c, const foliot__http_file *file)
-{
-    char known[128];
-    if (strcmp(c->method, "GET") != 0 && !c->head) {
-        strcpy(c->allow, "GET, HEAD");
-        return refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED, "this is a file: GET it");
-    }
-    if (file->etag &&
-        foliot__http_header(c->wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, known, sizeof known) &&
-        strcmp(known, file->etag) == 0) {
-        c->head = true;
-        return foliot__http_reply(c, HTTP_STATUS_NOT_MODIFIED, file->type, NULL, NULL, 0, file);
-    }
-    return foliot__http_reply(c, HTTP_STATUS_OK, file->type, NULL, file->bytes, file->length, file);
-}
-
-// Whose guesses are counted together; 0: nobody's, as for requests of this machine.
-static uint64_t guesser_of(const foliot__http_connection *c)
-{
-    char address[FOLIOT__HTTP_PEER_BYTES];
-    return foliot__http_forwarded(c, address) ? foliot__http_host_of(address) : c->host;
-}
-
-static void count_guess(foliot__http *http, uint64_t guesser)
-{
-    if (guesser && foliot__admit(&http->guesses, guesser, uv_hrtime()) == FOLIOT__ADMITTED)
-        foliot__admission_release(&http->guesses, guesser);
-}
-
 static int check_token(foliot__http_connection *c)
 {
     char authorization[FOLIOT__HTTP_TOKEN_BYTES_MAX + 16];
     char token[FOLIOT__HTTP_TOKEN_BYTES_MAX + 1];
     if (!c->route->guarded || c->local)
         return 0;
-    uint64_t guesser = guesser_of(c);
+    // Whose guesses are counted together; 0: nobody's, as for requests of this machine.
+    char address[FOLIOT__HTTP_PEER_BYTES];
+    uint64_t guesser = foliot__http_forwarded(c, address) ? foliot__http_host_of(address) : c->host;
     if (guesser && !foliot__admission_allows(&c->http->guesses, guesser, uv_hrtime()))
         return refuse_and_close(c, 429, // Too Many Requests
                                 "too many wrong bearer tokens came from this address: wait");
@@ -254,8 +204,10 @@ static int check_token(foliot__http_connection *c)
                                 "this server was started without --admin-token FILE");
     if (fits)
         return 0;
-    if (given)
-        count_guess(c->http, guesser);
+    if (given) {
+        if (guesser && foliot__admit(&c->http->guesses, guesser, uv_hrtime()) == FOLIOT__ADMITTED)
+            foliot__admission_release(&c->http->guesses, guesser);
+    }
     return refuse_and_close(c, HTTP_STATUS_UNAUTHORIZED,
                             given ? "the bearer token is wrong" : "this needs a bearer token");
 }
@@ -282,18 +234,18 @@ static bool body_length(foliot__http_connection *c, size_t *length, int *code)
     bool wants = strcmp(c->method, "POST") == 0 || strcmp(c->method, "PUT") == 0;
     *length = 0;
     *code = 0;
-    if (lws_hdr_total_length(c->wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING))
+    if (lws_hdr_total_length(c->wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {
         *code = refuse_and_close(c, HTTP_STATUS_NOT_IMPLEMENTED,
                                  "a body comes with Content-Length, not in chunks");
-    else if (has &&
-             (!foliot__http_header(c->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text, sizeof text) ||
-              !foliot__parse_count(text, &value)))
+    } else if (has &&
+               (!foliot__http_header(c->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text, sizeof text) ||
+                !foliot__parse_count(text, &value))) {
         *code = refuse_and_close(c, HTTP_STATUS_BAD_REQUEST, "Content-Length is no number");
-    else if (value > FOLIOT__HTTP_BODY_BYTES)
+    } else if (value > FOLIOT__HTTP_BODY_BYTES) {
         *code = refuse_and_close(c, HTTP_STATUS_REQ_ENTITY_TOO_LARGE, "the body is too long");
-    else if (value > 0 && !wants)
+    } else if (value > 0 && !wants) {
         *code = refuse_and_close(c, HTTP_STATUS_BAD_REQUEST, "this method has no body");
-    else {
+    } else {
         *length = (size_t)value;
         c->closes = wants && !has; // there is no body, but libwebsockets waits for one
         return true;
@@ -323,9 +275,25 @@ static int begin(foliot__http_connection *c, const char *uri, size_t length)
     c->path[length] = 0;
     if (!body_length(c, &follows, &code))
         return code;
-    const foliot__http_file *file = find_file(c);
-    if (file)
-        return serve_file(c, file);
+    const foliot__http_file *found = c->http->config.files;
+    while (found && found->path && strcmp(found->path, c->path) != 0)
+        found++;
+    const foliot__http_file *file = found && found->path ? found : NULL;
+    if (file) {
+        char known[128];
+        if (strcmp(c->method, "GET") != 0 && !c->head) {
+            strcpy(c->allow, "GET, HEAD");
+            return refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED, "this is a file: GET it");
+        }
+        if (file->etag &&
+            foliot__http_header(c->wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, known, sizeof known) &&
+            strcmp(known, file->etag) == 0) {
+            c->head = true;
+            return foliot__http_reply(c, HTTP_STATUS_NOT_MODIFIED, file->type, NULL, NULL, 0, file);
+        }
+        return foliot__http_reply(c, HTTP_STATUS_OK, file->type, NULL, file->bytes, file->length,
+                                  file);
+    }
     c->route = find_route(c);
     if (!c->route)
         return *c->allow
@@ -342,26 +310,6 @@ static int begin(foliot__http_connection *c, const char *uri, size_t length)
     if (follows && !c->body)
         return refuse_and_close(c, HTTP_STATUS_SERVICE_UNAVAILABLE, "no memory");
     return c->awaits_body ? 0 : hand_over(c); // one of no bytes is completed, too
-}
-
-static int take_body(foliot__http_connection *c, const void *bytes, size_t length)
-{
-    if (length == 0)
-        return 0;
-    if (!c->body || length > c->body_capacity - c->body_bytes)
-        return c->sending ? 0 : -1;
-    memcpy(c->body + c->body_bytes, bytes, length);
-    c->body_bytes += length;
-    c->body[c->body_bytes] = 0;
-    return 0;
-}
-
-static int on_timer(foliot__http_connection *c)
-{
-    if (c->is_socket)
-        return 0;
-    c->http->counters.requests_timed_out += c->id != 0;
-    return -1;
 }
 
 int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
@@ -388,10 +336,22 @@ int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, v
     }
     if (reason == LWS_CALLBACK_HTTP)
         return begin(c, in, length);
-    if (reason == LWS_CALLBACK_HTTP_BODY)
-        return take_body(c, in, length);
-    if (reason == LWS_CALLBACK_TIMER)
-        return on_timer(c);
+    if (reason == LWS_CALLBACK_HTTP_BODY) {
+        if (length == 0)
+            return 0;
+        if (!c->body || length > c->body_capacity - c->body_bytes)
+            return c->sending ? 0 : -1;
+        memcpy(c->body + c->body_bytes, in, length);
+        c->body_bytes += length;
+        c->body[c->body_bytes] = 0;
+        return 0;
+    }
+    if (reason == LWS_CALLBACK_TIMER) {
+        if (c->is_socket)
+            return 0;
+        c->http->counters.requests_timed_out += c->id != 0;
+        return -1;
+    }
     if (reason == LWS_CALLBACK_HTTP_WRITEABLE)
         return send_piece(c);
     if (!c->awaits_body || c->sending || c->body_bytes != c->body_capacity)

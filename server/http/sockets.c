@@ -38,20 +38,6 @@ static bool within_share(foliot__http_connection *c)
     return within;
 }
 
-static int open_socket(foliot__http_connection *c)
-{
-    const foliot__http_sockets *hook = c->http->config.sockets;
-    lws_set_timer_usecs(c->wsi, LWS_SET_TIMER_USEC_CANCEL);
-    c->is_socket = true;
-    foliot__intake_upgrade(&c->intake);
-    c->of_socket = hook->opened(hook->user, (foliot__http_socket *)c, c->peer);
-    if (!c->of_socket)
-        return -1;
-    c->http->counters.sockets_opened++;
-    c->http->counters.sockets_now++;
-    return 0;
-}
-
 static void close_socket(foliot__http_connection *c)
 {
     const foliot__http_sockets *hook = c->http->config.sockets;
@@ -63,10 +49,14 @@ static void close_socket(foliot__http_connection *c)
     hook->closed(hook->user, of_socket);
 }
 
-// What is closed is still open until its peer has taken the reason, which whoever is refused may
-// put off. So the oldest of one address make room for the others.
-static void part(foliot__http_connection *c)
+static void set_reason(foliot__http_connection *c, uint16_t code, const char *why)
 {
+    uint8_t reason[REASON_BYTES];
+    size_t length = strnlen(why, REASON_BYTES);
+    memcpy(reason, why, length);
+    lws_close_reason(c->wsi, (enum lws_close_status)code, reason, length);
+    // What is closed is still open until its peer has taken the reason, which whoever is refused
+    // may put off. So the oldest of one address make room for the others.
     foliot__http *http = c->http;
     foliot__http_connection *oldest = NULL;
     uint32_t count = 0;
@@ -84,15 +74,6 @@ static void part(foliot__http_connection *c)
     oldest->parts = 0; // counted no more
     http->counters.sockets_cut++;
     lws_set_timeout(oldest->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
-}
-
-static void set_reason(foliot__http_connection *c, uint16_t code, const char *why)
-{
-    uint8_t reason[REASON_BYTES];
-    size_t length = strnlen(why, REASON_BYTES);
-    memcpy(reason, why, length);
-    lws_close_reason(c->wsi, (enum lws_close_status)code, reason, length);
-    part(c);
 }
 
 static int close_with(foliot__http_connection *c, uint16_t code, const char *why)
@@ -160,7 +141,18 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
         return wanted(c) && within_share(c) ? 0 : -1;
     case LWS_CALLBACK_ESTABLISHED:
         c = foliot__http_connection_of(wsi);
-        return c ? open_socket(c) : -1;
+        if (!c)
+            return -1;
+        const foliot__http_sockets *hook = c->http->config.sockets;
+        lws_set_timer_usecs(c->wsi, LWS_SET_TIMER_USEC_CANCEL);
+        c->is_socket = true;
+        foliot__intake_upgrade(&c->intake);
+        c->of_socket = hook->opened(hook->user, (foliot__http_socket *)c, c->peer);
+        if (!c->of_socket)
+            return -1;
+        c->http->counters.sockets_opened++;
+        c->http->counters.sockets_now++;
+        return 0;
     case LWS_CALLBACK_RECEIVE:
         c = foliot__http_connection_of(wsi);
         return c ? receive(c, in, length) : -1;

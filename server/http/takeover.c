@@ -149,13 +149,6 @@ static bool park(foliot__http *http, pthread_t thread, int tries)
 
 // -- taking over
 
-// Its number may be another file's by now, if the library had closed it.
-static bool is_still(const foliot__http_connection *c)
-{
-    struct stat about;
-    return c->descriptor >= 0 && fstat(c->descriptor, &about) == 0 && about.st_ino == c->inode;
-}
-
 static void drop_connections(foliot__http *http)
 {
     const foliot__http_sockets *hook = http->config.sockets;
@@ -168,7 +161,10 @@ static void drop_connections(foliot__http *http)
         foliot__http_connection *c = &http->connections[i].connection;
         if (!c->wsi)
             continue;
-        bool is = is_still(c);
+        // Its number may be another file's by now, if the library had closed it.
+        struct stat about;
+        bool is =
+            c->descriptor >= 0 && fstat(c->descriptor, &about) == 0 && about.st_ino == c->inode;
         foliot__intake_unwatch(c->descriptor, &c->intake);
         if (is) {
             shutdown(c->descriptor, SHUT_RDWR);
@@ -207,21 +203,6 @@ static void serve_anew(void *user)
         foliot__http_serve(http);
 }
 
-static void begin_takeover(foliot__http *http, uint64_t now_ns)
-{
-    uint64_t calm_ns = http->taken_ns ? now_ns - http->taken_ns : CALM_NS;
-    if (calm_ns < http->pause_ns || !foliot__threads_left(1, FOLIOT__HTTP_STACK_BYTES))
-        return;
-    http->pause_ns = calm_ns >= CALM_NS                  ? SECOND_NS
-                     : http->pause_ns * 2 > PAUSE_NS_MAX ? PAUSE_NS_MAX
-                                                         : http->pause_ns * 2;
-    http->taken_ns = now_ns;
-    atomic_store(&http->park_round, http->seen_round);
-    atomic_store(&http->taking, FOLIOT__HTTP_TAKING);
-    if (uv_thread_create(&http->taker, serve_anew, http) != 0)
-        atomic_store(&http->taking, FOLIOT__HTTP_NOBODY);
-}
-
 // The result of a takeover.
 static foliot__http_health end_takeover(foliot__http *http)
 {
@@ -251,7 +232,18 @@ foliot__http_health foliot__http_watch(foliot__http *http)
         http->seen_round = round;
         http->seen_cpu_ns = cpu_ns;
     } else if (cpu_ns - http->seen_cpu_ns > HANG_CPU_NS) {
-        begin_takeover(http, foliot__clock_now_ns());
+        uint64_t now_ns = foliot__clock_now_ns();
+        uint64_t calm_ns = http->taken_ns ? now_ns - http->taken_ns : CALM_NS;
+        if (calm_ns >= http->pause_ns && foliot__threads_left(1, FOLIOT__HTTP_STACK_BYTES)) {
+            http->pause_ns = calm_ns >= CALM_NS                  ? SECOND_NS
+                             : http->pause_ns * 2 > PAUSE_NS_MAX ? PAUSE_NS_MAX
+                                                                 : http->pause_ns * 2;
+            http->taken_ns = now_ns;
+            atomic_store(&http->park_round, http->seen_round);
+            atomic_store(&http->taking, FOLIOT__HTTP_TAKING);
+            if (uv_thread_create(&http->taker, serve_anew, http) != 0)
+                atomic_store(&http->taking, FOLIOT__HTTP_NOBODY);
+        }
     }
     return health;
 }

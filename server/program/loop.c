@@ -65,36 +65,6 @@ static void end_session(foliot__app *a, const char *session)
     foliot__admin_session_ended(a, session);
 }
 
-// Sessions whose next scene could not be hosted (next.c).
-static void end_without_next(foliot__app *a)
-{
-    for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (a->hosted[i].next == FOLIOT__NEXT_FAILED) {
-            a->hosted[i].next = FOLIOT__NEXT_NONE;
-            end_session(a, a->hosted[i].name);
-        }
-}
-
-static void log_events(foliot__app *a)
-{
-    foliot_server_event event;
-    while (foliot_server_poll(a->server, &event)) {
-        foliot__log_event(&event);
-        a->failed = a->failed || event.kind == FOLIOT_SERVER_STEP_FAILED;
-        bool ended = event.kind == FOLIOT_SERVER_ENDED || event.kind == FOLIOT_SERVER_STEP_FAILED;
-        if (event.kind == FOLIOT_SERVER_GAME_ENDED)
-            ended = !foliot__app_follow(a, event.session);
-        if (ended)
-            end_session(a, event.session);
-    }
-    foliot_divergence_report found;
-    while (foliot_server_poll_divergence(a->server, &found)) {
-        const foliot__hosted *h = foliot__app_find_hosted(a, found.session);
-        foliot__report_divergence(&found, h ? h->scene : NULL,
-                                  strcmp(a->choices->process.log_format, "json") == 0, &a->loop);
-    }
-}
-
 static void close_loop(foliot__app *a)
 {
     if (a->over)
@@ -126,12 +96,32 @@ static void update(foliot__app *a)
 {
     if (a->over)
         return;
-    end_without_next(a);
+    // Sessions whose next scene could not be hosted (next.c).
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        if (a->hosted[i].next == FOLIOT__NEXT_FAILED) {
+            a->hosted[i].next = FOLIOT__NEXT_NONE;
+            end_session(a, a->hosted[i].name);
+        }
     foliot_server_update(a->server, foliot__clock_now_ns());
     foliot__step_workers_wake(a->workers);
     foliot__step_workers_take_durations(a->workers, note_duration, a);
     foliot__browser_flush(a);
-    log_events(a);
+    foliot_server_event event;
+    while (foliot_server_poll(a->server, &event)) {
+        foliot__log_event(&event);
+        a->failed = a->failed || event.kind == FOLIOT_SERVER_STEP_FAILED;
+        bool ended = event.kind == FOLIOT_SERVER_ENDED || event.kind == FOLIOT_SERVER_STEP_FAILED;
+        if (event.kind == FOLIOT_SERVER_GAME_ENDED)
+            ended = !foliot__app_follow(a, event.session);
+        if (ended)
+            end_session(a, event.session);
+    }
+    foliot_divergence_report found;
+    while (foliot_server_poll_divergence(a->server, &found)) {
+        const foliot__hosted *h = foliot__app_find_hosted(a, found.session);
+        foliot__report_divergence(&found, h ? h->scene : NULL,
+                                  strcmp(a->choices->process.log_format, "json") == 0, &a->loop);
+    }
     foliot__life_update(a);
     foliot__admin_update(a);
     if (foliot_server_get_done(a->server) &&
@@ -218,24 +208,6 @@ static void do_nothing_after(uv_work_t *work, int status)
     (void)status;
 }
 
-// libuv ends the process where it gets no thread for a worker. So the memory is checked first, and
-// all workers are started at once, with a job that does nothing.
-static int start_workers(foliot__app *a)
-{
-    static uv_work_t first;
-    const char *text = getenv("UV_THREADPOOL_SIZE"); // how many workers libuv starts; else 4
-    int count = text ? atoi(text) : 4;
-    uint32_t workers = count < 1 ? 1 : count > 1024 ? 1024 : (uint32_t)count;
-    uint32_t steppers = a->choices->process.workers ? (uint32_t)a->choices->process.workers
-                                                    : foliot__step_workers_default();
-    if (!foliot__threads_left(workers + steppers, WORKER_STACK_BYTES) ||
-        !(a->workers = foliot__step_workers_create(steppers, report_stepped, a)))
-        return foliot__host_lacks("the memory for its threads, or that many threads");
-    return uv_queue_work(&a->loop, &first, do_nothing, do_nothing_after) == 0
-               ? 0
-               : foliot__host_lacks("an event loop");
-}
-
 int foliot__app_open_loop(foliot__app *a)
 {
     int wrong = uv_loop_init(&a->loop);
@@ -263,7 +235,20 @@ int foliot__app_open_loop(foliot__app *a)
     a->watch.network.data = a->watch.timer.data = a->watch.interrupt.data =
         a->watch.terminate.data = a;
     a->watch.stepped.data = a->watch.turn.data = a;
-    return start_workers(a);
+    // libuv ends the process where it gets no thread for a worker. So the memory is checked first,
+    // and all workers are started at once, with a job that does nothing.
+    static uv_work_t first;
+    const char *text = getenv("UV_THREADPOOL_SIZE"); // how many workers libuv starts; else 4
+    int count = text ? atoi(text) : 4;
+    uint32_t workers = count < 1 ? 1 : count > 1024 ? 1024 : (uint32_t)count;
+    uint32_t steppers = a->choices->process.workers ? (uint32_t)a->choices->process.workers
+                                                    : foliot__step_workers_default();
+    if (!foliot__threads_left(workers + steppers, WORKER_STACK_BYTES) ||
+        !(a->workers = foliot__step_workers_create(steppers, report_stepped, a)))
+        return foliot__host_lacks("the memory for its threads, or that many threads");
+    return uv_queue_work(&a->loop, &first, do_nothing, do_nothing_after) == 0
+               ? 0
+               : foliot__host_lacks("an event loop");
 }
 
 int foliot__app_start_loop(foliot__app *a)

@@ -34,40 +34,40 @@ static const char *quoted(const char *name, char text[FOLIOT_NAME_BYTES + 2])
     return text;
 }
 
-static void announce_session(const foliot__app *a, const foliot__hosted *h)
-{
-    char word[FOLIOT_KIND_NAME_BYTES];
-    const char *recorded = h->recording ? ", recorded in " : "",
-               *file = h->recording ? h->recording_file : "";
-    uint32_t limit = foliot__hosted_player_limit(h);
-    if (h->scene)
-        printf("session '%s'%s: %s at %g Hz, %u bodies, room for %u players%s%s\n", h->name,
-               foliot__app_lockstep(a, h) ? " in lockstep" : "",
-               foliot_integrator_get_info(h->scene->integrator)->name, h->pace_hz,
-               h->scene->body_count, limit, recorded, file);
-    else
-        printf("session '%s' in lockstep: %s version %u at %g Hz, room for %u players%s%s\n",
-               h->name, foliot__text_clean(word, sizeof word, h->simulation.kind->name),
-               h->simulation.kind->version, h->pace_hz, limit, recorded, file);
-    if (h->rules)
-        printf("rules: %s\n", foliot_rules_get_name(h->rules));
-    if (h->resumed)
-        printf("resumed at tick %llu\n",
-               (unsigned long long)(h->world ? foliot_world_get_tick(h->world)
-                                             : foliot_simulation_get_tick(&h->simulation)));
-}
-
 static void announce(const foliot__app *a)
 {
     uint16_t port = foliot_transport_get_port(a->transport);
     char word[FOLIOT_NAME_BYTES + 2];
     foliot__bind_announce(port);
-    for (uint32_t i = 0; i < a->hosted_count; i++)
-        announce_session(a, &a->hosted[i]);
+    for (uint32_t i = 0; i < a->hosted_count; i++) {
+        char name[FOLIOT_KIND_NAME_BYTES];
+        const char *recorded = a->hosted[i].recording ? ", recorded in " : "",
+                   *file = a->hosted[i].recording ? a->hosted[i].recording_file : "";
+        uint32_t limit = foliot__hosted_player_limit(&a->hosted[i]);
+        if (a->hosted[i].scene)
+            printf("session '%s'%s: %s at %g Hz, %u bodies, room for %u players%s%s\n",
+                   a->hosted[i].name, foliot__app_lockstep(a, &a->hosted[i]) ? " in lockstep" : "",
+                   foliot_integrator_get_info(a->hosted[i].scene->integrator)->name,
+                   a->hosted[i].pace_hz, a->hosted[i].scene->body_count, limit, recorded, file);
+        else
+            printf("session '%s' in lockstep: %s version %u at %g Hz, room for %u players%s%s\n",
+                   a->hosted[i].name,
+                   foliot__text_clean(name, sizeof name, a->hosted[i].simulation.kind->name),
+                   a->hosted[i].simulation.kind->version, a->hosted[i].pace_hz, limit, recorded,
+                   file);
+        if (a->hosted[i].rules)
+            printf("rules: %s\n", foliot_rules_get_name(a->hosted[i].rules));
+        if (a->hosted[i].resumed)
+            printf(
+                "resumed at tick %llu\n",
+                (unsigned long long)(a->hosted[i].world
+                                         ? foliot_world_get_tick(a->hosted[i].world)
+                                         : foliot_simulation_get_tick(&a->hosted[i].simulation)));
+    }
     const foliot__hosted *named = &a->hosted[a->hosted_count > 1];
-    if (a->hosted_count == 0)
+    if (a->hosted_count == 0) {
         printf("no session yet: foliotctl create NAME SCENE hosts one\n");
-    else {
+    } else {
         printf("join with: foliot-client ");
         foliot__bind_print_host(port);
         printf("%s%s%s%s%s\n", a->hosted_count > 1 ? " --session " : "",

@@ -93,37 +93,6 @@ static bool has_work(const foliot__step_workers *w)
            (w->slow.count > 0 && (w->slow_running < w->slow_max || w->closing));
 }
 
-static job take_first(queue *q)
-{
-    job taken = q->jobs[q->first];
-    q->first = (q->first + 1) % JOBS_MAX;
-    q->count--;
-    return taken;
-}
-
-// Out of the lock and back.
-static void run_next(foliot__step_workers *w, uint64_t *unreported_ns)
-{
-    bool slow = w->quick.count == 0;
-    job next = take_first(slow ? &w->slow : &w->quick);
-    w->slow_running += slow;
-    if (has_work(w) && w->idle > 0)
-        uv_cond_signal(&w->work); // who is woken wakes the next one
-    uv_mutex_unlock(&w->mutex);
-    uint64_t begun_ns = uv_hrtime();
-    next.run(next.job);
-    uint64_t ended_ns = uv_hrtime();
-    if (*unreported_ns == 0)
-        *unreported_ns = ended_ns;
-    if (ended_ns - *unreported_ns >= REPORT_NS || ended_ns - begun_ns >= REPORT_NS) {
-        *unreported_ns = 0;
-        w->finished(w->user);
-    }
-    uv_mutex_lock(&w->mutex);
-    w->slow_running -= slow;
-    note_cost(w, next.job, ended_ns - begun_ns);
-}
-
 static void work(void *user)
 {
     foliot__step_workers *w = user;
@@ -132,7 +101,28 @@ static void work(void *user)
     uv_mutex_lock(&w->mutex);
     for (;;) {
         if (has_work(w)) {
-            run_next(w, &unreported_ns);
+            // Out of the lock and back.
+            bool slow = w->quick.count == 0;
+            queue *q = slow ? &w->slow : &w->quick;
+            job next = q->jobs[q->first];
+            q->first = (q->first + 1) % JOBS_MAX;
+            q->count--;
+            w->slow_running += slow;
+            if (has_work(w) && w->idle > 0)
+                uv_cond_signal(&w->work); // who is woken wakes the next one
+            uv_mutex_unlock(&w->mutex);
+            uint64_t begun_ns = uv_hrtime();
+            next.run(next.job);
+            uint64_t ended_ns = uv_hrtime();
+            if (unreported_ns == 0)
+                *&unreported_ns = ended_ns;
+            if (ended_ns - unreported_ns >= REPORT_NS || ended_ns - begun_ns >= REPORT_NS) {
+                unreported_ns = 0;
+                w->finished(w->user);
+            }
+            uv_mutex_lock(&w->mutex);
+            w->slow_running -= slow;
+            note_cost(w, next.job, ended_ns - begun_ns);
         } else if (unreported_ns) {
             unreported_ns = 0;
             uv_mutex_unlock(&w->mutex);

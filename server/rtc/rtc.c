@@ -123,44 +123,6 @@ static void check_path(foliot__rtc_channel *c, foliot__rtc_path *path, uint64_t 
         foliot__rtc_send_to(c->rtc, path, request, length);
 }
 
-// An authentic request came from there: from where the channel is, or may be from now on. A source
-// can be made up: where nothing is known yet the channel begins there, unless another one is there
-// and still asks; else it waits for an answer. NULL: it is of no interest.
-static foliot__rtc_path *path_from(foliot__rtc_channel *c, const foliot__rtc_datagram *d,
-                                   bool nominated)
-{
-    foliot__rtc_path fresh = {.used = true, .address = d->from, .address_bytes = d->from_bytes};
-    fresh.key = key_of(&d->from);
-    if (c->path.used && same_address(&c->path.key, &fresh.key))
-        return &c->path;
-    if (c->candidate.used && same_address(&c->candidate.key, &fresh.key))
-        return &c->candidate;
-    if (c->path.used && !nominated)
-        return NULL;
-    const foliot__rtc_channel *other = by_address(c->rtc, &fresh.key);
-    bool taken =
-        other && other->path.validation.validated && c->asked_ns - other->asked_ns < KEPT_NS;
-    if (!c->path.used && !taken) {
-        use_path(c, &fresh);
-        return &c->path;
-    }
-    c->candidate = fresh;
-    return &c->candidate;
-}
-
-// Checks go on where the channel is, so that nothing is sent for long to who went away (RFC 7675).
-static void keep_consent(foliot__rtc_channel *c, uint64_t now_ns)
-{
-    foliot__rtc_path *path = &c->path;
-    if (!path->used || !path->validation.validated)
-        return;
-    uint64_t ago_ns = now_ns - path->answered_ns;
-    if (ago_ns > FOLIOT__RTC_CONSENT_SECONDS * SECOND_NS)
-        path->validation = (foliot__address_validation){.validated = false};
-    else if (ago_ns > CONSENT_EVERY_NS && now_ns - path->checked_ns > SECOND_NS)
-        check_path(c, path, now_ns);
-}
-
 // -- life of a channel
 
 static void destroy_channel(foliot__rtc_channel *c)
@@ -174,19 +136,6 @@ static void destroy_channel(foliot__rtc_channel *c)
     rtc->channels[c->index] = NULL;
     rtc->count--;
     free(c);
-}
-
-static void reap(foliot__rtc_channel *c)
-{
-    foliot__rtc *rtc = c->rtc;
-    void *of = c->of;
-    const char *why = c->over;
-    if (!why)
-        return;
-    rtc->counters.failed += !c->told_open;
-    rtc->counters.lost += c->told_open;
-    destroy_channel(c);
-    rtc->config.closed(rtc->config.user, of, why);
 }
 
 // What has become of it since it was looked at last.
@@ -204,7 +153,15 @@ static void look_at(foliot__rtc_channel *c)
         c->waited = false;
         c->rtc->config.drained(c->rtc->config.user, c->of);
     }
-    reap(c);
+    foliot__rtc *rtc = c->rtc;
+    void *of = c->of;
+    const char *why = c->over;
+    if (!why)
+        return;
+    rtc->counters.failed += !c->told_open;
+    rtc->counters.lost += c->told_open;
+    destroy_channel(c);
+    rtc->config.closed(rtc->config.user, of, why);
 }
 
 void foliot__rtc_close(foliot__rtc_channel *channel)
@@ -264,7 +221,30 @@ static void take_request(foliot__rtc *rtc, const foliot__rtc_datagram *d,
     }
     c->asked_ns = now_ns;
     foliot__rtc_path once = {.address = d->from, .address_bytes = d->from_bytes};
-    foliot__rtc_path *path = path_from(c, d, m->use_candidate);
+    // An authentic request came from there: from where the channel is, or may be from now on. A
+    // source can be made up: where nothing is known yet the channel begins there, unless another
+    // one is there and still asks; else it waits for an answer. NULL: it is of no interest.
+    foliot__rtc_path *path;
+    foliot__rtc_path fresh = {.used = true, .address = d->from, .address_bytes = d->from_bytes};
+    fresh.key = key_of(&d->from);
+    if (c->path.used && same_address(&c->path.key, &fresh.key)) {
+        path = &c->path;
+    } else if (c->candidate.used && same_address(&c->candidate.key, &fresh.key)) {
+        path = &c->candidate;
+    } else if (c->path.used && !m->use_candidate) {
+        path = NULL;
+    } else {
+        const foliot__rtc_channel *other = by_address(c->rtc, &fresh.key);
+        bool taken =
+            other && other->path.validation.validated && c->asked_ns - other->asked_ns < KEPT_NS;
+        if (!c->path.used && !taken) {
+            use_path(c, &fresh);
+            path = &c->path;
+        } else {
+            c->candidate = fresh;
+            path = &c->candidate;
+        }
+    }
     bool asks = path && !path->validation.validated;
     path = path ? path : &once;
     foliot__address_received(&path->validation, d->length);
@@ -324,21 +304,6 @@ static void take_stun(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t 
         rtc->counters.unauthentic++;
 }
 
-static void take_dtls(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
-{
-    foliot__rtc_address key = key_of(&d->from);
-    foliot__rtc_channel *c = by_address(rtc, &key);
-    if (!c) {
-        rtc->counters.strangers++;
-    } else if (too_many(c, now_ns)) {
-        rtc->counters.too_many++;
-    } else {
-        foliot__address_received(&c->path.validation, d->length);
-        foliot__rtc_take(c, d->bytes, d->length);
-        look_at(c);
-    }
-}
-
 void foliot__rtc_take_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
 {
     rtc->counters.datagrams++;
@@ -347,7 +312,17 @@ void foliot__rtc_take_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, 
         take_stun(rtc, d, now_ns);
         break;
     case FOLIOT__RTC_DTLS:
-        take_dtls(rtc, d, now_ns);
+        foliot__rtc_address key = key_of(&d->from);
+        foliot__rtc_channel *c = by_address(rtc, &key);
+        if (!c) {
+            rtc->counters.strangers++;
+        } else if (too_many(c, now_ns)) {
+            rtc->counters.too_many++;
+        } else {
+            foliot__address_received(&c->path.validation, d->length);
+            foliot__rtc_take(c, d->bytes, d->length);
+            look_at(c);
+        }
         break;
     default:
         rtc->counters.strangers++;
@@ -388,7 +363,16 @@ bool foliot__rtc_tick(foliot__rtc *rtc, uint64_t now_ns)
         foliot__rtc_channel *c = rtc->channels[i];
         if (!c)
             continue;
-        keep_consent(c, now_ns);
+        // Checks go on where the channel is, so that nothing is sent for long to who went away (RFC
+        // 7675).
+        foliot__rtc_path *path = &c->path;
+        if (path->used && path->validation.validated) {
+            uint64_t ago_ns = now_ns - path->answered_ns;
+            if (ago_ns > FOLIOT__RTC_CONSENT_SECONDS * SECOND_NS)
+                path->validation = (foliot__address_validation){.validated = false};
+            else if (ago_ns > CONSENT_EVERY_NS && now_ns - path->checked_ns > SECOND_NS)
+                check_path(c, path, now_ns);
+        }
         if (c->dtls)
             foliot__dtls_tick(c->dtls);
         if (c->sctp && !c->over && foliot__sctp_probe(c->sctp, now_ns))

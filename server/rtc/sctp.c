@@ -170,18 +170,6 @@ uint32_t foliot__sctp_get_datagram_bytes(const foliot__sctp *sctp)
     return sctp->path.proven;
 }
 
-// The other side may answer what it likes: a size counts where it is that of a probe of ours.
-static void take_beat(foliot__sctp *s, const uint8_t *chunk)
-{
-    uint16_t words[2];
-    if (chunk[2] != 0 || chunk[3] != CHUNK_HEAD_BYTES + 4 + PROBE_INFO_BYTES ||
-        memcmp(chunk + 8, PROBE_MARK, 8) != 0)
-        return; // usrsctp's
-    memcpy(words, chunk + 16, sizeof words);
-    foliot__path_answered(&s->path, ntohs(words[0]), ntohs(words[1]), s->seen_ns);
-    fit(s);
-}
-
 // -- what usrsctp calls
 
 static int on_output(void *address, void *packet, size_t length, uint8_t tos, uint8_t set_df)
@@ -396,8 +384,17 @@ void foliot__sctp_receive(foliot__sctp *sctp, const uint8_t *packet, size_t leng
     if (bytes != length || memcmp(kept, packet, length) != 0)
         seal(kept, bytes); // DTLS has authenticated it
     const uint8_t *beat = foliot__sctp_find_chunk(kept, bytes, FOLIOT__CHUNK_HEARTBEAT_ACK);
-    if (beat)
-        take_beat(sctp, beat);
+    if (beat) {
+        // The other side may answer what it likes: a size counts where it is that of a probe of
+        // ours.
+        uint16_t words[2];
+        if (beat[2] == 0 && beat[3] == CHUNK_HEAD_BYTES + 4 + PROBE_INFO_BYTES &&
+            memcmp(beat + 8, PROBE_MARK, 8) == 0) {
+            memcpy(words, beat + 16, sizeof words);
+            foliot__path_answered(&sctp->path, ntohs(words[0]), ntohs(words[1]), sctp->seen_ns);
+            fit(sctp);
+        }
+    }
     if (beat || foliot__sctp_find_chunk(kept, bytes, FOLIOT__CHUNK_SACK))
         sctp->silent_ns = 0;
     usrsctp_conninput((void *)sctp->number, kept, bytes, 0);

@@ -109,13 +109,6 @@ static bool sack_is_good(const uint8_t *chunk, size_t length)
     return true;
 }
 
-static uint64_t hash_cookie(const uint8_t *chunk, size_t length)
-{
-    // The key is no secret: no cookie is accepted whose own MAC is wrong.
-    static const foliot__mac_key key = {"foliot cookies."};
-    return foliot__mac(&key, chunk, length);
-}
-
 static bool handshake_is_due(foliot__sctp_due *due)
 {
     return due->opening && due->handshakes++ < FOLIOT__SCTP_HANDSHAKES_MAX;
@@ -125,17 +118,13 @@ static bool handshake_is_due(foliot__sctp_due *due)
 // one would restart it.
 static bool cookie_is_due(foliot__sctp_due *due, const uint8_t *chunk, size_t length)
 {
-    uint64_t hash = hash_cookie(chunk, length);
+    // The key is no secret: no cookie is accepted whose own MAC is wrong.
+    static const foliot__mac_key key = {"foliot cookies."};
+    uint64_t hash = foliot__mac(&key, chunk, length);
     if (!due->opening)
         return hash == due->cookie;
     due->cookie = hash;
     return handshake_is_due(due);
-}
-
-// Chunks of one length.
-static size_t fixed_bytes(uint8_t type)
-{
-    return type == FOLIOT__CHUNK_SHUTDOWN ? 8 : CHUNK_HEAD_BYTES;
 }
 
 typedef enum fate { MALFORMED, LEFT_OUT, KEPT } fate;
@@ -177,7 +166,8 @@ static fate judge(foliot__sctp_due *due, const uint8_t *chunk, size_t length, bo
     case FOLIOT__CHUNK_SHUTDOWN_ACK:
     case FOLIOT__CHUNK_SHUTDOWN_COMPLETE:
     case FOLIOT__CHUNK_COOKIE_ACK:
-        good = length == fixed_bytes(type);
+        // Chunks of one length.
+        good = length == (type == FOLIOT__CHUNK_SHUTDOWN ? 8 : CHUNK_HEAD_BYTES);
         break;
     case FOLIOT__CHUNK_FORWARD_TSN: // streams that it lists are of ordered messages
         good = length >= FORWARD_BYTES && length % 4 == 0;
@@ -191,20 +181,15 @@ static fate judge(foliot__sctp_due *due, const uint8_t *chunk, size_t length, bo
     return good ? KEPT : MALFORMED;
 }
 
-static bool head_is_good(const foliot__sctp_due *due, const uint8_t *packet, size_t length)
-{
-    return length >= FOLIOT__SCTP_HEAD_BYTES + CHUNK_HEAD_BYTES &&
-           length <= FOLIOT__SCTP_FILTER_BYTES_MAX && length % 4 == 0 &&
-           u16(packet) == due->source && u16(packet + 2) == due->destination &&
-           (u32(packet + 4) == 0) == (packet[FOLIOT__SCTP_HEAD_BYTES] == FOLIOT__CHUNK_INIT);
-}
-
 size_t foliot__sctp_filter(foliot__sctp_due *due, const uint8_t *packet, size_t length,
                            uint8_t kept[FOLIOT__SCTP_FILTER_BYTES_MAX])
 {
     size_t end = FOLIOT__SCTP_HEAD_BYTES, used = 0;
     uint64_t seen[4] = {0}; // bits of types
-    if (!head_is_good(due, packet, length))
+    if (length < FOLIOT__SCTP_HEAD_BYTES + CHUNK_HEAD_BYTES ||
+        length > FOLIOT__SCTP_FILTER_BYTES_MAX || length % 4 != 0 || u16(packet) != due->source ||
+        u16(packet + 2) != due->destination ||
+        (u32(packet + 4) == 0) != (packet[FOLIOT__SCTP_HEAD_BYTES] == FOLIOT__CHUNK_INIT))
         return 0;
     memcpy(kept, packet, FOLIOT__SCTP_HEAD_BYTES);
     for (size_t at = FOLIOT__SCTP_HEAD_BYTES; at < length;) {

@@ -63,25 +63,6 @@ static int digit_of(char c)
                                   : -1;
 }
 
-static bool take_fingerprint(reader *r, const char *text)
-{
-    uint8_t print[FOLIOT__SDP_FINGERPRINT_BYTES];
-    const char *hex = value_of(text, "sha-256 ");
-    if (!hex || strlen(hex) != 3 * sizeof print - 1)
-        return refuse(r, "its fingerprint is not one of SHA-256");
-    for (size_t i = 0; i < sizeof print; i++) {
-        int high = digit_of(hex[3 * i]), low = digit_of(hex[3 * i + 1]);
-        if (high < 0 || low < 0 || (i + 1 < sizeof print && hex[3 * i + 2] != ':'))
-            return refuse(r, "its fingerprint is not one of SHA-256");
-        print[i] = (uint8_t)(high * 16 + low);
-    }
-    if (r->has_fingerprint && memcmp(print, r->offer->fingerprint, sizeof print) != 0)
-        return refuse(r, "it has two fingerprints");
-    memcpy(r->offer->fingerprint, print, sizeof print);
-    r->has_fingerprint = true;
-    return true;
-}
-
 static bool take_section(reader *r, const char *text)
 {
     const char *port = value_of(text, "application "), *end = port ? strchr(port, ' ') : NULL;
@@ -99,8 +80,23 @@ static bool take_line(reader *r, const char *line)
     foliot__sdp_offer *o = r->offer;
     if ((v = value_of(line, "m=")))
         return take_section(r, v);
-    if ((v = value_of(line, "a=fingerprint:")))
-        return take_fingerprint(r, v);
+    if ((v = value_of(line, "a=fingerprint:"))) {
+        uint8_t print[FOLIOT__SDP_FINGERPRINT_BYTES];
+        const char *hex = value_of(v, "sha-256 ");
+        if (!hex || strlen(hex) != 3 * sizeof print - 1)
+            return refuse(r, "its fingerprint is not one of SHA-256");
+        for (size_t i = 0; i < sizeof print; i++) {
+            int high = digit_of(hex[3 * i]), low = digit_of(hex[3 * i + 1]);
+            if (high < 0 || low < 0 || (i + 1 < sizeof print && hex[3 * i + 2] != ':'))
+                return refuse(r, "its fingerprint is not one of SHA-256");
+            print[i] = (uint8_t)(high * 16 + low);
+        }
+        if (r->has_fingerprint && memcmp(print, r->offer->fingerprint, sizeof print) != 0)
+            return refuse(r, "it has two fingerprints");
+        memcpy(r->offer->fingerprint, print, sizeof print);
+        r->has_fingerprint = true;
+        return true;
+    }
     if ((v = value_of(line, "a=ice-ufrag:")))
         return (is_ice_text(v, 4, FOLIOT__SDP_UFRAG_MAX) &&
                 keep_once(o->ufrag, sizeof o->ufrag, v)) ||

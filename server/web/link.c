@@ -15,25 +15,6 @@
 
 #include "http/access.h"
 
-// An address of this machine that others may reach; `address` where it has none.
-static void find_address(const char *address, char *text, size_t bytes)
-{
-    struct ifaddrs *all, *i;
-    bool six = strchr(address, ':') != NULL;
-    snprintf(text, bytes, "%s", address);
-    if ((strcmp(address, "0.0.0.0") != 0 && strcmp(address, "::") != 0) || getifaddrs(&all) != 0)
-        return;
-    snprintf(text, bytes, "%s", six ? "::1" : "127.0.0.1");
-    for (i = all; i; i = i->ifa_next)
-        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && (i->ifa_flags & IFF_UP) &&
-            !(i->ifa_flags & IFF_LOOPBACK)) {
-            const struct sockaddr_in *found = (const struct sockaddr_in *)(const void *)i->ifa_addr;
-            inet_ntop(AF_INET, &found->sin_addr, text, (socklen_t)bytes);
-            break;
-        }
-    freeifaddrs(all);
-}
-
 #if __has_include(<qrencode.h>)
 #define QUIET 2 // modules around it, which readers need
 
@@ -69,7 +50,23 @@ static void print_code(const char *link)
 void foliot__web_print_link(const char *address, uint16_t port)
 {
     char host[64], link[128];
-    find_address(address, host, sizeof host);
+    // An address of this machine that others may reach; `address` where it has none.
+    size_t bytes = sizeof host;
+    struct ifaddrs *all, *i;
+    bool six = strchr(address, ':') != NULL;
+    snprintf(host, bytes, "%s", address);
+    if ((strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0) && getifaddrs(&all) == 0) {
+        snprintf(host, bytes, "%s", six ? "::1" : "127.0.0.1");
+        for (i = all; i; i = i->ifa_next)
+            if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && (i->ifa_flags & IFF_UP) &&
+                !(i->ifa_flags & IFF_LOOPBACK)) {
+                const struct sockaddr_in *found =
+                    (const struct sockaddr_in *)(const void *)i->ifa_addr;
+                inet_ntop(AF_INET, &found->sin_addr, host, (socklen_t)bytes);
+                break;
+            }
+        freeifaddrs(all);
+    }
     if (!foliot__web_has_page()) {
         printf("web: listening on %s:%u, without the page for browsers: `make web` builds it in\n",
                host, port);

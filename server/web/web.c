@@ -74,30 +74,19 @@ static uint64_t key_of(const char *address)
     return foliot__net_address_read(address, 0, &read) ? foliot__net_address_host_key(&read) : 1;
 }
 
-static bool is_peer(int descriptor, const char *address)
-{
-    char text[INET6_ADDRSTRLEN];
-    foliot__web_peer_address(descriptor, text, sizeof text);
-    return strcmp(text, address) == 0;
-}
-
 static void close_browser(browser *b, uint16_t code, const char *why)
 {
     b->ended = true;
     foliot__http_socket_close(b->socket, code, why);
 }
 
-static const char *sentence_of(uint32_t reason)
-{
-    return reason == FOLIOT_DISCONNECT_FULL   ? FOLIOT__WEB_FULL_SENTENCE
-           : reason == FOLIOT_DISCONNECT_SLOW ? "the page does not take what is sent to it"
-                                              : "";
-}
-
 static void end_browser(browser *b, uint32_t reason)
 {
     uint32_t told = reason < FOLIOT__WEB_REASON_MAX ? reason : FOLIOT__WEB_REASON_MAX;
-    close_browser(b, (uint16_t)(FOLIOT__WEB_CLOSE_CODE + told), sentence_of(reason));
+    close_browser(b, (uint16_t)(FOLIOT__WEB_CLOSE_CODE + told),
+                  reason == FOLIOT_DISCONNECT_FULL   ? FOLIOT__WEB_FULL_SENTENCE
+                  : reason == FOLIOT_DISCONNECT_SLOW ? "the page does not take what is sent to it"
+                                                     : "");
 }
 
 static void join_queue(foliot__web *web, browser *b, const foliot_peer_identity *identity,
@@ -123,7 +112,9 @@ static void *on_opened(void *user, foliot__http_socket *socket, const char *addr
     *b = (browser){.socket = socket,
                    .allowance = FOLIOT__WEB_MESSAGES_BURST,
                    .allowed_ns = foliot__clock_now_ns()};
-    b->forwarded = !is_peer(descriptor, address);
+    char text[INET6_ADDRSTRLEN];
+    foliot__web_peer_address(descriptor, text, sizeof text);
+    b->forwarded = strcmp(text, address) != 0;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
     atomic_fetch_add(&web->present, 1);
@@ -354,15 +345,6 @@ static void on_writable(void *user, void *of_socket)
         (void)write_packet(web, b, &packet, false);
 }
 
-static void publish_counters(foliot__web *web)
-{
-    pthread_mutex_lock(&web->counted_mutex);
-    web->counted.http = foliot__http_get_counters(web->http);
-    if (web->channels)
-        web->counted.channels = foliot__channels_get_counters(web->channels);
-    pthread_mutex_unlock(&web->counted_mutex);
-}
-
 // The server has sent something, or somebody wants to know what was counted.
 static void on_woken(void *user)
 {
@@ -384,7 +366,11 @@ static void on_woken(void *user)
             foliot__http_socket_limit(b->socket, FOLIOT__WEB_END_SECONDS);
     }
     foliot__http_sockets_want_write(web->http, web->waiting, count);
-    publish_counters(web);
+    pthread_mutex_lock(&web->counted_mutex);
+    web->counted.http = foliot__http_get_counters(web->http);
+    if (web->channels)
+        web->counted.channels = foliot__channels_get_counters(web->channels);
+    pthread_mutex_unlock(&web->counted_mutex);
 }
 
 // -- data channels

@@ -197,28 +197,6 @@ static int open_connection(uint16_t port)
     return -1;
 }
 
-// Answers each byte with a connection to that one port, or with an errno. Ends with the server: its
-// socket closes then. Signals that are meant for the server also reach this process, since it is in
-// its group.
-static _Noreturn void connect_for(int socket, uint16_t port)
-{
-    char asked;
-    signal(SIGINT, SIG_IGN);
-    signal(SIGTERM, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    for (;;) {
-        ssize_t length = recv(socket, &asked, sizeof asked, 0);
-        if (length < 0 && errno == EINTR)
-            continue;
-        if (length <= 0)
-            _exit(0);
-        int opened = open_connection(port), error = opened < 0 ? errno : 0;
-        (void)!foliot__descriptor_send(socket, &error, sizeof error, opened, 0);
-        if (opened >= 0)
-            close(opened);
-    }
-}
-
 bool foliot__agones_start_connector(uint16_t port, int (*drop)(void))
 {
     int ends[2];
@@ -229,7 +207,24 @@ bool foliot__agones_start_connector(uint16_t port, int (*drop)(void))
         close(ends[0]);
         if (drop() != 0)
             _exit(1);
-        connect_for(ends[1], port);
+        // Answers each byte with a connection to that one port, or with an errno. Ends with the
+        // server: its socket closes then. Signals that are meant for the server also reach this
+        // process, since it is in its group.
+        char asked;
+        signal(SIGINT, SIG_IGN);
+        signal(SIGTERM, SIG_IGN);
+        signal(SIGHUP, SIG_IGN);
+        for (;;) {
+            ssize_t length = recv(ends[1], &asked, sizeof asked, 0);
+            if (length < 0 && errno == EINTR)
+                continue;
+            if (length <= 0)
+                _exit(0);
+            int opened = open_connection(port), error = opened < 0 ? errno : 0;
+            (void)!foliot__descriptor_send(ends[1], &error, sizeof error, opened, 0);
+            if (opened >= 0)
+                close(opened);
+        }
     }
     close(ends[1]);
     if (process < 0)
@@ -361,17 +356,6 @@ void foliot__agones_watch_stop(foliot__agones_watch *w)
     w->socket = -1;
 }
 
-static void begin_watch(foliot__agones_watch *w, uint16_t port, uint64_t now_ns)
-{
-    w->socket = connect_to(port);
-    w->head = w->in_chunk = w->ends_chunk = w->too_long = false;
-    w->size_count = 0;
-    w->length = w->got = w->taken = 0;
-    if (w->socket < 0 || !send_request(w->socket, port, "GET", "/watch/gameserver", "") ||
-        fcntl(w->socket, F_SETFL, O_NONBLOCK) != 0)
-        lose_watch(w, now_ns);
-}
-
 // More bytes. False: there are none now.
 static bool receive(foliot__agones_watch *w, uint64_t now_ns)
 {
@@ -465,8 +449,15 @@ static bool take_bytes(foliot__agones_watch *w, uint64_t now_ns, foliot__agones_
 bool foliot__agones_watch_poll(foliot__agones_watch *w, uint16_t port, uint64_t now_ns,
                                foliot__agones_server *out)
 {
-    if (w->socket < 0 && now_ns >= w->again_ns)
-        begin_watch(w, port, now_ns);
+    if (w->socket < 0 && now_ns >= w->again_ns) {
+        w->socket = connect_to(port);
+        w->head = w->in_chunk = w->ends_chunk = w->too_long = false;
+        w->size_count = 0;
+        w->length = w->got = w->taken = 0;
+        if (w->socket < 0 || !send_request(w->socket, port, "GET", "/watch/gameserver", "") ||
+            fcntl(w->socket, F_SETFL, O_NONBLOCK) != 0)
+            lose_watch(w, now_ns);
+    }
     while (w->socket >= 0) {
         if (take_bytes(w, now_ns, out))
             return true;

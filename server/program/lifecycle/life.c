@@ -82,19 +82,20 @@ static bool anybody_plays(const foliot__app *a)
     return presence.players > presence.absent;
 }
 
-static void suspend(foliot__app *a)
+void foliot__life_update(foliot__app *a)
 {
-    for (uint32_t i = 0; i < a->hosted_count; i++)
-        a->hosted[i].suspended = a->hosted[i].recording && !a->hosted[i].ended;
-    foliot__log_note("draining",
-                     "drained: the recordings of the sessions that run are left to be resumed");
-    a->ending = a->life.suspends = true;
-    foliot_server_stop(a->server, NULL, foliot__clock_now_ns());
-}
-
-// Recordings end as soon as no tick follows, not when all peers have said goodbye.
-static void end_recordings(foliot__app *a)
-{
+    uint64_t now = foliot__clock_now_ns();
+    foliot__rotation_update(a);
+    if (a->life.drains_until_ns && !a->ending &&
+        (now >= a->life.drains_until_ns || !anybody_plays(a))) {
+        for (uint32_t i = 0; i < a->hosted_count; i++)
+            a->hosted[i].suspended = a->hosted[i].recording && !a->hosted[i].ended;
+        foliot__log_note("draining",
+                         "drained: the recordings of the sessions that run are left to be resumed");
+        a->ending = a->life.suspends = true;
+        foliot_server_stop(a->server, NULL, foliot__clock_now_ns());
+    }
+    // Recordings end as soon as no tick follows, not when all peers have said goodbye.
     if (!a->ending || a->life.ended ||
         foliot_server_get_step_age_ns(a->server, foliot__clock_now_ns()))
         return;
@@ -102,16 +103,6 @@ static void end_recordings(foliot__app *a)
     foliot__hosted_end_all(a->hosted, a->hosted_count);
     for (uint32_t i = 0; i < a->hosted_count; i++)
         foliot__rotation_finish(a, &a->hosted[i]);
-}
-
-void foliot__life_update(foliot__app *a)
-{
-    uint64_t now = foliot__clock_now_ns();
-    foliot__rotation_update(a);
-    if (a->life.drains_until_ns && !a->ending &&
-        (now >= a->life.drains_until_ns || !anybody_plays(a)))
-        suspend(a);
-    end_recordings(a);
 }
 
 // -- the backend
@@ -128,16 +119,6 @@ bool foliot__life_takes_orders(const char *name)
 {
     const foliot__life_kind *kind = find_kind(name);
     return kind && kind->take_order;
-}
-
-static void take_orders(foliot__app *a)
-{
-    foliot__life_order order;
-    while (a->life.kind && a->life.kind->take_order && a->life.kind->take_order(&order))
-        if (!a->choices->sessions.scenes)
-            foliot__life_order_done(a, &order, "this server was started without --scenes DIR");
-        else if (!a->life.host(a, &order))
-            foliot__life_order_done(a, &order, "no memory");
 }
 
 void foliot__life_order_done(foliot__app *a, const foliot__life_order *order, const char *why)
@@ -164,39 +145,39 @@ void foliot__life_resuming(foliot__app *a, uint32_t number, uint32_t count)
         a->life.kind->resuming(number, count);
 }
 
-// A step that does not end makes the server dead to its supervisor, though the loop runs.
-static void tell_alive(foliot__app *a, uint64_t now)
-{
-    foliot__life *life = &a->life;
-    char status[128];
-    if (!life->interval_ns || now - life->told_ns < life->interval_ns)
-        return;
-    bool stuck = foliot_server_get_step_age_ns(a->server, now) > 2 * life->interval_ns;
-    if (stuck && !life->stuck)
-        foliot__log_note("blocked-step",
-                         "a step does not end: the supervisor is not told any more that this "
-                         "server is alive");
-    life->stuck = stuck;
-    if (stuck)
-        return;
-    life->told_ns = now;
-    foliot_server_presence presence = foliot_server_get_presence(a->server);
-    snprintf(status, sizeof status, "%s%u sessions, %u players",
-             life->drains_until_ns ? "draining: " : "", sessions_left(a),
-             presence.players - presence.absent);
-    life->kind->alive(status);
-}
-
 static void look(uv_timer_t *timer)
 {
     foliot__app *a = timer->data;
     uint64_t now = foliot__clock_now_ns();
-    tell_alive(a, now);
+    // A step that does not end makes the server dead to its supervisor, though the loop runs.
+    foliot__life *life = &a->life;
+    char status[128];
+    if (life->interval_ns && now - life->told_ns >= life->interval_ns) {
+        bool stuck = foliot_server_get_step_age_ns(a->server, now) > 2 * life->interval_ns;
+        if (stuck && !life->stuck)
+            foliot__log_note("blocked-step",
+                             "a step does not end: the supervisor is not told any more that this "
+                             "server is alive");
+        life->stuck = stuck;
+        if (!stuck) {
+            life->told_ns = now;
+            foliot_server_presence presence = foliot_server_get_presence(a->server);
+            snprintf(status, sizeof status, "%s%u sessions, %u players",
+                     life->drains_until_ns ? "draining: " : "", sessions_left(a),
+                     presence.players - presence.absent);
+            life->kind->alive(status);
+        }
+    }
     if (now - a->life.trimmed_ns >= TRIM_EVERY_NS) {
         a->life.trimmed_ns = now;
         foliot__recordings_trim_soon(a);
     }
-    take_orders(a);
+    foliot__life_order order;
+    while (a->life.kind && a->life.kind->take_order && a->life.kind->take_order(&order))
+        if (!a->choices->sessions.scenes)
+            foliot__life_order_done(a, &order, "this server was started without --scenes DIR");
+        else if (!a->life.host(a, &order))
+            foliot__life_order_done(a, &order, "no memory");
     if (a->life.drains_until_ns || a->drained || a->admin.waiting)
         foliot__app_wake(a); // where no tick is due for long
 }

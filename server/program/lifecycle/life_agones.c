@@ -206,14 +206,6 @@ static int complain(int code, const char *why)
     return code;
 }
 
-static void keep_address(void)
-{
-    bool six = strchr(agones.about.address, ':') != NULL;
-    if (*agones.about.address && agones.about.port)
-        snprintf(agones.address, sizeof agones.address, six ? "[%s]:%u" : "%s:%u",
-                 agones.about.address, agones.about.port);
-}
-
 const char *foliot__life_agones_address(void)
 {
     return agones.address;
@@ -240,7 +232,10 @@ static int open_agones(bool port_is_given, uint64_t *port)
     }
     if (!port_is_given && agones.about.port)
         *port = agones.about.port;
-    keep_address();
+    bool six = strchr(agones.about.address, ':') != NULL;
+    if (*agones.about.address && agones.about.port)
+        snprintf(agones.address, sizeof agones.address, six ? "[%s]:%u" : "%s:%u",
+                 agones.about.address, agones.about.port);
     agones.open = true;
     if (pthread_create(&agones.thread, NULL, talk, NULL) != 0)
         return complain(FOLIOT__EXIT_AGAIN, "no thread");

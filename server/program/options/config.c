@@ -70,19 +70,6 @@ static bool add(const foliot__node *value, const char *name)
     return true;
 }
 
-static bool add_flag(const foliot__node *value, const char *name)
-{
-    bool yes = value->kind == FOLIOT__SCALAR && strcmp(value->as.text, "true") == 0;
-    if (!yes && (value->kind != FOLIOT__SCALAR || strcmp(value->as.text, "false") != 0))
-        return wrong(value->place, name, "true or false is wanted here");
-    char *argument = yes ? foliot__reading_allocate(&config.reading, strlen(name) + 3) : NULL;
-    if (argument) {
-        sprintf(argument, "--%s", name);
-        config.argv[config.argc++] = argument;
-    }
-    return true;
-}
-
 static const foliot__option *find(const foliot__option *options, const foliot__node *key)
 {
     const foliot__option *nearest = NULL;
@@ -122,8 +109,18 @@ static bool take_pair(const foliot__option *options, const foliot__node *key,
         return true;
     config.keys[config.key_count].name = o->name;
     config.keys[config.key_count++].line = key->place.line;
-    if (o->kind == FOLIOT__OPTION_FLAG)
-        return add_flag(value, o->name);
+    if (o->kind == FOLIOT__OPTION_FLAG) {
+        bool yes = value->kind == FOLIOT__SCALAR && strcmp(value->as.text, "true") == 0;
+        if (!yes && (value->kind != FOLIOT__SCALAR || strcmp(value->as.text, "false") != 0))
+            return wrong(value->place, o->name, "true or false is wanted here");
+        char *argument =
+            yes ? foliot__reading_allocate(&config.reading, strlen(o->name) + 3) : NULL;
+        if (argument) {
+            sprintf(argument, "--%s", o->name);
+            config.argv[config.argc++] = argument;
+        }
+        return true;
+    }
     if (value->kind == FOLIOT__SCALAR)
         return add(value, o->name);
     if (o->kind != FOLIOT__OPTION_TEXTS || value->kind != FOLIOT__SEQUENCE)

@@ -81,42 +81,6 @@ static void on_second(uv_timer_t *timer)
 
 // -- the web service's thread
 
-static void write_row(foliot__json *j, const foliot__lobby_row *row)
-{
-    const foliot_session_info *s = &row->info;
-    foliot__json_object(j, NULL);
-    foliot__json_text(j, "name", s->name);
-    foliot__json_text(j, "scene", row->scene);
-    foliot__json_text(j, "state", s->paused ? "paused" : s->closed ? "closed" : "running");
-    foliot__json_count(j, "tick", s->tick);
-    foliot__json_real(j, "tick_hz", s->pace_hz);
-    foliot__json_count(j, "player_limit", s->player_limit);
-    foliot__json_count(j, "players", s->players);
-    foliot__json_count(j, "spectators", s->spectators);
-    foliot__json_close(j);
-}
-
-static void write_sessions(foliot__app *a, FILE *out)
-{
-    foliot__lobby *l = &a->lobby;
-    foliot__json j = foliot__json_to(out);
-    foliot__json_object(&j, NULL);
-    foliot__json_bool(&j, "create", a->choices->web.create);
-    foliot__json_array(&j, "sessions");
-    uv_mutex_lock(&l->mutex);
-    uint32_t count = l->row_count, all = l->session_count;
-    foliot__lobby_row *rows = malloc((count ? count : 1) * sizeof *rows);
-    if (rows)
-        memcpy(rows, l->rows, count * sizeof *rows);
-    uv_mutex_unlock(&l->mutex);
-    for (uint32_t i = 0; rows && i < count; i++)
-        write_row(&j, &rows[i]);
-    free(rows);
-    foliot__json_close(&j);
-    foliot__json_count(&j, "count", all);
-    foliot__json_line(&j);
-}
-
 static void answer_sessions(void *user, const foliot__http_request *request)
 {
     foliot__app *a = user;
@@ -131,8 +95,36 @@ static void answer_sessions(void *user, const foliot__http_request *request)
     }
     atomic_store(&a->lobby.asked_ns, foliot__clock_now_ns());
     FILE *out = open_memstream(&text, &length);
-    if (out)
-        write_sessions(a, out);
+    if (out) {
+        foliot__lobby *l = &a->lobby;
+        foliot__json j = foliot__json_to(out);
+        foliot__json_object(&j, NULL);
+        foliot__json_bool(&j, "create", a->choices->web.create);
+        foliot__json_array(&j, "sessions");
+        uv_mutex_lock(&l->mutex);
+        uint32_t count = l->row_count, all = l->session_count;
+        foliot__lobby_row *rows = malloc((count ? count : 1) * sizeof *rows);
+        if (rows)
+            memcpy(rows, l->rows, count * sizeof *rows);
+        uv_mutex_unlock(&l->mutex);
+        for (uint32_t i = 0; rows && i < count; i++) {
+            const foliot_session_info *s = &rows[i].info;
+            foliot__json_object(&j, NULL);
+            foliot__json_text(&j, "name", s->name);
+            foliot__json_text(&j, "scene", rows[i].scene);
+            foliot__json_text(&j, "state", s->paused ? "paused" : s->closed ? "closed" : "running");
+            foliot__json_count(&j, "tick", s->tick);
+            foliot__json_real(&j, "tick_hz", s->pace_hz);
+            foliot__json_count(&j, "player_limit", s->player_limit);
+            foliot__json_count(&j, "players", s->players);
+            foliot__json_count(&j, "spectators", s->spectators);
+            foliot__json_close(&j);
+        }
+        free(rows);
+        foliot__json_close(&j);
+        foliot__json_count(&j, "count", all);
+        foliot__json_line(&j);
+    }
     if (out && fclose(out) == 0)
         foliot__http_answer(http, request->id, 200, JSON_TYPE, text, length);
     else

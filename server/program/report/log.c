@@ -123,21 +123,6 @@ void foliot__log_flush(void)
     uv_mutex_unlock(&ring.mutex);
 }
 
-// The thread is abandoned if stderr is blocked.
-static void close_ring(void)
-{
-    foliot__log_flush();
-    if (!ring.runs)
-        return;
-    uv_mutex_lock(&ring.mutex);
-    bool empty = ring.count == 0 && !ring.writing;
-    ring.closing = true;
-    uv_cond_signal(&ring.filled);
-    uv_mutex_unlock(&ring.mutex);
-    if (empty)
-        uv_thread_join(&ring.thread);
-}
-
 static uint64_t take_lost(void)
 {
     if (!ring.runs)
@@ -209,7 +194,17 @@ bool foliot__log_start(const char *format)
 void foliot__log_stop(void)
 {
     foliot__log_close(&log_);
-    close_ring();
+    // The thread is abandoned if stderr is blocked.
+    foliot__log_flush();
+    if (!ring.runs)
+        return;
+    uv_mutex_lock(&ring.mutex);
+    bool empty = ring.count == 0 && !ring.writing;
+    ring.closing = true;
+    uv_cond_signal(&ring.filled);
+    uv_mutex_unlock(&ring.mutex);
+    if (empty)
+        uv_thread_join(&ring.thread);
 }
 
 void foliot__log_lines(const char *text)

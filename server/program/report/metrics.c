@@ -99,19 +99,6 @@ static double resident_bytes(void)
     return (double)resident * (double)sysconf(_SC_PAGESIZE);
 }
 
-// Names that every Prometheus client library has.
-static void print_process(FILE *out)
-{
-    struct rusage used;
-    getrusage(RUSAGE_SELF, &used);
-    double seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
-                     1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
-    print_head(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.");
-    fprintf(out, "process_cpu_seconds_total %.6f\n", seconds);
-    print_gauge(out, "process_resident_memory_bytes", resident_bytes(), "Resident memory.");
-    print_gauge(out, "process_open_fds", open_files(), "Open file descriptors.");
-}
-
 // The counters of the pages and of their data channels.
 static void print_web(FILE *out, const foliot__web_counters *web)
 {
@@ -162,5 +149,13 @@ void foliot__metrics_print(const foliot__metrics *m, const foliot__http_counters
                     "Time that the step of a tick took, rules and recording included.");
     print_histogram(out, "foliot_tick_lateness_seconds", &m->lateness,
                     "Time from a tick's deadline until it was closed.");
-    print_process(out);
+    // Names that every Prometheus client library has.
+    struct rusage used;
+    getrusage(RUSAGE_SELF, &used);
+    double seconds = (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+                     1e-6 * (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    print_head(out, "process_cpu_seconds_total", "counter", "Processor time, user and system.");
+    fprintf(out, "process_cpu_seconds_total %.6f\n", seconds);
+    print_gauge(out, "process_resident_memory_bytes", resident_bytes(), "Resident memory.");
+    print_gauge(out, "process_open_fds", open_files(), "Open file descriptors.");
 }

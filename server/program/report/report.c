@@ -73,8 +73,21 @@ static void file_written(uv_work_t *work, int status)
     free(r);
 }
 
-static void keep_state(const foliot_divergence_report *found, bool json, uv_loop_t *loop)
+void foliot__report_divergence(const foliot_divergence_report *found, const foliot_scene *scene,
+                               bool json, uv_loop_t *loop)
 {
+    char text[2048], line[2200];
+    if (so_far.reports == FOLIOT__REPORTS_MAX) // that it was found is logged all the same
+        return;
+    so_far.reports++;
+    (json ? foliot_divergence_report_print_json
+          : foliot_divergence_report_print_text)(found, scene, text, sizeof text);
+    if (json)
+        snprintf(line, sizeof line, "%s\n", text);
+    else
+        snprintf(line, sizeof line, "%s  %-10s %u bytes of requests and responses\n", text,
+                 "searched", found->exchanged);
+    foliot__log_lines(line);
     uint64_t bytes = found->before_bytes + found->after_bytes + found->setup_bytes;
     if (so_far.writing || so_far.files == FOLIOT__REPORT_FILES_MAX ||
         bytes > FOLIOT__REPORT_BYTES_MAX - so_far.bytes)
@@ -93,22 +106,4 @@ static void keep_state(const foliot_divergence_report *found, bool json, uv_loop
     so_far.bytes += so_far.writing ? bytes : 0;
     if (!so_far.writing)
         free(r);
-}
-
-void foliot__report_divergence(const foliot_divergence_report *found, const foliot_scene *scene,
-                               bool json, uv_loop_t *loop)
-{
-    char text[2048], line[2200];
-    if (so_far.reports == FOLIOT__REPORTS_MAX) // that it was found is logged all the same
-        return;
-    so_far.reports++;
-    (json ? foliot_divergence_report_print_json
-          : foliot_divergence_report_print_text)(found, scene, text, sizeof text);
-    if (json)
-        snprintf(line, sizeof line, "%s\n", text);
-    else
-        snprintf(line, sizeof line, "%s  %-10s %u bytes of requests and responses\n", text,
-                 "searched", found->exchanged);
-    foliot__log_lines(line);
-    keep_state(found, json, loop);
 }

@@ -104,46 +104,6 @@ static void let_beside(ruleset *r, const char *file, uint64_t access)
         let_folder_of(r, real, access);
 }
 
-static void let_scenes(ruleset *r, const foliot__server_choices *choices,
-                       const foliot__arguments *arguments)
-{
-    for (uint32_t i = 0; i < arguments->operand_count; i++)
-        let_beside(r, arguments->operands[i], READING);
-    for (uint32_t i = 0; i < choices->sessions.named.count; i++) {
-        const char *file = strchr(choices->sessions.named.items[i], '=');
-        let_beside(r, file ? file + 1 : NULL, READING);
-    }
-    let(r, choices->sessions.scenes, READING);
-    let_beside(r, choices->sessions.rules, READING);
-}
-
-// Reports of divergences are written into the working folder, as are recordings without a folder.
-static void let_written(ruleset *r, const foliot__server_choices *choices)
-{
-    let(r, ".", WRITING);
-    let(r, choices->recording.folder, WRITING);
-    let(r, choices->sessions.resume_all, WRITING);
-    let_beside(r, choices->recording.file, WRITING);
-    for (uint32_t i = 0; i < choices->sessions.resumes.count; i++)
-        let_beside(r, choices->sessions.resumes.items[i], WRITING);
-    let_beside(r, choices->web.bans, WRITING);
-    let_beside(r, choices->access.used_tokens, WRITING);
-    let_beside(r, choices->web.admin_socket, WRITING | LANDLOCK_ACCESS_FS_MAKE_SOCK);
-    let(r, "/dev/null", READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
-}
-
-static void let_read(ruleset *r, const foliot__server_choices *choices)
-{
-    for (size_t i = 0; i < sizeof system_files / sizeof system_files[0]; i++)
-        let(r, system_files[i], READING);
-    let(r, choices->access.password, READING);
-    let(r, choices->recording.sign, READING);
-    let_beside(r, choices->access.key, READING);      // read again, and may be another file then
-    let_beside(r, choices->web.admin_token, READING); // so this
-    if (choices->sessions.allow_modules)              // with libraries of their own
-        let(r, "/", READING);
-}
-
 static const char *why_not(void)
 {
     return errno == EMFILE || errno == ENFILE ? "no descriptor was left for that"
@@ -167,9 +127,34 @@ const char *foliot__sandbox_files(const foliot__server_choices *choices,
         about.handled_access_fs, 0};
     if (r.descriptor < 0)
         return why_not();
-    let_read(&r, choices);
-    let_scenes(&r, choices, arguments);
-    let_written(&r, choices);
+    for (size_t i = 0; i < sizeof system_files / sizeof system_files[0]; i++)
+        let(&r, system_files[i], READING);
+    let(&r, choices->access.password, READING);
+    let(&r, choices->recording.sign, READING);
+    let_beside(&r, choices->access.key, READING);      // read again, and may be another file then
+    let_beside(&r, choices->web.admin_token, READING); // so this
+    if (choices->sessions.allow_modules)               // with libraries of their own
+        let(&r, "/", READING);
+    for (uint32_t i = 0; i < arguments->operand_count; i++)
+        let_beside(&r, arguments->operands[i], READING);
+    for (uint32_t i = 0; i < choices->sessions.named.count; i++) {
+        const char *file = strchr(choices->sessions.named.items[i], '=');
+        let_beside(&r, file ? file + 1 : NULL, READING);
+    }
+    let(&r, choices->sessions.scenes, READING);
+    let_beside(&r, choices->sessions.rules, READING);
+    // Reports of divergences are written into the working folder, as are recordings without a
+    // folder.
+    let(&r, ".", WRITING);
+    let(&r, choices->recording.folder, WRITING);
+    let(&r, choices->sessions.resume_all, WRITING);
+    let_beside(&r, choices->recording.file, WRITING);
+    for (uint32_t i = 0; i < choices->sessions.resumes.count; i++)
+        let_beside(&r, choices->sessions.resumes.items[i], WRITING);
+    let_beside(&r, choices->web.bans, WRITING);
+    let_beside(&r, choices->access.used_tokens, WRITING);
+    let_beside(&r, choices->web.admin_socket, WRITING | LANDLOCK_ACCESS_FS_MAKE_SOCK);
+    let(&r, "/dev/null", READING | LANDLOCK_ACCESS_FS_WRITE_FILE);
     errno = r.lacks;
     bool done = !r.lacks && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
                 syscall(SYS_landlock_restrict_self, r.descriptor, 0) == 0;

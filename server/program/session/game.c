@@ -64,19 +64,6 @@ static int take_script(foliot__hosted *h, const char *text, size_t length, const
     return make_script(h, name);
 }
 
-static int read_script(foliot__hosted *h, const char *file)
-{
-    errno = 0;
-    h->script = foliot__file_slurp_text(file, FOLIOT_RULES_SCRIPT_BYTES_MAX, &h->script_bytes);
-    if (!h->script)
-        return complain(file, errno && errno != EFBIG
-                                  ? foliot__file_problem(errno)
-                                  : "a script has at most 1 MiB (1,048,576 bytes)");
-    if (h->script_bytes == 0)
-        return complain(file, "the file is empty");
-    return make_script(h, file);
-}
-
 // -- modules
 
 static const char *module_problem(const foliot_rules_module *module)
@@ -93,24 +80,6 @@ static const char *module_problem(const foliot_rules_module *module)
                    kind->restore
                ? NULL
                : "its kind lacks a name or a function";
-}
-
-static int load_module(foliot__hosted *h, const char *file)
-{
-    char problem[PROBLEM_BYTES] = "";
-    const foliot_rules_module *module =
-        foliot__module_open(file, "foliot_rules_entry", offsetof(foliot_rules_module, kind_bytes),
-                            problem, sizeof problem);
-    if (!module)
-        return complain(file, problem);
-    if (module_problem(module))
-        return complain(file, module_problem(module));
-    h->rules_version = module->kind->version;
-    foliot_status status =
-        foliot_rules_create(module->kind, h->rules_scene, &h->rules, problem, sizeof problem);
-    if (status == FOLIOT_STATUS_OK)
-        return 0;
-    return complain(file, *problem ? problem : foliot_status_get_text(status));
 }
 
 // -- making
@@ -133,12 +102,34 @@ int foliot__hosted_make_rules(foliot__hosted *h, const foliot_scene *scene,
         return complain(file, "the scene takes no commands: it lacks limits: {commands_max}");
     if (!options->rules && scene->script_kind == FOLIOT_SCRIPT_LUA)
         return take_script(h, scene->script_text, scene->script_bytes, file);
-    if (options->rules && !ends_with(file, ".so"))
-        return read_script(h, file);
-    return options->allows_modules
-               ? load_module(h, file)
-               : complain(file, "a module runs with all rights of this server: it is loaded with "
-                                "--allow-modules");
+    if (options->rules && !ends_with(file, ".so")) {
+        errno = 0;
+        h->script = foliot__file_slurp_text(file, FOLIOT_RULES_SCRIPT_BYTES_MAX, &h->script_bytes);
+        if (!h->script)
+            return complain(file, errno && errno != EFBIG
+                                      ? foliot__file_problem(errno)
+                                      : "a script has at most 1 MiB (1,048,576 bytes)");
+        if (h->script_bytes == 0)
+            return complain(file, "the file is empty");
+        return make_script(h, file);
+    }
+    if (!options->allows_modules)
+        return complain(file, "a module runs with all rights of this server: it is loaded with "
+                              "--allow-modules");
+    char problem[PROBLEM_BYTES] = "";
+    const foliot_rules_module *module =
+        foliot__module_open(file, "foliot_rules_entry", offsetof(foliot_rules_module, kind_bytes),
+                            problem, sizeof problem);
+    if (!module)
+        return complain(file, problem);
+    if (module_problem(module))
+        return complain(file, module_problem(module));
+    h->rules_version = module->kind->version;
+    foliot_status status =
+        foliot_rules_create(module->kind, h->rules_scene, &h->rules, problem, sizeof problem);
+    if (status == FOLIOT_STATUS_OK)
+        return 0;
+    return complain(file, *problem ? problem : foliot_status_get_text(status));
 }
 
 int foliot__hosted_resume_rules(foliot__hosted *h, const foliot_replay_summary *about,

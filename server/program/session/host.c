@@ -94,21 +94,6 @@ static bool name_recording(foliot__hosted *hosted, const char *folder)
     return length >= 0 && (size_t)length < bytes;
 }
 
-// Ticks in a real second. Where time is in seconds a tick is as long as the time until the next;
-// elsewhere (days, periods) the scene's own step stays, since only its pace is in real seconds.
-static void set_pace(foliot_scene *scene, const char *file, double tick_hz)
-{
-    char note[192];
-    scene->pace_hz = tick_hz;
-    if (foliot__time_in_seconds(scene->unit_time)) {
-        scene->dt = 1 / tick_hz;
-        return;
-    }
-    snprintf(note, sizeof note, "--tick-hz sets the pace alone; a tick stays %g %s", scene->dt,
-             *scene->unit_time ? scene->unit_time : "units of its time");
-    foliot__host_complain(0, file, note);
-}
-
 static int apply_options(foliot__hosted *hosted, const char *file,
                          const foliot__host_options *options)
 {
@@ -126,8 +111,20 @@ static int apply_options(foliot__hosted *hosted, const char *file,
             return foliot__host_complain(FOLIOT__EXIT_USAGE, "--integrator", why);
         scene->integrator = id;
     }
-    if (options->tick_hz > 0)
-        set_pace(scene, file, options->tick_hz);
+    if (options->tick_hz > 0) {
+        // Ticks in a real second. Where time is in seconds a tick is as long as the time until the
+        // next; elsewhere (days, periods) the scene's own step stays, since only its pace is in
+        // real seconds.
+        char note[192];
+        scene->pace_hz = options->tick_hz;
+        if (foliot__time_in_seconds(scene->unit_time)) {
+            scene->dt = 1 / options->tick_hz;
+        } else {
+            snprintf(note, sizeof note, "--tick-hz sets the pace alone; a tick stays %g %s",
+                     scene->dt, *scene->unit_time ? scene->unit_time : "units of its time");
+            foliot__host_complain(0, file, note);
+        }
+    }
     if (!(scene->pace_hz > 0))
         return foliot__host_complain(
             FOLIOT__EXIT_SCENE, file,
@@ -156,21 +153,6 @@ static foliot_recording_config recording_config(double pace_hz, const foliot_sig
     return config;
 }
 
-// A recording that did not end, and that no process is writing to.
-static bool unfinished(const char *file)
-{
-    foliot_replay *replay;
-    int descriptor = foliot__file_open(file);
-    bool idle = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
-    if (descriptor >= 0)
-        close(descriptor);
-    if (!idle || foliot__replay_look(file, &replay, NULL) != FOLIOT_STATUS_OK)
-        return false;
-    bool closed = foliot_replay_get_summary(replay)->closed;
-    foliot_replay_close(replay);
-    return !closed;
-}
-
 // A key, a scene or bans, for example, that somebody named by mistake.
 static bool something_else(const char *file)
 {
@@ -189,7 +171,17 @@ int foliot__host_keep_unfinished(const char *file)
     if (something_else(file))
         return foliot__host_complain(FOLIOT__EXIT_ERROR, file,
                                      "is there already, and is no recording");
-    if (!unfinished(file))
+    // A recording that did not end, and that no process is writing to.
+    foliot_replay *replay;
+    int descriptor = foliot__file_open(file);
+    bool idle = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (!idle || foliot__replay_look(file, &replay, NULL) != FOLIOT_STATUS_OK)
+        return 0;
+    bool closed = foliot_replay_get_summary(replay)->closed;
+    foliot_replay_close(replay);
+    if (closed)
         return 0;
     snprintf(kept, sizeof kept, "%s.unfinished", file);
     for (int i = 2; access(kept, F_OK) == 0 && i < 1000; i++)
@@ -277,26 +269,6 @@ void foliot__hosted_number(foliot__hosted *hosted, uint64_t number)
     memcpy(hosted->name, name, sizeof name);
 }
 
-// Reports the bytes behind the last whole block, and what became of them.
-static void tell_salvage(const char *file, const foliot_resumption *about)
-{
-    unsigned long long tick = about->tick, bytes = about->cut_bytes;
-    if (about->was_closed)
-        fprintf(stderr,
-                "foliot-server: %s had ended in order at tick %llu; it goes on from there\n", file,
-                tick);
-    else if (bytes == 0)
-        fprintf(stderr,
-                "foliot-server: %s ends with a whole block at tick %llu; nothing was cut off\n",
-                file, tick);
-    else
-        fprintf(stderr,
-                "foliot-server: %s is whole up to tick %llu; %llu bytes behind it were cut "
-                "off%s%s: %s\n",
-                file, tick, bytes, *about->kept_in ? " and kept in " : "", about->kept_in,
-                about->damage);
-}
-
 static int resume_exit(foliot_status status)
 {
     switch (status) {
@@ -325,7 +297,22 @@ static void take_resumption(foliot__hosted *hosted, const char *file)
 {
     const foliot_resumption *about = foliot_recording_get_resumption(hosted->recording);
     const char *name = hosted->scene ? hosted->scene->name : hosted->terms.name;
-    tell_salvage(file, about);
+    // Reports the bytes behind the last whole block, and what became of them.
+    unsigned long long tick = about->tick, bytes = about->cut_bytes;
+    if (about->was_closed)
+        fprintf(stderr,
+                "foliot-server: %s had ended in order at tick %llu; it goes on from there\n", file,
+                tick);
+    else if (bytes == 0)
+        fprintf(stderr,
+                "foliot-server: %s ends with a whole block at tick %llu; nothing was cut off\n",
+                file, tick);
+    else
+        fprintf(stderr,
+                "foliot-server: %s is whole up to tick %llu; %llu bytes behind it were cut "
+                "off%s%s: %s\n",
+                file, tick, bytes, *about->kept_in ? " and kept in " : "", about->kept_in,
+                about->damage);
     take_name(hosted, *about->session ? about->session : *name ? name : "main");
     snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", file);
     hosted->resumed = true;

@@ -33,14 +33,6 @@ static bool find_scene(const foliot__hosted *h, const char *next, char *file, si
     return length >= 0 && (size_t)length < bytes;
 }
 
-// Whether too many scenes in a row have ended early.
-static bool hurries(foliot__hosted *h)
-{
-    bool early = foliot__clock_now_ns() - h->begun_ns < EARLY_NS;
-    h->hurried = early ? h->hurried + 1 : 0;
-    return h->hurried > EARLY_MAX;
-}
-
 // One scene that follows: read, made and recorded on one of libuv's workers, since a large one
 // takes longer than a tick of the sessions beside it.
 typedef struct foliot__follow_up {
@@ -66,14 +58,6 @@ static void open_scene(uv_work_t *work)
     if (o->code == 0)
         o->code = foliot__hosted_record(&o->next, &options);
     foliot__host_complain_into(NULL, 0);
-}
-
-static void discard(foliot__hosted *h)
-{
-    foliot_world_destroy(h->world);
-    foliot__hosted_end_recording(h);
-    foliot__hosted_destroy_rules(h);
-    foliot_scene_destroy(h->scene);
 }
 
 // The loop does nothing else meanwhile than to give the scene its place.
@@ -104,7 +88,10 @@ static void give_up(follow_up *o)
 {
     foliot__app *a = o->app;
     char note[SCENE_FILE_BYTES + sizeof o->problem + 160];
-    discard(&o->next);
+    foliot_world_destroy(o->next.world);
+    foliot__hosted_end_recording(&o->next);
+    foliot__hosted_destroy_rules(&o->next);
+    foliot_scene_destroy(o->next.scene);
     if (o->code) {
         snprintf(note, sizeof note, "%s: the next scene, %s, cannot be hosted: %s", o->name,
                  o->file, o->problem);
@@ -138,26 +125,6 @@ static void begin(follow_up *o)
     FOLIOT_ASSERT(queued == 0); // it fails for want of a function alone
 }
 
-// One after the other: the workers have recordings to end as well.
-static bool open_later(foliot__app *a, foliot__hosted *h, const char *file)
-{
-    follow_up *o = calloc(1, sizeof *o), **last = &a->following;
-    if (!o)
-        return false;
-    o->work.data = o;
-    o->app = a;
-    o->place = h;
-    memcpy(o->name, h->name, sizeof o->name);
-    snprintf(o->file, sizeof o->file, "%s", file);
-    h->next = FOLIOT__NEXT_OPENS;
-    while (*last)
-        last = &(*last)->later;
-    *last = o;
-    if (a->following == o)
-        begin(o);
-    return true;
-}
-
 bool foliot__app_follow(foliot__app *a, const char *session)
 {
     const char *next = "";
@@ -175,12 +142,30 @@ bool foliot__app_follow(foliot__app *a, const char *session)
         foliot__log_note("next-scene", "the next scene is no name of a file beside this one");
         return false;
     }
-    if (hurries(h)) {
+    // Whether too many scenes in a row have ended early.
+    bool early = foliot__clock_now_ns() - h->begun_ns < EARLY_NS;
+    h->hurried = early ? h->hurried + 1 : 0;
+    if (h->hurried > EARLY_MAX) {
         snprintf(note, sizeof note,
                  "%s: %u scenes in a row ended within %u s: the next one, %s, is not hosted",
                  h->name, h->hurried, (unsigned)(EARLY_NS / 1000000000u), file);
         foliot__log_note("next-scene", note);
         return false;
     }
-    return open_later(a, h, file);
+    // One after the other: the workers have recordings to end as well.
+    follow_up *o = calloc(1, sizeof *o), **last = &a->following;
+    if (!o)
+        return false;
+    o->work.data = o;
+    o->app = a;
+    o->place = h;
+    memcpy(o->name, h->name, sizeof o->name);
+    snprintf(o->file, sizeof o->file, "%s", file);
+    h->next = FOLIOT__NEXT_OPENS;
+    while (*last)
+        last = &(*last)->later;
+    *last = o;
+    if (a->following == o)
+        begin(o);
+    return true;
 }

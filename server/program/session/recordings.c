@@ -38,32 +38,6 @@ static struct {
     pid_t helper;
 } helper = {.socket = -1};
 
-// One at a time: a slow command delays the next ones, not the server.
-static void run_command(const char *command, const char *file)
-{
-    int status = 0;
-    pid_t child = fork();
-    if (child == 0) {
-        signal(SIGINT, SIG_DFL);
-        signal(SIGTERM, SIG_DFL);
-        signal(SIGHUP, SIG_DFL);
-        signal(SIGPIPE, SIG_DFL);
-        signal(SIGXFSZ, SIG_DFL);
-        execl("/bin/sh", "sh", "-c", command, "sh", file, (char *)NULL);
-        _exit(127);
-    }
-    if (child < 0)
-        fprintf(stderr, "foliot-server: --on-recording %s: %s\n", file, strerror(errno));
-    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
-    if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) != 0)
-        fprintf(stderr, "foliot-server: --on-recording %s: the command ended with exit code %d\n",
-                file, WEXITSTATUS(status));
-    else if (child > 0 && WIFSIGNALED(status))
-        fprintf(stderr, "foliot-server: --on-recording %s: the command was ended by signal %d\n",
-                file, WTERMSIG(status));
-}
-
 // Ends with the server: its socket closes then. Signals that are meant for the server also reach
 // this process, since it is in its group.
 static _Noreturn void help(int socket, const char *command)
@@ -80,7 +54,30 @@ static _Noreturn void help(int socket, const char *command)
         if (length <= 0)
             _exit(0);
         file[length] = 0;
-        run_command(command, file);
+        // One at a time: a slow command delays the next ones, not the server.
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0) {
+            signal(SIGINT, SIG_DFL);
+            signal(SIGTERM, SIG_DFL);
+            signal(SIGHUP, SIG_DFL);
+            signal(SIGPIPE, SIG_DFL);
+            signal(SIGXFSZ, SIG_DFL);
+            execl("/bin/sh", "sh", "-c", command, "sh", file, (char *)NULL);
+            _exit(127);
+        }
+        if (child < 0)
+            fprintf(stderr, "foliot-server: --on-recording %s: %s\n", file, strerror(errno));
+        while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+            ;
+        if (child > 0 && WIFEXITED(status) && WEXITSTATUS(status) != 0)
+            fprintf(stderr,
+                    "foliot-server: --on-recording %s: the command ended with exit code %d\n", file,
+                    WEXITSTATUS(status));
+        else if (child > 0 && WIFSIGNALED(status))
+            fprintf(stderr,
+                    "foliot-server: --on-recording %s: the command was ended by signal %d\n", file,
+                    WTERMSIG(status));
         if (lock >= 0)
             close(lock);
     }
@@ -174,16 +171,12 @@ static int by_age(const void *a, const void *b)
     return strcmp(one->path, other->path);
 }
 
-static bool is_recording(const char *name)
-{
-    size_t length = strlen(name), tail = sizeof SUFFIX - 1;
-    return length > tail && name[0] != '.' && strcmp(name + length - tail, SUFFIX) == 0;
-}
-
 static bool look_at(const char *folder, const char *name, listed *entry)
 {
     struct stat about;
-    if (!is_recording(name) || asprintf(&entry->path, "%s/%s", folder, name) < 0)
+    size_t length = strlen(name), tail = sizeof SUFFIX - 1;
+    if ((length <= tail || name[0] == '.' || strcmp(name + length - tail, SUFFIX) != 0) ||
+        asprintf(&entry->path, "%s/%s", folder, name) < 0)
         return false;
     if (lstat(entry->path, &about) != 0 || !S_ISREG(about.st_mode)) {
         free(entry->path);

@@ -27,17 +27,6 @@ static void note_failure(const foliot__hosted *h, const char *why)
     foliot__log_warning("not-rotated", h->name, note, FOLIOT_STATUS_IO);
 }
 
-// The part before ends when this one has ticks, and with them who plays. Until then a crash leaves
-// both without an end, and the part before goes on.
-static void end_former(foliot__app *a, foliot__hosted *h)
-{
-    foliot__hosted former = {.recording = h->former};
-    memcpy(former.name, h->name, sizeof former.name);
-    memcpy(former.recording_file, h->former_file, sizeof former.recording_file);
-    h->former = NULL;
-    foliot__recordings_close_taken(a, &former);
-}
-
 static bool has_ticks(const foliot_recording *recording)
 {
     foliot_recording_state state = foliot_recording_get_state(recording);
@@ -57,7 +46,13 @@ void foliot__rotation_finish(foliot__app *a, foliot__hosted *h)
         foliot_recording_abandon(h->former); // it is what goes on
         h->former = NULL;
     } else {
-        end_former(a, h);
+        // The part before ends when this one has ticks, and with them who plays. Until then a crash
+        // leaves both without an end, and the part before goes on.
+        foliot__hosted former = {.recording = h->former};
+        memcpy(former.name, h->name, sizeof former.name);
+        memcpy(former.recording_file, h->former_file, sizeof former.recording_file);
+        h->former = NULL;
+        foliot__recordings_close_taken(a, &former);
     }
 }
 
@@ -91,20 +86,6 @@ static void rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
     snprintf(h->recording_file, sizeof h->recording_file, "%s", next.recording_file);
 }
 
-// Whether there is a part to end or to begin, as soon as no step runs.
-static bool is_due(foliot__app *a, foliot__hosted *h, uint64_t now)
-{
-    uint64_t age_ns = (uint64_t)(a->choices->recording.minutes * NS_PER_MINUTE);
-    if (!h->served || h->ended || !h->recording || !h->world) {
-        h->recorded_ns = 0;
-        foliot__rotation_finish(a, h);
-        return false;
-    }
-    if (h->recorded_ns == 0)
-        h->recorded_ns = now;
-    return h->former || (int64_t)(now - h->recorded_ns) >= (int64_t)age_ns;
-}
-
 void foliot__rotation_update(foliot__app *a)
 {
     uint64_t now = foliot__clock_now_ns();
@@ -115,7 +96,16 @@ void foliot__rotation_update(foliot__app *a)
     for (uint32_t i = 0; i < a->hosted_count; i++) {
         uint32_t at = (first + i) % a->hosted_count;
         foliot__hosted *h = &a->hosted[at];
-        if (!is_due(a, h, now))
+        // Whether there is a part to end or to begin, as soon as no step runs.
+        uint64_t age_ns = (uint64_t)(a->choices->recording.minutes * NS_PER_MINUTE);
+        if (!h->served || h->ended || !h->recording || !h->world) {
+            h->recorded_ns = 0;
+            foliot__rotation_finish(a, h);
+            continue;
+        }
+        if (h->recorded_ns == 0)
+            h->recorded_ns = now;
+        if (!h->former && !((int64_t)(now - h->recorded_ns) >= (int64_t)age_ns))
             continue;
         a->rotates_first = at + 1;
         if (!foliot_server_get_world(a->server, h->name)) {
