@@ -33,11 +33,6 @@ report "there are pages" "$([ "${#pages[@]}" -ge 20 ] || echo "only ${#pages[@]}
 for page in "${pages[@]}"; do
     report "$page" "$(perl tests/unit/docs_check.pl . "$work/help" "$page")"
 done
-options=$(sed "/^Examples:/,/^$/d" "$work/help" | grep -oE -- "--[a-z][a-z-]*" | sort -u | grep -vE "^--(help|version)$")
-report "there are options" "$([ "$(wc -l <<<"$options")" -ge 30 ] || echo "$options")"
-report "docs/reference/options.md has every option" "$(for option in $options; do
-    grep -qE -- '`'"$option"'[ `]' docs/reference/options.md || echo "$option"
-done)"
 report "every page is in the list of docs/README.md" "$(for page in "${pages[@]}"; do
     case $page in docs/README.md | docs/*) ;; *) continue ;; esac
     [ "$page" = docs/README.md ] || grep -qF "(${page#docs/})" docs/README.md || echo "$page"

@@ -23,23 +23,38 @@ static struct {
 } given = {.interval = 1};
 
 #define SERVER_OPTIONS                                                                             \
-    {"server", "URL", FOLIOT__OPTION_TEXT, &server.url,                                            \
-     .help = "or HOST:PORT, or PORT; FOLIOT_SERVER, else http://127.0.0.1:7780 unless said"},      \
-        {"socket", "PATH", FOLIOT__OPTION_TEXT, &server.socket,                                    \
-         .help = "the Unix socket of --admin-socket; FOLIOT_SOCKET unless said"},                  \
-        {"token-file", "FILE", FOLIOT__OPTION_TEXT, &server.token,                                 \
-         .help = "has the server's bearer token; FOLIOT_TOKEN_FILE unless said"},                  \
+    {"server",                                                                                     \
+     "URL",                                                                                        \
+     FOLIOT__OPTION_TEXT,                                                                          \
+     &server.url,                                                                                  \
+     .help = "address of the server (default http://127.0.0.1:7780)",                              \
+     .details = "URL may also be HOST:PORT, or PORT. `FOLIOT_SERVER` in the environment replaces " \
+                "the default. It excludes --socket."},                                             \
+        {"socket",                                                                                 \
+         "PATH",                                                                                   \
+         FOLIOT__OPTION_TEXT,                                                                      \
+         &server.socket,                                                                           \
+         .help = "Unix socket of the server's --admin-socket",                                     \
+         .details =                                                                                \
+             "The default is `FOLIOT_SOCKET` in the environment, unless --server is given."},      \
+        {"token-file",                                                                             \
+         "FILE",                                                                                   \
+         FOLIOT__OPTION_TEXT,                                                                      \
+         &server.token,                                                                            \
+         .help = "file with the bearer token of the server's --admin-token",                       \
+         .details = "The default is `FOLIOT_TOKEN_FILE` in the environment."},                     \
     {                                                                                              \
-        "json", NULL, FOLIOT__OPTION_FLAG, &server.json, .help = "prints the answer as it came"    \
+        "json", NULL, FOLIOT__OPTION_FLAG, &server.json,                                           \
+            .help = "prints the server's answer unchanged"                                         \
     }
 #define REASON_OPTION                                                                              \
     {                                                                                              \
-        "reason", "TEXT", FOLIOT__OPTION_TEXT, &given.reason, .help = "what players are told"      \
+        "reason", "TEXT", FOLIOT__OPTION_TEXT, &given.reason, .help = "reason that players see"    \
     }
 #define SECONDS_OPTION                                                                             \
     {                                                                                              \
         "seconds", "N", FOLIOT__OPTION_COUNT, &given.seconds, 1, 3153600000.0,                     \
-            .help = "the ban lasts; for good unless said"                                          \
+            .help = "duration of the ban (default: no end)"                                        \
     }
 static const foliot__option plain[] = {SERVER_OPTIONS, {0}};
 static const foliot__option reasoned[] = {REASON_OPTION, SERVER_OPTIONS, {0}};
@@ -49,57 +64,67 @@ static const foliot__option creating[] = {
     SERVER_OPTIONS,
     {0}};
 static const foliot__option saying[] = {
-    {"player", "N", FOLIOT__OPTION_TEXT, &given.player, .help = "to this player alone"},
+    {"player", "N", FOLIOT__OPTION_TEXT, &given.player, .help = "sends to this player only"},
     SERVER_OPTIONS,
     {0}};
 static const foliot__option watching[] = {
     {"interval", "SECONDS", FOLIOT__OPTION_REAL, &given.interval, 0.1, 3600,
-     .help = "between two looks; 1 unless said"},
-    {"times", "N", FOLIOT__OPTION_COUNT, &given.times, 1, 0, .help = "ends after N looks"},
+     .help = "seconds between two requests"},
+    {"times", "N", FOLIOT__OPTION_COUNT, &given.times, 1, 0, .help = "ends after N requests"},
     SERVER_OPTIONS,
     {0}};
 
 const foliot__command foliot__ctl_admin_commands[] = {
     {"status", "[options]", "shows the server as a whole", "  foliotctl status\n", plain, 0, 0,
      NULL},
-    {"top", "[options]", "shows the server and its sessions, again and again",
+    {"top", "[options]", "shows the server and its sessions again and again",
      "  foliotctl top --socket /run/foliot/admin\n", watching, 0, 0, NULL},
     {"sessions", "[options]", "lists sessions", "  foliotctl sessions --server game.example:7780\n",
      plain, 0, 0, NULL},
-    {"create", "NAME SCENE [options]", "hosts a scene of the server's folder",
-     "  foliotctl create arena spacewar.yaml\n", creating, 2, 2, NULL},
-    {"pause", "SESSION", "holds a session; players stay connected", "  foliotctl pause arena\n",
-     plain, 1, 1, NULL},
-    {"resume", "SESSION", "goes on with it", "  foliotctl resume arena\n", plain, 1, 1, NULL},
+    {"create", "NAME SCENE [options]", "hosts a scene from the server's folder",
+     "  foliotctl create arena spacewar.yaml\n", creating, 2, 2,
+     "The folder is that of the server's --scenes. The session is recorded."},
+    {"pause", "SESSION", "pauses a session; players stay connected", "  foliotctl pause arena\n",
+     plain, 1, 1, "None of its ticks is due."},
+    {"resume", "SESSION", "continues a paused session", "  foliotctl resume arena\n", plain, 1, 1,
+     "The ticks of the pause are not made up for."},
     {"end", "SESSION [options]", "ends a session", "  foliotctl end arena --reason 'time is up'\n",
-     reasoned, 1, 1, NULL},
-    {"drain", "[SESSION]", "lets nobody new in; without SESSION the server ends with its last one",
-     "  foliotctl drain\n", plain, 0, 1, NULL},
-    {"undrain", "[options]", "lets newcomers in again", "  foliotctl undrain\n", plain, 0, 0, NULL},
-    {"players", "SESSION", "lists players", "  foliotctl players arena\n", plain, 1, 1, NULL},
+     reasoned, 1, 1, "Its players see the reason, and its recording is complete."},
+    {"drain", "[SESSION]", "admits no new players; without SESSION also ends the server",
+     "  foliotctl drain\n", plain, 0, 1,
+     "Without SESSION it applies to all: no new session is hosted, and the server ends with its "
+     "last one."},
+    {"undrain", "[options]", "admits new players again", "  foliotctl undrain\n", plain, 0, 0,
+     NULL},
+    {"players", "SESSION", "lists players", "  foliotctl players arena\n", plain, 1, 1,
+     "It shows the number, name and address of each, and whether it watches or steps."},
     {"kick", "SESSION PLAYER [options]", "removes a player, by number or name",
-     "  foliotctl kick arena ann --reason 'be nice'\n", reasoned, 2, 2, NULL},
+     "  foliotctl kick arena ann --reason 'be nice'\n", reasoned, 2, 2,
+     "A number is written 3 or #3; no name is a number."},
     {"ban", "SESSION PLAYER [options]", "removes a player and bans its address",
-     "  foliotctl ban arena 3 --seconds 86400\n", banning, 2, 2, NULL},
+     "  foliotctl ban arena 3 --seconds 86400\n", banning, 2, 2,
+     "The name is banned instead if the player's connection is gone."},
     {"bans", "[options]", "lists bans", "  foliotctl bans\n", plain, 0, 0, NULL},
     {"refuse", "address|name|client WHO [options]",
      "bans an address or network, a name, or the client of a token",
      "  foliotctl refuse address 203.0.113.9 --reason 'floods'\n"
      "  foliotctl refuse address 2001:db8::/32\n"
      "  foliotctl refuse client 1042\n",
-     banning, 2, 2, NULL},
-    {"unban", "WHO", "lifts the bans of an address, a name or a client",
+     banning, 2, 2,
+     "A client is given by its number in its token. Players who are already in stay until they "
+     "leave or are kicked."},
+    {"unban", "WHO", "lifts the bans of an address or network, a name or a client",
      "  foliotctl unban 203.0.113.9\n", plain, 1, 1, NULL},
-    {"say", "SESSION TEXT [options]", "sends a message", "  foliotctl say arena 'five minutes'\n",
-     saying, 2, 2, NULL},
+    {"say", "SESSION TEXT [options]", "sends a message to all players, or to one",
+     "  foliotctl say arena 'five minutes'\n", saying, 2, 2, NULL},
     {"command", "SESSION JSON", "gives a command to the next tick",
      "  foliotctl command arena '{\"command\": \"gravity\", \"acceleration\": [0, 0, -1]}'\n",
      plain, 2, 2, NULL},
     {"vars", "SESSION", "shows session variables", "  foliotctl vars arena\n", plain, 1, 1, NULL},
-    {"record", "SESSION [FILE]", "begins a recording", "  foliotctl record arena\n", plain, 1, 2,
-     NULL},
-    {"unrecord", "SESSION", "ends the recording", "  foliotctl unrecord arena\n", plain, 1, 1,
-     NULL},
+    {"record", "SESSION [FILE]", "begins a recording at the present tick",
+     "  foliotctl record arena\n", plain, 1, 2, NULL},
+    {"unrecord", "SESSION", "ends the recording, which is then complete",
+     "  foliotctl unrecord arena\n", plain, 1, 1, NULL},
     {0}};
 
 // What a command asks for: # stands for its first operand, + for its second.

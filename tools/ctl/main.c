@@ -18,13 +18,17 @@ static const foliot__command token_commands[] = {
     {"key", "FILE", "makes a key for connect tokens, in a new file",
      "  foliotctl key arena.key\n"
      "  foliot-server scenes/spacewar.yaml --bind 0.0.0.0 --key arena.key\n",
-     no_options, 1, 1, NULL},
-    {"token", "--key FILE [options]", "prints a connect token, which lets one client in",
+     no_options, 1, 1,
+     "No other user may read FILE. A server that is started with it (--key) admits only clients "
+     "with a token."},
+    {"token", "--key FILE [options]", "prints a connect token, which admits one client",
      "  foliotctl token --key arena.key --server 203.0.113.5:7777 > ada.token\n"
      "  foliot-client --token ada.token\n"
      "  foliotctl token --key arena.key --role spectator --session main --seconds 3600\n",
-     foliot__ctl_token_options, 0, 0, NULL},
-    {"show", "FILE [--key FILE]", "says what a token is good for",
+     foliot__ctl_token_options, 0, 0,
+     "A token is one line of text, and a secret of one client. The client may come back with it "
+     "after a lost connection. No running server is needed."},
+    {"show", "FILE [--key FILE]", "shows what a token is good for",
      "  foliotctl show ada.token\n"
      "  foliotctl show ada.token --key arena.key\n",
      foliot__ctl_show_options, 1, 1, NULL},

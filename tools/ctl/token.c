@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "crypto/secret_file.h"
@@ -26,26 +27,28 @@ static struct {
 } given = {.session = "", .role = "player", .user = "", .seconds = 60};
 
 const foliot__option foliot__ctl_token_options[] = {
-    {"key", "FILE", FOLIOT__OPTION_TEXT, &given.key, .help = "the key of the servers"},
+    {"key", "FILE", FOLIOT__OPTION_TEXT, &given.key, .help = "key of the servers"},
     {"server", "ADDR[:PORT]", FOLIOT__OPTION_TEXTS, &given.servers,
-     .help =
-         "that it is good for, at most 8; without one: every server that has the key, once each"},
+     .help = "server that the token is for (default: any with the key)",
+     .details = "At most 8 are given. Without one the token is good once at every server that has "
+                "the key."},
     {"session", "NAME", FOLIOT__OPTION_TEXT, &given.session, .high = FOLIOT_NAME_BYTES - 1,
-     .help = "that it lets in to; any unless said"},
-    {"role", "ROLE", FOLIOT__OPTION_TEXT, &given.role,
-     .help = "player, spectator or admin; player unless said"},
+     .help = "session that it admits to (default: any)"},
+    {"role", "player|spectator|admin", FOLIOT__OPTION_TEXT, &given.role,
+     .help = "role that it admits to"},
     {"client", "N", FOLIOT__OPTION_COUNT, &given.client,
-     .help = "number of the client, as you count them; 0 unless said"},
+     .help = "number of the client, which the issuer chooses (default 0)"},
     {"seconds", "S", FOLIOT__OPTION_COUNT, &given.seconds, 1, SECONDS_MAX,
-     .help = "it is good for joining so long; 60 unless said"},
+     .help = "time for which it is good for joining"},
     {"user", "TEXT", FOLIOT__OPTION_TEXT, &given.user, .high = FOLIOT_TOKEN_USER_BYTES_MAX,
-     .help = "what the host of the game learns about the client"},
+     .help = "text about the client, for the host of the game"},
     {"link", "URL", FOLIOT__OPTION_TEXT, &given.link, .high = LINK_BYTES,
-     .help = "prints a link for a browser: the address of the server's --web, or of its proxy"},
+     .help = "prints a link for a browser; URL is the address of the server's --web",
+     .details = "URL may be the address of a proxy in front of it."},
     {0}};
 const foliot__option foliot__ctl_show_options[] = {
     {"key", "FILE", FOLIOT__OPTION_TEXT, &given.key,
-     .help = "the key of the servers: shows what the client cannot read too"},
+     .help = "key of the servers: also shows the parts that the client cannot read"},
     {0}};
 
 #define KEYS_BYTES ((size_t)FOLIOT_KEYS_MAX * FOLIOT_KEY_BYTES)
@@ -99,9 +102,7 @@ static int describe(const foliot__program *program, const foliot__arguments *arg
     *token = foliot_token_default((uint64_t)time(NULL));
     token->expires_s = token->created_s + given.seconds;
     token->client = given.client;
-    if (!foliot_role_find(given.role, &token->role))
-        return foliot__options_wrong(program, arguments,
-                                     "--role is player, spectator or admin, not '%s'", given.role);
+    FOLIOT_ASSERT(foliot_role_find(given.role, &token->role)); // the table has them all
     if (strcmp(foliot__text_clean(clean, sizeof clean, given.session), given.session) != 0)
         return foliot__options_wrong(program, arguments,
                                      "--session: a name has no control characters, and is UTF-8");
