@@ -46,7 +46,7 @@ const foliot__option verify_options[] = {
 #ifndef FOLIOT_REPLAY_CORE
     {"rules", NULL, FOLIOT__OPTION_FLAG, &rules_wanted,
      .help = "requires that the session's rules run again and agree",
-     .details = "The rules of a session that are a script run again from the recording. Every "
+     .details = "Rules that are a script run again from the recording. Every "
                 "command of theirs and their saved state are compared with the recorded ones. The "
                 "first difference is named by tick, command and field, and the exit status is 3. "
                 "With --rules the exit status is 5 if the rules cannot run here, or if there are "
@@ -57,7 +57,8 @@ const foliot__option verify_options[] = {
     {"key", "FILE", FOLIOT__OPTION_TEXT, &key_text,
      .help = "requires that all of each recording is signed by this public key",
      .details = "FILE may also be the key's 64 hexadecimal digits. If the signature does not cover "
-                "all, or is by another key, a line says so, and the exit status is 5. The exit "
+                "all, or is by another key, a line names the signed part or the other key, and the "
+                "exit status is 5. The exit "
                 "status is 4 if a signature does not fit the recording."},
 #endif
     {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted,
