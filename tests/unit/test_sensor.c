@@ -351,6 +351,42 @@ static void a_bullet_is_sensed_at_every_phase(void **state)
         }
 }
 
+// Many of them, with other bodies between: each is entered once and left once, by what passes up to
+// 83 in a tick.
+static void a_bullet_is_sensed_by_any_number_of_sensors(void **state)
+{
+    (void)state;
+    for (uint32_t sensors = 63; sensors <= 100; sensors += sensors == 65 ? 35 : 1) {
+        static char text[32768];
+        static foliot_sensor_event events[512];
+        uint32_t entered[256] = {0}, left[256] = {0};
+        int length =
+            snprintf(text, sizeof text,
+                     HEAD "bodies:\n  - {position: [-0.5, 0.3, 0], velocity: [100, 0, 0],\n"
+                          "     shape: {kind: sphere, radius: 0.002}}\n");
+        for (uint32_t k = 0; k < sensors; k++)
+            length += snprintf(text + length, sizeof text - (size_t)length,
+                               "  - {static: true, sensor: true, position: [%.2f, 0, 0],\n"
+                               "     shape: {kind: box, half: [0.005, 1, 1]}}\n"
+                               "  - {static: true, position: [%.2f, 9, 0], " BALL "}\n",
+                               0.02 * k, 0.02 * k);
+        foliot_world *world = text_world(text);
+        for (int t = 0; t < 6; t++) {
+            step_ticks(world, 1);
+            uint32_t count = foliot_world_get_sensor_events(world, events, 512);
+            for (uint32_t k = 0; k < count; k++) {
+                assert_int_equal(events[k].body, 0);
+                (events[k].change == FOLIOT_SENSOR_ENTER ? entered : left)[events[k].sensor]++;
+            }
+        }
+        for (uint32_t k = 0; k < sensors; k++) {
+            assert_int_equal(entered[1 + 2 * k], 1);
+            assert_int_equal(left[1 + 2 * k], 1);
+        }
+        foliot_world_destroy(world);
+    }
+}
+
 // A ball that flies past a ball-shaped sensor at a distance: sensed if and only if that is less
 // than both radii.
 static void a_near_miss_is_not_sensed(void **state)
@@ -449,6 +485,7 @@ int main(void)
         cmocka_unit_test(a_bullet_is_sensed_at_every_phase),
         cmocka_unit_test(a_near_miss_is_not_sensed),
         cmocka_unit_test(a_bullet_that_bounces_is_sensed),
+        cmocka_unit_test(a_bullet_is_sensed_by_any_number_of_sensors),
         cmocka_unit_test(a_turning_sensor_sweeps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,6 +16,7 @@
 
 #define STEPS_MAX 64 // of an advancement; the second half of them covers the whole way
 #define STEP_MIN 0x1p-10
+#define LISTED_MAX 64 // sensors; where there are more, all bodies are looked at
 
 // -- what a sensor senses
 
@@ -254,58 +255,75 @@ static uint32_t lower_bound(const foliot__sensed_pair *pairs, uint32_t count,
     return low;
 }
 
-// Tests one sensor and a body on a piece of its way, unless they are known to overlap.
-static void test_piece(foliot_world *world, uint32_t sensor, sensor_piece *s, uint32_t body,
-                       sensor_piece *b)
+// The slots to look for sensors in, ascending: those of the sensors, or all.
+typedef struct sensor_list {
+    uint32_t slots[LISTED_MAX];
+    uint32_t count;
+    bool all;
+} sensor_list;
+
+static void list_sensors(const foliot_world *world, sensor_list *list)
 {
-    foliot__sensed_pair *passed = foliot__sensed_passed(world), pair;
-    if (!foliot__may_touch(world, sensor, body) || !may_meet_on_way(s, b))
-        return;
-    pair = pair_of(world, sensor, body);
-    const foliot__sensed_pair *before = foliot__sensed_before(world);
-    uint32_t at = lower_bound(before, world->sensed_before_count, &pair);
-    if (at < world->sensed_before_count && compare(&before[at], &pair) == 0)
-        return;
-    at = lower_bound(passed, world->passed_count, &pair);
-    if ((at < world->passed_count && compare(&passed[at], &pair) == 0) || !meet_on_way(s, b))
-        return;
-    if (world->passed_count == world->capacity.sensed) {
-        world->counters.events_dropped++;
-        return;
+    list->count = 0;
+    list->all = false;
+    for (uint32_t i = 0; i < world->body_count && !list->all; i++) {
+        if (!is_sensor(world, i))
+            continue;
+        list->all = list->count == LISTED_MAX;
+        if (!list->all)
+            list->slots[list->count++] = i;
     }
-    memmove(&passed[at + 1], &passed[at], (world->passed_count++ - at) * sizeof *passed);
-    passed[at] = pair;
+    if (list->all)
+        list->count = world->body_count;
 }
 
 // Tests a body that moves from its last known place at `from` to (x, q) at `to`, in shares of the
 // substep, against all sensors.
-static void test_way(foliot_world *world, uint32_t body, double from, double to, const double x[3],
-                     const double q[4])
+static void test_way(foliot_world *world, const sensor_list *list, uint32_t body, double from,
+                     double to, const double x[3], const double q[4])
 {
+    const foliot__sensed_pair *before = foliot__sensed_before(world);
+    foliot__sensed_pair *passed = foliot__sensed_passed(world);
     sensor_piece b = {.turned = 0};
     foliot__solid_shape(world, body, &b.solid);
     path_pose(world, body, b.from, b.q_from);
     memcpy(b.to, x, sizeof b.to);
     memcpy(b.q_to, q, sizeof b.q_to);
     measure_turning(world, body, &b);
-    for (uint32_t i = 0; i < world->body_count; i++) {
-        if (!is_sensor(world, i))
+    for (uint32_t n = 0; n < list->count; n++) {
+        uint32_t i = list->all ? n : list->slots[n];
+        if (!is_sensor(world, i) || !foliot__may_touch(world, i, body))
             continue;
         sensor_piece s = {.turned = 0}, part;
-        foliot__solid_shape(world, i, &s.solid);
+        foliot__solid_shape(world, i, &part.solid);
         path_pose(world, i, s.from, s.q_from);
         present_pose(world, i, s.to, s.q_to);
-        measure_turning(world, i, &s);
-        part = s;
         for (int k = 0; k < 3; k++) {
             part.from[k] = s.from[k] + (s.to[k] - s.from[k]) * from;
             part.to[k] = to < 1 ? s.from[k] + (s.to[k] - s.from[k]) * to : s.to[k];
         }
+        if (!may_meet_on_way(&part, &b))
+            continue;
+        const foliot__sensed_pair pair = pair_of(world, i, body);
+        uint32_t at = lower_bound(before, world->sensed_before_count, &pair);
+        if (at < world->sensed_before_count && compare(&before[at], &pair) == 0)
+            continue; // it overlaps already
+        measure_turning(world, i, &s);
+        part.turned = s.turned;
         for (int k = 0; k < 4; k++) {
             part.q_from[k] = s.q_from[k] + (s.q_to[k] - s.q_from[k]) * from;
             part.q_to[k] = to < 1 ? s.q_from[k] + (s.q_to[k] - s.q_from[k]) * to : s.q_to[k];
         }
-        test_piece(world, i, &part, body, &b);
+        at = lower_bound(passed, world->passed_count, &pair);
+        if ((at < world->passed_count && compare(&passed[at], &pair) == 0) ||
+            !meet_on_way(&part, &b))
+            continue;
+        if (world->passed_count == world->capacity.sensed) {
+            world->counters.events_dropped++;
+            continue;
+        }
+        memmove(&passed[at + 1], &passed[at], (world->passed_count++ - at) * sizeof *passed);
+        passed[at] = pair;
     }
 }
 
@@ -343,8 +361,10 @@ void foliot__sensors_bend(foliot_world *world, uint32_t body, double share, cons
     foliot__sensed_path *path = &foliot__sensed_paths(world)[body];
     if (world->capacity.sensed == 0 || !is_visitor(world, body))
         return;
+    sensor_list list;
+    list_sensors(world, &list);
     const double d[3] = {x[0] - path->x[0], x[1] - path->x[1], x[2] - path->x[2]};
-    test_way(world, body, path->share, share, x, q);
+    test_way(world, &list, body, path->share, share, x, q);
     path->slack -= foliot__vec3_length(d);
     path->share = share;
     memcpy(path->x, x, sizeof path->x);
@@ -356,10 +376,14 @@ void foliot__sensors_sweep(foliot_world *world)
     if (world->capacity.sensed == 0)
         return;
     foliot__sensed_path *path = foliot__sensed_paths(world);
+    sensor_list list;
+    list_sensors(world, &list);
     double most = 0; // that a sensor moved
-    for (uint32_t s = 0; s < world->body_count; s++)
+    for (uint32_t n = 0; n < list.count; n++) {
+        uint32_t s = list.all ? n : list.slots[n];
         if (is_sensor(world, s))
             most = foliot__larger(most, moved_by(world, s));
+    }
     for (uint32_t i = 0; i < world->body_count; i++) {
         if (!is_visitor(world, i))
             continue;
@@ -367,7 +391,7 @@ void foliot__sensors_sweep(foliot_world *world)
         path[i].slack -= moved_by(world, i) + most;
         present_pose(world, i, x, q);
         if (path[i].slack <= 0)
-            test_way(world, i, path[i].share, 1, x, q);
+            test_way(world, &list, i, path[i].share, 1, x, q);
     }
     for (uint32_t i = 0; i < world->body_count; i++) {
         path[i].share = 0;
