@@ -14,14 +14,10 @@
 static foliot_status probe_digest(foliot_replay *replay, const foliot__recording_content *content,
                                   foliot_digest *digest)
 {
-    foliot_status status = FOLIOT_STATUS_OK;
-    if (!replay->probe.self)
-        status = foliot__replay_new(replay, &replay->probe_hosted, &replay->probe);
-    if (status != FOLIOT_STATUS_OK) {
-        replay->probe = (foliot_simulation){0};
+    if (foliot__replay_probe(replay) != FOLIOT_STATUS_OK)
         return FOLIOT_STATUS_MEMORY; // it was made of this setup before
-    }
-    status = foliot_simulation_restore(&replay->probe, content->keyframe, content->keyframe_length);
+    foliot_status status =
+        foliot_simulation_restore(&replay->probe, content->keyframe, content->keyframe_length);
     if (status == FOLIOT_STATUS_OK)
         *digest = foliot_simulation_get_digest(&replay->probe);
     return status;
@@ -33,7 +29,7 @@ static foliot_status digest_of(foliot_replay *replay, const foliot__recording_co
     if (replay->outline)
         return foliot__captured_digest(replay->outline, content->keyframe, content->keyframe_length,
                                        digest);
-    if (replay->foreign->digest)
+    if (replay->kind->digest)
         return probe_digest(replay, content, digest);
     *digest = foliot_digest_compute(content->keyframe, content->keyframe_length);
     return FOLIOT_STATUS_OK;
@@ -65,7 +61,7 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
     uint8_t bytes[16];
     bool rules_false = false;
     // Nothing starts from a keyframe of a kind that is not known.
-    if (!replay->outline && !replay->foreign)
+    if (!replay->outline && !replay->kind)
         return FOLIOT_STATUS_OK;
     bool packed = content->keyframe_packed;
     foliot_status status =
@@ -101,7 +97,7 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
     else
         foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
                            "the keyframe of tick %" PRIu64 " does not fit this %s (%s)",
-                           content->tick, replay->foreign ? "simulation" : "scene",
+                           content->tick, replay->scene ? "scene" : "simulation",
                            foliot_status_get_text(status));
     if (replay->damage.status == FOLIOT_STATUS_OK) {
         replay->keyframe_false = true;

@@ -10,11 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static foliot_status scratch_world(foliot_replay *replay)
-{
-    return replay->scratch ? FOLIOT_STATUS_OK : foliot__replay_new_world(replay, &replay->scratch);
-}
-
 static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *simulation)
 {
     if (replay->segment_packed)
@@ -28,7 +23,7 @@ static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *s
     foliot__damage_set(
         &damage, FOLIOT_STATUS_CORRUPT, replay->content.number, replay->content.offset,
         "the keyframe of tick %" PRIu64 " does not fit this %s (%s)", replay->segment_tick,
-        replay->foreign ? "simulation" : "scene",
+        replay->scene ? "scene" : "simulation",
         foliot_status_get_text(status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_CORRUPT : status));
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_STATUS_CORRUPT;
@@ -39,7 +34,9 @@ static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *s
 void foliot_replay_set_host(foliot_replay *replay, const foliot_host *host)
 {
     replay->host = host ? *host : (foliot_host){0};
-    replay->hosted.host = replay->host;
+    foliot_hosted_world *hosted = foliot__replay_hosted(replay);
+    if (hosted)
+        hosted->host = replay->host;
     if (replay->callbacks_named && !foliot__replay_callbacks_missing(replay)) {
         replay->callbacks_named = false;
         replay->damage = (foliot_damage){0};
@@ -67,7 +64,7 @@ const foliot_damage *foliot_replay_get_damage(const foliot_replay *replay)
 
 const foliot_world *foliot_replay_get_world(const foliot_replay *replay)
 {
-    return replay->world;
+    return foliot_simulation_get_world(&replay->simulation);
 }
 
 const foliot_simulation *foliot_replay_get_simulation(const foliot_replay *replay)
@@ -196,17 +193,12 @@ foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick)
 
 static foliot_status start_anew(foliot_replay *replay)
 {
-    foliot_hosted_world hosted;
     foliot_simulation simulation;
-    foliot_status status = foliot__replay_new(replay, &hosted, &simulation);
+    foliot_status status = foliot__replay_new(replay, &simulation);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    foliot__replay_drop(&replay->simulation);
+    foliot_simulation_destroy(&replay->simulation);
     replay->simulation = simulation;
-    if (!replay->foreign) {
-        replay->world = hosted.world;
-        foliot__replay_take_world(replay);
-    }
     return FOLIOT_STATUS_OK;
 }
 
@@ -250,7 +242,7 @@ static foliot_status refused_step(foliot_replay *replay, uint64_t tick)
     foliot__damage_set(&damage, FOLIOT_STATUS_CORRUPT, replay->content.number,
                        replay->content.offset,
                        "this %s does not take the inputs or commands of tick %" PRIu64,
-                       replay->foreign ? "simulation" : "scene", tick);
+                       replay->scene ? "scene" : "simulation", tick);
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_STATUS_CORRUPT;
 }
@@ -419,20 +411,18 @@ static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
 {
     if (covers_tick(&replay->content, tick) && replay->held_valid)
         return FOLIOT_STATUS_OK;
-    foliot_status status = scratch_world(replay);
+    foliot_status status = foliot__replay_probe(replay);
     if (status == FOLIOT_STATUS_OK)
         status = load_keyframe(replay, keyframe_before(replay, tick));
-    if (status == FOLIOT_STATUS_OK) {
-        foliot_hosted_world hosted = {.world = replay->scratch};
-        foliot_simulation scratch = {.kind = &foliot_world_kind, .self = &hosted};
-        status = restore_segment(replay, &scratch);
-    }
+    if (status == FOLIOT_STATUS_OK)
+        status = restore_segment(replay, &replay->probe);
     if (status != FOLIOT_STATUS_OK)
         return status;
+    const foliot_world *world = foliot_simulation_get_world(&replay->probe);
     for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++) {
-        foliot_input held = foliot_world_get_player_controls(replay->scratch, p);
+        foliot_input held = foliot_world_get_player_controls(world, p);
         replay->held[p] = (foliot__recording_held){
-            .joined = foliot_world_get_player_body(replay->scratch, p) != FOLIOT_NO_BODY,
+            .joined = foliot_world_get_player_body(world, p) != FOLIOT_NO_BODY,
             .buttons = held.buttons};
         memcpy(replay->held[p].axes, held.axes, sizeof held.axes);
     }
@@ -472,7 +462,8 @@ static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
             before[before_count] = (foliot_input){.player = p, .buttons = held[p].buttons};
             memcpy(before[before_count++].axes, held[p].axes, sizeof held[p].axes);
         }
-        status = foliot_world_step_back(replay->world, before, before_count, &replay->host);
+        status = foliot_world_step_back(foliot__replay_hosted(replay)->world, before, before_count,
+                                        &replay->host);
     } else {
         status = FOLIOT_STATUS_MEMORY;
     }
@@ -486,10 +477,11 @@ foliot_status foliot_replay_step_back(foliot_replay *replay)
     uint64_t tick = foliot_replay_get_tick(replay);
     if (tick <= replay->about.first_tick)
         return FOLIOT_STATUS_NOT_FOUND;
-    if (!replay->world)
+    const foliot_world *world = foliot_replay_get_world(replay);
+    if (!world)
         return foliot_replay_seek(replay, tick - 1);
     const foliot_integrator_info *integrator =
-        foliot_integrator_get_info(foliot_world_get_integrator(replay->world));
+        foliot_integrator_get_info(foliot_world_get_integrator(world));
     foliot_status status = FOLIOT_STATUS_UNSUPPORTED;
     if (integrator->reversible == FOLIOT_REVERSIBILITY_EXACT)
         status = step_inverse(replay, tick - 1);

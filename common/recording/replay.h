@@ -19,19 +19,16 @@ struct foliot_replay {
     foliot_scene *scene;
     foliot_world_config capacities;
     size_t world_bytes;
-    foliot_world *outline;         // of a world: its head, without tables
-    foliot_world *world, *scratch; // scratch is made when it is first needed
+    foliot_world *outline; // of a world: its head, without tables
     foliot_host host;
-    const foliot_simulation_kind *foreign; // NULL: a world, or a kind that is not known
-    foliot_hosted_world hosted;            // `world` with its host
-    foliot_simulation simulation;          // that; or the foreign one
+    const foliot_simulation_kind *kind; // of what is replayed; NULL: it is not known
+    foliot_simulation simulation;       // as replayed; its `self` is NULL where there is none
+    foliot_simulation probe; // another one for looks at keyframes, made when first needed
     foliot_replay_summary about;
     foliot_damage damage; // the first one found
     bool callbacks_named; // it is that callbacks are missing
     bool keyframe_false;  // it is a keyframe whose bytes do not give its digest
     uint64_t keyframe_false_tick;
-    foliot_hosted_world probe_hosted; // for such checks, of a kind with a digest of its own
-    foliot_simulation probe;
 
     uint64_t (*index)[2]; // tick and offset of keyframe blocks, complete up to the damage
     uint32_t index_count, index_capacity;
@@ -63,14 +60,12 @@ foliot_status foliot__replay_look(const char *file, foliot_replay **replay, foli
 bool foliot__replay_callbacks_missing(const foliot_replay *replay);
 // foliot_replay_step without a look at the digests, for callers that compare states themselves.
 foliot_status foliot__replay_step(foliot_replay *replay);
-// A world of the recording's scene at its start, not yet restored. NULL without memory.
-foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world);
-// Any simulation of the recording at its start, not yet restored; end it with foliot__replay_drop.
-foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_world *hosted,
-                                 foliot_simulation *simulation);
-void foliot__replay_drop(foliot_simulation *simulation);
-// Makes replay->world, new, the replay's simulation.
-void foliot__replay_take_world(foliot_replay *replay);
+// A simulation of the recording at its start, not yet restored; foliot_simulation_destroy ends it.
+foliot_status foliot__replay_new(const foliot_replay *replay, foliot_simulation *simulation);
+// The same for the replay's second instance, which is kept once it is made.
+foliot_status foliot__replay_probe(foliot_replay *replay);
+// The replayed world with its host; NULL where there is none.
+foliot_hosted_world *foliot__replay_hosted(const foliot_replay *replay);
 // As it was at the recording's first tick; the reader stands after the first keyframe.
 foliot_status foliot__replay_rewind(foliot_replay *replay);
 // Whether a keyframe's bytes give the digest beside them. A checksum only shows that the file is as

@@ -101,10 +101,11 @@ static foliot_status make_outline(foliot_replay *replay, foliot_damage *damage)
 
 static foliot_status create_world(foliot_replay *replay, foliot_damage *damage)
 {
+    replay->kind = &foliot_world_kind;
     if (replay->world_bytes > WORLD_BYTES_MAX)
         return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED,
                              "its world needs more memory than a replay takes");
-    foliot_status status = foliot__replay_new_world(replay, &replay->world);
+    foliot_status status = foliot__replay_new(replay, &replay->simulation);
     if (status == FOLIOT_STATUS_MEMORY)
         return refuse_header(damage, status, "no memory for the world");
     if (status != FOLIOT_STATUS_OK)
@@ -199,8 +200,8 @@ static foliot_status open_foreign(foliot_replay *replay, const opener *opening,
         return FOLIOT_STATUS_OK;
     if (strcmp(kind->name, header->simulation) != 0 || kind->version != header->simulation_version)
         return refuse_kind(header, opening, damage);
-    replay->foreign = kind;
-    foliot_status status = foliot__replay_new(replay, &replay->hosted, &replay->simulation);
+    replay->kind = kind;
+    foliot_status status = foliot__replay_new(replay, &replay->simulation);
     if (status == FOLIOT_STATUS_MEMORY)
         return refuse_header(damage, status, "no memory for the simulation");
     return status == FOLIOT_STATUS_OK ? status
@@ -217,10 +218,7 @@ static foliot_status open_world(foliot_replay *replay, const opener *opening, fo
         status = make_outline(replay, damage);
     if (status != FOLIOT_STATUS_OK || opening->look)
         return status;
-    status = create_world(replay, damage);
-    if (status == FOLIOT_STATUS_OK)
-        foliot__replay_take_world(replay);
-    return status;
+    return create_world(replay, damage);
 }
 
 static foliot_status open_source(foliot_replay *replay, const opener *opening,
@@ -309,14 +307,10 @@ void foliot_replay_close(foliot_replay *replay)
     foliot__byte_source_close(&replay->source);
     foliot__recording_header_free(&replay->header);
     foliot__recording_content_free(&replay->content);
-    if (replay->scene)
-        foliot_scene_destroy(replay->scene);
-    if (replay->foreign)
-        foliot_simulation_destroy(&replay->simulation);
+    foliot_simulation_destroy(&replay->simulation);
     foliot_simulation_destroy(&replay->probe);
+    foliot_scene_destroy(replay->scene);
     free(replay->outline);
-    foliot_world_destroy(replay->world);
-    foliot_world_destroy(replay->scratch);
     free(replay->index);
     free(replay->segment);
     free(replay->segment_rules);

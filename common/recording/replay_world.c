@@ -5,47 +5,50 @@
 
 #include "sim/world/layout.h"
 
+#include <stdlib.h>
+
 void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage)
 {
     if (replay->damage.status == FOLIOT_STATUS_OK)
         replay->damage = *damage;
 }
 
-foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world)
+// With the recorded capacities, which the setup alone does not give.
+static foliot_status create_world(const foliot_replay *replay, void **self)
 {
-    return foliot__world_create(&replay->capacities, replay->scene, world);
-}
-
-foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_world *hosted,
-                                 foliot_simulation *simulation)
-{
-    *simulation = (foliot_simulation){NULL, NULL, replay->header.scene, replay->header.scene_bytes};
-    if (replay->foreign) {
-        simulation->kind = replay->foreign;
-        return replay->foreign->create(replay->foreign->user, simulation->setup,
-                                       simulation->setup_bytes, &simulation->self);
-    }
-    if (replay->header.features & FOLIOT_RECORDING_SIMULATION)
-        return FOLIOT_STATUS_UNSUPPORTED;
+    foliot_hosted_world *hosted = calloc(1, sizeof *hosted);
+    if (!hosted)
+        return FOLIOT_STATUS_MEMORY;
     *hosted = (foliot_hosted_world){.scene = replay->scene, .host = replay->host};
-    simulation->kind = &foliot_world_kind;
-    simulation->self = hosted;
-    return foliot__replay_new_world(replay, &hosted->world);
-}
-
-void foliot__replay_drop(foliot_simulation *simulation)
-{
-    if (simulation->kind == &foliot_world_kind)
-        foliot_world_destroy(((foliot_hosted_world *)simulation->self)->world);
+    foliot_status status = foliot__world_create(&replay->capacities, replay->scene, &hosted->world);
+    if (status == FOLIOT_STATUS_OK)
+        *self = hosted;
     else
-        foliot_simulation_destroy(simulation);
-    *simulation = (foliot_simulation){0};
+        free(hosted);
+    return status;
 }
 
-void foliot__replay_take_world(foliot_replay *replay)
+foliot_status foliot__replay_new(const foliot_replay *replay, foliot_simulation *simulation)
 {
-    replay->hosted =
-        (foliot_hosted_world){.world = replay->world, .scene = replay->scene, .host = replay->host};
-    replay->simulation = (foliot_simulation){&foliot_world_kind, &replay->hosted,
-                                             replay->header.scene, replay->header.scene_bytes};
+    const foliot_simulation_kind *kind = replay->kind;
+    void *self = NULL;
+    *simulation = (foliot_simulation){kind, NULL, replay->header.scene, replay->header.scene_bytes};
+    if (!kind)
+        return FOLIOT_STATUS_UNSUPPORTED;
+    foliot_status status =
+        replay->scene ? create_world(replay, &self)
+                      : kind->create(kind->user, simulation->setup, simulation->setup_bytes, &self);
+    if (status == FOLIOT_STATUS_OK)
+        simulation->self = self;
+    return status;
+}
+
+foliot_status foliot__replay_probe(foliot_replay *replay)
+{
+    return replay->probe.self ? FOLIOT_STATUS_OK : foliot__replay_new(replay, &replay->probe);
+}
+
+foliot_hosted_world *foliot__replay_hosted(const foliot_replay *replay)
+{
+    return replay->scene ? replay->simulation.self : NULL;
 }

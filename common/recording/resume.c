@@ -67,7 +67,7 @@ static foliot_status tick_rules(foliot_replay *replay, const foliot_recording_ru
         return FOLIOT_STATUS_OK;
     const foliot_rules_view view = {
         .scene = replay->scene,
-        .world = replay->world,
+        .world = foliot_replay_get_world(replay),
         .tick = tick,
         .inputs = recorded.inputs.inputs,
         .input_count = recorded.inputs.input_count,
@@ -297,8 +297,8 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
     if (config)
         ours = config->fingerprint;
     bool given = (ours.high | ours.low) != 0;
-    if (!given && replay->foreign) {
-        ours = foliot_simulation_kind_get_fingerprint(replay->foreign);
+    if (!given && !replay->scene) {
+        ours = foliot_simulation_kind_get_fingerprint(replay->kind);
         given = true;
     }
     if (given ? foliot_digest_equal(ours, theirs) : foliot__fingerprint_fits(replay->scene, theirs))
@@ -379,7 +379,7 @@ static foliot_status refuse_resumption(foliot_replay *replay, const foliot_recor
 static bool same_setup(const foliot_replay *replay, const foliot_simulation *simulation)
 {
     const foliot_replay_summary *about = &replay->about;
-    if (replay->world && !simulation->setup)
+    if (replay->scene && !simulation->setup)
         return true;
     return about->setup_bytes == simulation->setup_bytes &&
            (about->setup_bytes == 0 ||
@@ -390,11 +390,12 @@ static bool same_setup(const foliot_replay *replay, const foliot_simulation *sim
 // saved or not.
 static void take_instance(foliot_replay *replay, foliot_simulation *simulation)
 {
-    if (replay->world) {
+    foliot_hosted_world *replayed = foliot__replay_hosted(replay);
+    if (replayed) {
         foliot_hosted_world *hosted = simulation->self;
-        hosted->world = replay->world;
+        hosted->world = replayed->world;
         hosted->scene = replay->scene;
-        replay->world = NULL;
+        replayed->world = NULL;
         replay->scene = NULL;
         return;
     }

@@ -69,14 +69,13 @@ static foliot_status compare_states(const foliot_simulation *expected,
 static void explain_by_keyframe(verifying *v)
 {
     foliot_replay *replay = v->replay;
-    foliot_hosted_world hosted;
     foliot_simulation recorded;
-    if (foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_STATUS_OK)
+    if (foliot__replay_new(replay, &recorded) != FOLIOT_STATUS_OK)
         return;
     if (foliot_simulation_restore(&recorded, replay->segment, replay->segment_length) ==
         FOLIOT_STATUS_OK)
         compare_states(&recorded, &replay->simulation, &v->verdict->divergence);
-    foliot__replay_drop(&recorded);
+    foliot_simulation_destroy(&recorded);
 }
 
 static void set_diverged(verifying *v)
@@ -152,15 +151,24 @@ static foliot_status explain_by_next_block(verifying *v)
     return FOLIOT_STATUS_OK;
 }
 
+static void set_host(foliot_replay *replay, const foliot_host *host)
+{
+    foliot_hosted_world *hosted = foliot__replay_hosted(replay);
+    if (hosted)
+        hosted->host = *host;
+}
+
 static foliot_status run_verification(verifying *v)
 {
     foliot_replay *replay = v->replay;
     foliot_status status = foliot__replay_rewind(replay);
-    replay->hosted.host = v->host;
+    set_host(replay, &v->host);
     const foliot_perturbation *fault = v->perturber.fault;
+    foliot_world *world =
+        foliot__replay_hosted(replay) ? foliot__replay_hosted(replay)->world : NULL;
     if (status == FOLIOT_STATUS_OK && fault && fault->tick == replay->about.first_tick &&
-        fault->body < foliot_world_get_body_count(replay->world)) {
-        foliot__perturb(replay->world, fault);
+        fault->body < foliot_world_get_body_count(world)) {
+        foliot__perturb(world, fault);
         v->perturber.done = true;
     }
     while (status == FOLIOT_STATUS_OK && !v->diverged) {
@@ -177,17 +185,15 @@ static foliot_status run_verification(verifying *v)
 
 // One run of both worlds through the tick that they come to next, compared after every stage. The
 // recorded inputs of that tick are in the replay's content. *differs: a difference was found.
-static foliot_status compare_tick(verifying *v, foliot_world *reference,
+static foliot_status compare_tick(verifying *v, foliot_simulation *reference,
                                   foliot_step_trace *trace[2], bool *differs)
 {
     foliot_replay *replay = v->replay;
-    foliot_hosted_world hosted[2] = {{.world = reference, .host = replay->host},
-                                     {.world = replay->world, .host = v->host}};
-    foliot_status status = FOLIOT_STATUS_OK;
-    for (int i = 0; i < 2 && status == FOLIOT_STATUS_OK; i++) {
-        foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted[i]};
-        status = foliot__replay_step_trace(replay, &simulation, trace[i]);
-    }
+    foliot_status status = foliot__replay_step_trace(replay, reference, trace[0]);
+    set_host(replay, &v->host);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot__replay_step_trace(replay, &replay->simulation, trace[1]);
+    set_host(replay, &replay->host);
     *differs = status == FOLIOT_STATUS_OK &&
                foliot_step_trace_compare(trace[0], trace[1], &v->verdict->divergence);
     return status;
@@ -197,24 +203,24 @@ static foliot_status compare_tick(verifying *v, foliot_world *reference,
 static foliot_status search_stages(verifying *v, uint64_t from, uint64_t to)
 {
     foliot_replay *replay = v->replay;
-    foliot_world *reference;
+    foliot_simulation reference;
     foliot_step_trace *trace[2];
-    foliot_status status = foliot__replay_new_world(replay, &reference);
+    foliot_status status = foliot__replay_new(replay, &reference);
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (!two_traces(trace)) {
-        foliot_world_destroy(reference);
+        foliot_simulation_destroy(&reference);
         return FOLIOT_STATUS_MEMORY;
     }
     uint64_t start = from > replay->about.first_tick ? from - 1 : replay->about.first_tick;
     status = foliot_replay_seek(replay, start);
     if (status == FOLIOT_STATUS_OK)
-        foliot_world_copy(reference, replay->world);
+        status = foliot_simulation_copy(&reference, &replay->simulation);
     bool differs = false;
     for (uint64_t tick = start; status == FOLIOT_STATUS_OK && !differs && tick < to; tick++) {
         status = foliot__replay_locate(replay, tick);
         if (status == FOLIOT_STATUS_OK)
-            status = compare_tick(v, reference, trace, &differs);
+            status = compare_tick(v, &reference, trace, &differs);
         if (differs) {
             v->verdict->status = FOLIOT_STATUS_DIVERGED;
             v->verdict->divergence.tick = tick + 1;
@@ -223,7 +229,7 @@ static foliot_status search_stages(verifying *v, uint64_t from, uint64_t to)
     }
     foliot_step_trace_destroy(trace[0]);
     foliot_step_trace_destroy(trace[1]);
-    foliot_world_destroy(reference);
+    foliot_simulation_destroy(&reference);
     return status;
 }
 
@@ -233,17 +239,16 @@ static foliot_status compare_start(verifying *v)
     foliot_replay *replay = v->replay;
     foliot_divergence *divergence = &v->verdict->divergence;
     const foliot_perturbation *fault = v->perturber.fault;
-    foliot_world *reference;
+    foliot_simulation reference;
     *divergence = (foliot_divergence){.tick = fault->tick, .body = FOLIOT_NO_BODY};
     foliot__replay_rewind(replay);
-    foliot_status status = foliot__replay_new_world(replay, &reference);
+    foliot_status status = foliot__replay_new(replay, &reference);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    foliot_world_copy(reference, replay->world);
-    foliot__perturb(replay->world, fault);
-    foliot_hosted_world hosted = {.world = reference};
-    const foliot_simulation expected = {.kind = &foliot_world_kind, .self = &hosted};
-    status = compare_states(&expected, &replay->simulation, divergence);
+    status = foliot_simulation_copy(&reference, &replay->simulation);
+    foliot__perturb(foliot__replay_hosted(replay)->world, fault);
+    if (status == FOLIOT_STATUS_OK)
+        status = compare_states(&reference, &replay->simulation, divergence);
     if (status == FOLIOT_STATUS_DIVERGED) {
         v->verdict->status = FOLIOT_STATUS_DIVERGED;
         divergence->stage_known = true;
@@ -251,7 +256,7 @@ static foliot_status compare_start(verifying *v)
         divergence->stage_name = foliot_stage_get_name(FOLIOT_STAGE_finish);
         status = FOLIOT_STATUS_OK;
     }
-    foliot_world_destroy(reference);
+    foliot_simulation_destroy(&reference);
     return status;
 }
 
@@ -270,7 +275,7 @@ static foliot_status explain_perturbed(verifying *v)
 
 static bool perturbation_valid(const foliot_replay *replay, const foliot_perturbation *fault)
 {
-    return replay->world && fault->tick >= replay->about.first_tick &&
+    return replay->scene && fault->tick >= replay->about.first_tick &&
            fault->tick <= replay->about.last_tick && (uint32_t)fault->stage < FOLIOT_STAGE_COUNT &&
            (uint32_t)fault->field < FOLIOT_FIELD_COUNT && fault->ulps != 0 &&
            (fault->tick > replay->about.first_tick || fault->stage == FOLIOT_STAGE_finish) &&
@@ -284,11 +289,10 @@ static void explain_false_keyframe(verifying *v)
     foliot_replay *replay = v->replay;
     const foliot__recording_content *content = &replay->content;
     foliot_damage *damage = &v->verdict->damage;
-    foliot_hosted_world hosted;
     foliot_simulation recorded;
     foliot_divergence d = {.tick = replay->keyframe_false_tick, .body = FOLIOT_NO_BODY};
     if (!content->has_keyframe || foliot_replay_get_tick(replay) != replay->keyframe_false_tick ||
-        foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_STATUS_OK)
+        foliot__replay_new(replay, &recorded) != FOLIOT_STATUS_OK)
         return;
     if (foliot_simulation_restore(&recorded, content->keyframe, content->keyframe_length) ==
             FOLIOT_STATUS_OK &&
@@ -300,7 +304,7 @@ static void explain_false_keyframe(verifying *v)
         snprintf(damage->text + length, sizeof damage->text - length, ": %s", place);
         v->verdict->divergence = d;
     }
-    foliot__replay_drop(&recorded);
+    foliot_simulation_destroy(&recorded);
 }
 
 static void set_damage_verdict(foliot_replay *replay, foliot_verdict *verdict, foliot_status status)
@@ -338,7 +342,7 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
     foliot_status whole = foliot_replay_scan(replay);
     v.host = foliot__perturbing_host(&replay->host, &v.perturber);
     foliot_status status = run_verification(&v);
-    replay->hosted.host = replay->host;
+    set_host(replay, &replay->host);
     if (whole == FOLIOT_STATUS_MEMORY || whole == FOLIOT_STATUS_IO)
         return whole;
     if (status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_IO ||

@@ -52,11 +52,10 @@ static foliot_step_trace *trace_at(foliot_replay *replay, uint64_t tick)
 static foliot_step_trace *recorded_at(foliot_replay *replay, uint64_t tick)
 {
     size_t length;
-    foliot_hosted_world hosted;
     foliot_simulation state = {0};
     foliot_step_trace *trace = NULL;
     const uint8_t *keyframe = foliot_replay_get_keyframe(replay, tick, &length);
-    if (!keyframe || foliot__replay_new(replay, &hosted, &state) != FOLIOT_STATUS_OK)
+    if (!keyframe || foliot__replay_new(replay, &state) != FOLIOT_STATUS_OK)
         return NULL;
     if (foliot_simulation_restore(&state, keyframe, length) == FOLIOT_STATUS_OK &&
         foliot_step_trace_create(&trace) == FOLIOT_STATUS_OK) {
@@ -66,7 +65,7 @@ static foliot_step_trace *recorded_at(foliot_replay *replay, uint64_t tick)
             trace = NULL;
         }
     }
-    foliot__replay_drop(&state);
+    foliot_simulation_destroy(&state);
     return trace;
 }
 

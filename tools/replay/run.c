@@ -8,18 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct run_checkpoint {
-    foliot_hosted_world hosted; // of a world
-    foliot_simulation simulation;
-} run_checkpoint;
-
-static void drop(run_checkpoint *checkpoint)
-{
-    if (checkpoint->simulation.self)
-        foliot__replay_drop(&checkpoint->simulation);
-    free(checkpoint);
-}
-
 static foliot_status keep_checkpoint(run *r)
 {
     uint64_t tick = foliot_replay_get_tick(r->replay);
@@ -33,25 +21,21 @@ static foliot_status keep_checkpoint(run *r)
             if (i % 2 == 0)
                 r->checkpoint[kept++] = r->checkpoint[i];
             else
-                drop(r->checkpoint[i]);
+                foliot_simulation_destroy(&r->checkpoint[i]);
         }
         r->checkpoint_count = kept;
         r->spacing *= 2;
     }
     if ((tick - r->first_tick) % r->spacing != 0)
         return FOLIOT_STATUS_OK;
-    run_checkpoint *fresh = calloc(1, sizeof *fresh);
-    if (!fresh)
-        return FOLIOT_STATUS_MEMORY;
-    foliot_status status = foliot__replay_new(r->replay, &fresh->hosted, &fresh->simulation);
+    foliot_simulation fresh;
+    foliot_status status = foliot__replay_new(r->replay, &fresh);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_simulation_copy(&fresh->simulation, &r->replay->simulation);
-    else
-        fresh->simulation.self = NULL;
+        status = foliot_simulation_copy(&fresh, &r->replay->simulation);
     if (status == FOLIOT_STATUS_OK)
         r->checkpoint[r->checkpoint_count++] = fresh;
     else
-        drop(fresh);
+        foliot_simulation_destroy(&fresh);
     return status;
 }
 
@@ -112,7 +96,7 @@ foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *req
 void run_close(run *r)
 {
     for (uint32_t i = 0; i < r->checkpoint_count; i++)
-        drop(r->checkpoint[i]);
+        foliot_simulation_destroy(&r->checkpoint[i]);
     foliot_step_trace_destroy(r->trace);
     free(r->chain);
 }
@@ -125,9 +109,9 @@ foliot_status run_trace(run *r, uint64_t tick)
     uint64_t target = tick > r->first_tick ? tick - 1 : tick;
     foliot_replay *replay = r->replay;
     uint64_t k = (target - r->first_tick) / r->spacing;
-    const run_checkpoint *from =
-        r->checkpoint[k < r->checkpoint_count ? k : r->checkpoint_count - 1];
-    foliot_status status = foliot_simulation_copy(&replay->simulation, &from->simulation);
+    const foliot_simulation *from =
+        &r->checkpoint[k < r->checkpoint_count ? k : r->checkpoint_count - 1];
+    foliot_status status = foliot_simulation_copy(&replay->simulation, from);
     while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < target)
         status = foliot__replay_step(replay);
     if (status != FOLIOT_STATUS_OK)

@@ -22,7 +22,7 @@ typedef struct run {
     // differ it differs for good, so that the first difference can be found by halves.
     uint64_t *chain;
     // Own states on the way, every `spacing` ticks: the recording's keyframes are another build's.
-    struct run_checkpoint *checkpoint[RUN_CHECKPOINTS];
+    foliot_simulation checkpoint[RUN_CHECKPOINTS];
     uint32_t checkpoint_count;
     uint64_t spacing;
     foliot_step_trace *trace; // of the tick requested last
