@@ -18,7 +18,7 @@
 
 // -- the line
 
-static void take_back(foliot__board *board)
+static void erase_last(foliot__board *board)
 {
     while (board->entry_bytes > 0 && (board->entry[board->entry_bytes - 1] & 0xc0) == 0x80)
         board->entry_bytes--; // what follows the first byte of a character
@@ -33,7 +33,7 @@ static void close_line(foliot__board *board, bool entered)
     foliot__text_mend(board->entry);
 }
 
-bool foliot__board_takes(foliot__board *board, char key, bool sequence)
+bool foliot__board_handle_key(foliot__board *board, char key, bool sequence)
 {
     bool enter = key == '\n' || key == '\r';
     if (!board->writing) {
@@ -47,7 +47,7 @@ bool foliot__board_takes(foliot__board *board, char key, bool sequence)
     if (enter || key == KEY_ESCAPE)
         close_line(board, enter);
     else if (key == KEY_BACK || key == '\b')
-        take_back(board);
+        erase_last(board);
     else if ((unsigned char)key >= ' ' && board->entry_bytes < FOLIOT_ORDER_BYTES_MAX) {
         board->entry[board->entry_bytes++] = key;
         board->entry[board->entry_bytes] = 0;

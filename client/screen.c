@@ -357,7 +357,7 @@ static void hold_button(foliot__screen *screen, uint64_t now_ns, unsigned button
 }
 
 // One key; `arrow` if it came as an escape sequence. False: leave.
-static bool take_key(foliot__screen *screen, uint64_t now_ns, char key, bool arrow)
+static bool handle_key(foliot__screen *screen, uint64_t now_ns, char key, bool arrow)
 {
     static const struct {
         char key;
@@ -392,18 +392,18 @@ bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FO
     screen->board.now_ns = now_ns;
     for (ssize_t i = 0; i < count && stays; i++) {
         bool sequence = keys[i] == '\x1b' && i + 2 < count && keys[i + 1] == '[';
-        if (foliot__board_takes(&screen->board, keys[i], sequence)) {
+        if (foliot__board_handle_key(&screen->board, keys[i], sequence)) {
             i += sequence ? 2 : 0;
             continue;
         }
         if (keys[i] == '\x1b' && i + 2 < count && (keys[i + 1] == '[' || keys[i + 1] == 'O')) {
-            take_key(screen, now_ns, keys[i + 2], true);
+            handle_key(screen, now_ns, keys[i + 2], true);
             i += 2;
         } else if (keys[i] == '\x1b') {
             stays = false;
         } else {
             char lower = keys[i] >= 'A' && keys[i] <= 'Z' ? (char)(keys[i] + 32) : keys[i];
-            stays = take_key(screen, now_ns, lower, false);
+            stays = handle_key(screen, now_ns, lower, false);
         }
     }
     for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)

@@ -107,7 +107,7 @@ static void say_event(foliot__app *a, const foliot__app_player *p, uint64_t now,
 }
 
 // Also where nothing is shown: events are not to pile up.
-static void take_events(foliot__app *a, foliot__app_player *p, uint64_t now)
+static void handle_events(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     foliot_client_event event;
     const char *line = a->screen ? foliot__screen_line(a->screen) : NULL;
@@ -267,7 +267,7 @@ static void update_player(foliot__app *a, foliot__app_player *p, bool frame)
     if (frame)
         show_world(a, p, now);
     if (frame)
-        take_events(a, p, now);
+        handle_events(a, p, now);
     if (frame)
         change_kind(a, p, now);
     report_reconnecting(a, p);

@@ -77,19 +77,19 @@ NONE(size_t, foliot__lockstep_client_packet, foliot__lockstep_client *l, uint64_
 NONE(size_t, foliot__lockstep_client_go_back, foliot__lockstep_client *l, uint32_t steps,
      uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 NONE(bool, foliot__lockstep_client_own_known, const foliot__lockstep_client *l)
-NOTHING(foliot__lockstep_client_take_ticks, foliot__lockstep_client *l,
+NOTHING(foliot__lockstep_client_receive_ticks, foliot__lockstep_client *l,
         const foliot__ticks_part *part)
-NONE(bool, foliot__lockstep_client_take_state, foliot__lockstep_client *l,
+NONE(bool, foliot__lockstep_client_receive_state, foliot__lockstep_client *l,
      const foliot__keyframe_part *part)
-NOTHING(foliot__lockstep_client_take_diverged, foliot__lockstep_client *l,
+NOTHING(foliot__lockstep_client_receive_diverged, foliot__lockstep_client *l,
         const foliot__diverged *found)
-NOTHING(foliot__lockstep_client_take_commands, foliot__lockstep_client *l,
+NOTHING(foliot__lockstep_client_receive_commands, foliot__lockstep_client *l,
         const foliot__commands_part *part)
 NONE(size_t, foliot__lockstep_client_respond, foliot__lockstep_client *l,
      const foliot__search_message *request, uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
-NOTHING(foliot__lockstep_client_take_status, foliot__lockstep_client *l, const uint8_t *bytes,
+NOTHING(foliot__lockstep_client_receive_status, foliot__lockstep_client *l, const uint8_t *bytes,
         size_t length, uint64_t now_ns, double tick_ns)
-NOTHING(foliot__lockstep_client_take_relay, foliot__lockstep_client *l, const uint8_t *bytes,
+NOTHING(foliot__lockstep_client_receive_relay, foliot__lockstep_client *l, const uint8_t *bytes,
         size_t length)
 NONE(const uint8_t *, foliot__lockstep_client_state_of, const foliot__lockstep_client *l,
      uint64_t tick, size_t *length)
@@ -110,8 +110,8 @@ NOTHING(foliot__predict_decided, foliot_client *c, uint64_t tick, const foliot_i
 NONE(uint32_t, foliot__predict_closed_steps, const foliot_client *c)
 NONE(bool, foliot__predict_step, foliot_client *c)
 NOTHING(foliot__predict_update, foliot_client *c, uint32_t closed_steps)
-NOTHING(foliot__predict_take_relay, foliot_client *c, const uint8_t *bytes, size_t length)
-NOTHING(foliot__predict_take_early, foliot_client *c, const uint8_t *bytes, size_t length)
+NOTHING(foliot__predict_receive_relay, foliot_client *c, const uint8_t *bytes, size_t length)
+NOTHING(foliot__predict_receive_early, foliot_client *c, const uint8_t *bytes, size_t length)
 NONE(bool, foliot__predict_sample, foliot_client *c, uint64_t now_ns, foliot_sample *sample)
 NOTHING(foliot__predict_count, const foliot_client *c, foliot_client_statistics *s)
 NONE(bool, foliot__prediction_events_predict, foliot__prediction_events *events,

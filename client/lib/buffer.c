@@ -192,8 +192,8 @@ static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_s
 
 // -- pieces
 
-foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t *bytes,
-                                  size_t length, uint64_t *tick)
+foliot__taken foliot__buffer_receive(foliot__snapshot_buffer *buffer, const uint8_t *bytes,
+                                     size_t length, uint64_t *tick)
 {
     foliot_snapshot_head head;
     if (foliot_snapshot_decode_head(bytes, length, buffer->newest, &head) != FOLIOT_STATUS_OK ||

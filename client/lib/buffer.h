@@ -68,8 +68,8 @@ typedef enum foliot__taken {
 foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer,
                                   const foliot_snapshot_format *format, double dt, uint64_t tick);
 void foliot__buffer_close(foliot__snapshot_buffer *buffer);
-foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t *bytes,
-                                  size_t length, uint64_t *tick);
+foliot__taken foliot__buffer_receive(foliot__snapshot_buffer *buffer, const uint8_t *bytes,
+                                     size_t length, uint64_t *tick);
 // Adds the state of a world that is stepped here. False without memory, or if the tick is present.
 bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world);
 // Bodies at a fractional tick: Hermite and slerp between the two snapshots around it. Beyond the

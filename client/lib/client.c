@@ -109,7 +109,7 @@ void foliot_client_destroy(foliot_client *client)
 // -- events
 
 // Copies of what is said at the join and of a change of kind, and messages that need not arrive.
-static bool takes_unreliably(const foliot_client *c, const foliot_transport_event *e)
+static bool reads_unreliably(const foliot_client *c, const foliot_transport_event *e)
 {
     return foliot__message_is_control(e->bytes, e->length) &&
            (c->connection.state == FOLIOT_CLIENT_JOINING ||
@@ -117,27 +117,27 @@ static bool takes_unreliably(const foliot_client *c, const foliot_transport_even
              (e->bytes[1] == FOLIOT__MESSAGE || e->bytes[1] == FOLIOT__KIND)));
 }
 
-static void take_bytes(foliot_client *c, const foliot_transport_event *e)
+static void receive_bytes(foliot_client *c, const foliot_transport_event *e)
 {
     if (e->length > 1 &&
         (e->bytes[0] == FOLIOT__SNAPSHOT_PACKET || e->bytes[0] == FOLIOT__PARTIAL_PACKET))
-        foliot__stream_take_piece(c, e->bytes, e->length);
-    else if (e->delivery == FOLIOT_DELIVERY_RELIABLE || takes_unreliably(c, e))
-        foliot__client_take_control(c, e->bytes, e->length);
+        foliot__stream_receive_piece(c, e->bytes, e->length);
+    else if (e->delivery == FOLIOT_DELIVERY_RELIABLE || reads_unreliably(c, e))
+        foliot__client_receive_control(c, e->bytes, e->length);
     else if (foliot__client_welcomed(c) && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
-        foliot__stream_take_status(c, e->bytes, e->length);
+        foliot__stream_receive_status(c, e->bytes, e->length);
     else if (foliot__client_in_lockstep(c) && e->length > 0 &&
              (e->bytes[0] == FOLIOT__RELAY_PACKET || e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET))
-        foliot__predict_take_relay(c, e->bytes, e->length);
+        foliot__predict_receive_relay(c, e->bytes, e->length);
     else if (foliot__client_in_lockstep(c) && e->length > 0 &&
              e->bytes[0] == FOLIOT__LOCKSTEP_STATUS_PACKET)
-        foliot__lockstep_client_take_status(c->lockstep, e->bytes, e->length, c->now_ns,
-                                            foliot__client_tick_ns(c));
+        foliot__lockstep_client_receive_status(c->lockstep, e->bytes, e->length, c->now_ns,
+                                               foliot__client_tick_ns(c));
     else if (foliot__client_in_lockstep(c) && e->length > 0 && e->bytes[0] == FOLIOT__EARLY_PACKET)
-        foliot__predict_take_early(c, e->bytes, e->length);
+        foliot__predict_receive_early(c, e->bytes, e->length);
 }
 
-static void take_event(foliot_client *c, const foliot_transport_event *e)
+static void receive_event(foliot_client *c, const foliot_transport_event *e)
 {
     if (e->peer.value != c->connection.peer.value)
         return;
@@ -159,7 +159,7 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
         foliot__connection_lost(c, e->reason);
     } else if (!foliot__connection_is_over(c)) { // what ended stays ended
         uint64_t decoded = c->buffer.decoded + (c->tracks ? c->tracks->decoded : 0);
-        take_bytes(c, e);
+        receive_bytes(c, e);
         bool relay = e->length > 0 && (e->bytes[0] == FOLIOT__RELAY_PACKET ||
                                        e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET ||
                                        e->bytes[0] == FOLIOT__EARLY_PACKET);
@@ -189,7 +189,7 @@ void foliot_client_update(foliot_client *client, uint64_t now_ns)
     client->work = 0;
     while (client->work < UPDATE_WORK_MAX &&
            foliot_transport_poll(client->config.transport, now_ns, &event))
-        take_event(client, &event);
+        receive_event(client, &event);
     foliot__connection_update(client);
     foliot__stream_update(client);
     foliot__kind_update(client);

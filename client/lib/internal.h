@@ -336,7 +336,7 @@ void foliot__orders_resume(foliot_client *c, uint32_t here, bool same_player);
 void foliot__orders_acknowledged(foliot_client *c, uint32_t sequence);
 
 // updates.c
-void foliot__updates_take(foliot_client *c, const foliot__update *update);
+void foliot__updates_receive(foliot_client *c, const foliot__update *update);
 void foliot__updates_reset(foliot_client *c); // a connection, that knows nothing
 void foliot__updates_free(foliot_client *c);
 void foliot__updates_state_begun(foliot_client *c); // of a stepper: a state has come, to be stepped
@@ -345,14 +345,14 @@ void foliot__updates_given(foliot_client *c);       // the server begins to say 
 void foliot__updates_switch(foliot_client *c);      // `steps` has changed
 void foliot__updates_predicted(foliot_client *c, const foliot_world *world); // or a predicted one
 void foliot__updates_show(foliot_client *c); // what is due at the render time
-void foliot__updates_take_message(foliot_client *c, const foliot__game_message *message);
-void foliot__updates_take_player(foliot_client *c, const foliot__player_message *message);
+void foliot__updates_receive_message(foliot_client *c, const foliot__game_message *message);
+void foliot__updates_receive_player(foliot_client *c, const foliot__player_message *message);
 void foliot__updates_forget_players(foliot_client *c); // a connection sends them all again
 
 // kind.c
 foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w); // a connection begins
 void foliot__kind_setup(foliot_client *c); // the setup is complete
-void foliot__kind_take(foliot_client *c, const foliot__kind_message *message);
+void foliot__kind_apply(foliot_client *c, const foliot__kind_message *message);
 void foliot__kind_update(foliot_client *c);
 // The process did not run for so long.
 void foliot__kind_paused(foliot_client *c, uint64_t ns);
@@ -362,12 +362,12 @@ bool foliot__kind_unfit(foliot_client *c);
 void foliot__kind_state_begins(foliot_client *c); // what was stepped before is void
 
 // join.c
-void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length);
+void foliot__client_receive_control(foliot_client *c, const uint8_t *bytes, size_t length);
 
 // stream.c
-void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t length);
+void foliot__stream_receive_piece(foliot_client *c, const uint8_t *bytes, size_t length);
 void foliot__stream_read_kept(foliot_client *c); // pieces that arrived before the welcome
-void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t length);
+void foliot__stream_receive_status(foliot_client *c, const uint8_t *bytes, size_t length);
 void foliot__stream_update(
     foliot_client *c); // sends inputs that are due; in lockstep steps the simulation
 uint64_t foliot__stream_period_ns(const foliot_client *c);

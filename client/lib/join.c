@@ -64,7 +64,7 @@ static bool begin_tracks(foliot_client *c, const foliot__welcome *w)
     return true;
 }
 
-static void take_welcome(foliot_client *c, const foliot__welcome *w)
+static void apply_welcome(foliot_client *c, const foliot__welcome *w)
 {
     if (foliot__client_welcomed_here(c))
         return;
@@ -181,7 +181,7 @@ static void finish_scene(foliot_client *c)
     foliot__kind_setup(c);
 }
 
-static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
+static void receive_scene_part(foliot_client *c, const foliot__scene_part *part)
 {
     uint32_t total = foliot__client_welcomed_here(c) ? c->welcome.scene_bytes : 0;
     if (c->setup.complete || total > FOLIOT__SCENE_BYTES_MAX || part->total != total ||
@@ -195,7 +195,7 @@ static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
         finish_scene(c);
 }
 
-static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *part)
+static void receive_keyframe_part(foliot_client *c, const foliot__keyframe_part *part)
 {
     foliot__message m = {.kind = FOLIOT__KEYFRAME_ACKNOWLEDGE};
     if (part->tick > TICK_MAX) {
@@ -206,7 +206,7 @@ static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *pa
         return;
     uint64_t begins = c->lockstep->begins;
     c->work += part->offset == 0 ? FOLIOT__RESTART_WORK : 0;
-    bool acknowledges = foliot__lockstep_client_take_state(c->lockstep, part);
+    bool acknowledges = foliot__lockstep_client_receive_state(c->lockstep, part);
     if (c->lockstep->begins != begins) {
         foliot__kind_state_begins(c);
         foliot__updates_state_begun(c);
@@ -229,7 +229,7 @@ static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *pa
     foliot__connection_send(c, &m);
 }
 
-static void take_request(foliot_client *c, const foliot__search_message *request)
+static void receive_request(foliot_client *c, const foliot__search_message *request)
 {
     uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
     c->work += FOLIOT__REQUEST_WORK;
@@ -237,7 +237,7 @@ static void take_request(foliot_client *c, const foliot__search_message *request
         c, response, foliot__lockstep_client_respond(c->lockstep, request, response));
 }
 
-void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length)
+void foliot__client_receive_control(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot__message m;
     if (foliot__message_decode(bytes, length, &m) != FOLIOT_STATUS_OK) {
@@ -246,7 +246,7 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
     }
     switch (m.kind) {
     case FOLIOT__WELCOME:
-        take_welcome(c, &m.as.welcome);
+        apply_welcome(c, &m.as.welcome);
         break;
     case FOLIOT__REFUSE:
         c->connection.try_again = m.as.refuse.again;
@@ -255,23 +255,23 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
         break;
     case FOLIOT__SCENE_PART:
         c->connection.progress_ns = c->now_ns;
-        take_scene_part(c, &m.as.scene_part);
+        receive_scene_part(c, &m.as.scene_part);
         break;
     case FOLIOT__PLAYER:
-        foliot__updates_take_player(c, &m.as.player);
+        foliot__updates_receive_player(c, &m.as.player);
         break;
     case FOLIOT__ORDER_ACKNOWLEDGE:
         foliot__orders_acknowledged(c, m.as.order_acknowledge.sequence);
         break;
     case FOLIOT__MESSAGE:
-        foliot__updates_take_message(c, &m.as.message);
+        foliot__updates_receive_message(c, &m.as.message);
         break;
     case FOLIOT__UPDATE:
-        foliot__updates_take(c, &m.as.update);
+        foliot__updates_receive(c, &m.as.update);
         break;
     case FOLIOT__KIND:
         c->work += FOLIOT__REQUEST_WORK; // it may make a world
-        foliot__kind_take(c, &m.as.kind);
+        foliot__kind_apply(c, &m.as.kind);
         break;
     case FOLIOT__BYE:
         foliot__connection_end(c, FOLIOT_CLIENT_CLOSED, m.as.bye.sentence);
@@ -280,22 +280,22 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
     case FOLIOT__TICKS_PART:
         c->connection.progress_ns = c->now_ns;
         if (foliot__client_in_lockstep(c) && m.kind == FOLIOT__KEYFRAME_PART)
-            take_keyframe_part(c, &m.as.keyframe_part);
+            receive_keyframe_part(c, &m.as.keyframe_part);
         else if (foliot__client_in_lockstep(c))
-            foliot__lockstep_client_take_ticks(c->lockstep, &m.as.ticks_part);
+            foliot__lockstep_client_receive_ticks(c->lockstep, &m.as.ticks_part);
         c->work += FOLIOT__TICKS_WORK;
         break;
     case FOLIOT__COMMANDS:
         if (foliot__client_in_lockstep(c))
-            foliot__lockstep_client_take_commands(c->lockstep, &m.as.commands);
+            foliot__lockstep_client_receive_commands(c->lockstep, &m.as.commands);
         break;
     case FOLIOT__SEARCH_REQUEST:
         if (foliot__client_in_lockstep(c))
-            take_request(c, &m.as.search);
+            receive_request(c, &m.as.search);
         break;
     case FOLIOT__DIVERGED:
         if (c->lockstep)
-            foliot__lockstep_client_take_diverged(c->lockstep, &m.as.diverged);
+            foliot__lockstep_client_receive_diverged(c->lockstep, &m.as.diverged);
         break;
     default:
         c->statistics.pieces_malformed++;

@@ -285,7 +285,7 @@ static bool is_copy(const foliot_client *c, const foliot__kind_message *m)
              m->reason == FOLIOT__KIND_DIVERGED));
 }
 
-void foliot__kind_take(foliot_client *c, const foliot__kind_message *m)
+void foliot__kind_apply(foliot_client *c, const foliot__kind_message *m)
 {
     if (c->join.state != FOLIOT__WELCOME_PRESENT || is_copy(c, m))
         return;

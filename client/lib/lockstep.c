@@ -282,8 +282,8 @@ static void begin_anew(foliot__lockstep_client *l, uint64_t tick)
     foliot__tick_log_clear(&l->log, tick);
 }
 
-bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
-                                        const foliot__keyframe_part *part)
+bool foliot__lockstep_client_receive_state(foliot__lockstep_client *l,
+                                           const foliot__keyframe_part *part)
 {
     if (part->offset == 0 && part->tick != l->state_tick) {
         l->pending = l->begun && l->diverged; // the server may ask for what it did
@@ -319,40 +319,42 @@ bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
 
 // -- what was closed
 
-static void take_block(foliot__lockstep_client *l, const uint8_t *bytes, size_t length,
-                       uint32_t ticks, uint64_t first)
+static void receive_block(foliot__lockstep_client *l, const uint8_t *bytes, size_t length,
+                          uint32_t ticks, uint64_t first)
 {
     if (foliot__block_decode(bytes, length, ticks, &l->block) != FOLIOT_STATUS_OK)
         l->malformed++;
     else
-        foliot__block_take(&l->log, &l->block, first);
+        foliot__block_apply(&l->log, &l->block, first);
 }
 
 // Before their inputs: a tick that has come without its mark would be stepped without commands.
 static void mark_commands(foliot__lockstep_client *l, uint64_t first, uint32_t ticks,
                           const uint8_t *runs, size_t length)
 {
-    if (length > 0 && !foliot__command_runs_take(&l->commands, first, first + ticks, runs, length))
+    if (length > 0 && !foliot__command_runs_read(&l->commands, first, first + ticks, runs, length))
         l->malformed++;
 }
 
-void foliot__lockstep_client_take_ticks(foliot__lockstep_client *l, const foliot__ticks_part *part)
+void foliot__lockstep_client_receive_ticks(foliot__lockstep_client *l,
+                                           const foliot__ticks_part *part)
 {
     if (!l->expected)
         return;
     mark_commands(l, part->first, part->ticks, part->commands, part->commands_length);
-    take_block(l, part->block, part->length, part->ticks, part->first);
+    receive_block(l, part->block, part->length, part->ticks, part->first);
 }
 
-void foliot__lockstep_client_take_commands(foliot__lockstep_client *l,
-                                           const foliot__commands_part *part)
+void foliot__lockstep_client_receive_commands(foliot__lockstep_client *l,
+                                              const foliot__commands_part *part)
 {
-    if (l->expected && part->tick >= l->log.first && !foliot__command_log_take(&l->commands, part))
+    if (l->expected && part->tick >= l->log.first &&
+        !foliot__command_log_receive(&l->commands, part))
         l->malformed++;
 }
 
-void foliot__lockstep_client_take_relay(foliot__lockstep_client *l, const uint8_t *bytes,
-                                        size_t length)
+void foliot__lockstep_client_receive_relay(foliot__lockstep_client *l, const uint8_t *bytes,
+                                           size_t length)
 {
     foliot__relay relay;
     if (length > FOLIOT_PACKET_BYTES_MAX ||
@@ -367,7 +369,7 @@ void foliot__lockstep_client_take_relay(foliot__lockstep_client *l, const uint8_
     if (!l->expected || relay.ticks > end)
         return;
     mark_commands(l, end - relay.ticks, relay.ticks, relay.runs, relay.runs_length);
-    take_block(l, relay.block, relay.block_length, relay.ticks, end - relay.ticks);
+    receive_block(l, relay.block, relay.block_length, relay.ticks, end - relay.ticks);
 }
 
 static void count_stalls(foliot__lockstep_client *l)
@@ -451,8 +453,8 @@ static void learn_deadline(foliot__lockstep_client *l, double deadline_ns, doubl
     l->deadline_deviation_ns += (fabs(off) - l->deadline_deviation_ns) * DEADLINE_GAIN;
 }
 
-void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8_t *bytes,
-                                         size_t length, uint64_t now_ns, double tick_ns)
+void foliot__lockstep_client_receive_status(foliot__lockstep_client *l, const uint8_t *bytes,
+                                            size_t length, uint64_t now_ns, double tick_ns)
 {
     foliot__lockstep_status status;
     if (foliot__lockstep_status_decode(bytes, length, &status) != FOLIOT_STATUS_OK) {

@@ -109,16 +109,17 @@ const foliot_world *
 foliot__lockstep_client_world(const foliot__lockstep_client *l); // NULL: none yet, or another kind
 
 // A part of a state. True if the received length should be acknowledged now.
-bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
-                                        const foliot__keyframe_part *part);
-void foliot__lockstep_client_take_ticks(foliot__lockstep_client *l, const foliot__ticks_part *part);
+bool foliot__lockstep_client_receive_state(foliot__lockstep_client *l,
+                                           const foliot__keyframe_part *part);
+void foliot__lockstep_client_receive_ticks(foliot__lockstep_client *l,
+                                           const foliot__ticks_part *part);
 // Commands of a closed tick. A tick is stepped when its inputs and all its commands have come.
-void foliot__lockstep_client_take_commands(foliot__lockstep_client *l,
-                                           const foliot__commands_part *part);
-void foliot__lockstep_client_take_relay(foliot__lockstep_client *l, const uint8_t *bytes,
-                                        size_t length);
-void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8_t *bytes,
-                                         size_t length, uint64_t now_ns, double tick_ns);
+void foliot__lockstep_client_receive_commands(foliot__lockstep_client *l,
+                                              const foliot__commands_part *part);
+void foliot__lockstep_client_receive_relay(foliot__lockstep_client *l, const uint8_t *bytes,
+                                           size_t length);
+void foliot__lockstep_client_receive_status(foliot__lockstep_client *l, const uint8_t *bytes,
+                                            size_t length, uint64_t now_ns, double tick_ns);
 // Steps one closed tick. False if the next one has not arrived.
 bool foliot__lockstep_client_step(foliot__lockstep_client *l);
 bool foliot__lockstep_client_ready(const foliot__lockstep_client *l); // it has
@@ -136,8 +137,8 @@ size_t foliot__lockstep_client_respond(foliot__lockstep_client *l,
                                        uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX]);
 size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t steps,
                                        uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX]);
-void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l,
-                                           const foliot__diverged *found);
+void foliot__lockstep_client_receive_diverged(foliot__lockstep_client *l,
+                                              const foliot__diverged *found);
 void foliot__lockstep_client_drop_case(
     foliot__lockstep_client *l); // frees the states of a case that nobody read
 

@@ -39,7 +39,7 @@ static void line_stepped(void *user, const foliot__line *line)
     const foliot_world *world = foliot__line_world(line);
     if (!world)
         return;
-    if (foliot__prediction_view_take(&c->predictor.view, line_index(p, line), world) !=
+    if (foliot__prediction_view_append(&c->predictor.view, line_index(p, line), world) !=
         FOLIOT_STATUS_OK)
         p->failed = true;
     if (line->tick > c->lockstep->tick)
@@ -248,17 +248,17 @@ void foliot__predict_update(foliot_client *c, uint32_t closed_steps)
         ask_for_early(c);
 }
 
-void foliot__predict_take_relay(foliot_client *c, const uint8_t *bytes, size_t length)
+void foliot__predict_receive_relay(foliot_client *c, const uint8_t *bytes, size_t length)
 {
-    foliot__lockstep_client_take_relay(c->lockstep, bytes, length);
+    foliot__lockstep_client_receive_relay(c->lockstep, bytes, length);
     if (c->predictor.worlds)
         foliot__prediction_learn(c->predictor.worlds);
 }
 
-void foliot__predict_take_early(foliot_client *c, const uint8_t *bytes, size_t length)
+void foliot__predict_receive_early(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     if (predicts_here(c) &&
-        !foliot__prediction_take_early(c->predictor.worlds, c->lockstep, bytes, length))
+        !foliot__prediction_receive_early(c->predictor.worlds, c->lockstep, bytes, length))
         c->lockstep->malformed++;
 }
 

@@ -40,8 +40,8 @@ uint32_t foliot__predict_closed_steps(const foliot_client *c);
 // Makes the confirmed world's next step, and measures it. False: it is not closed yet.
 bool foliot__predict_step(foliot_client *c);
 void foliot__predict_update(foliot_client *c, uint32_t closed_steps);
-void foliot__predict_take_relay(foliot_client *c, const uint8_t *bytes, size_t length);
-void foliot__predict_take_early(foliot_client *c, const uint8_t *bytes, size_t length);
+void foliot__predict_receive_relay(foliot_client *c, const uint8_t *bytes, size_t length);
+void foliot__predict_receive_early(foliot_client *c, const uint8_t *bytes, size_t length);
 // False: nothing predicted is to be shown.
 bool foliot__predict_sample(foliot_client *c, uint64_t now_ns, foliot_sample *sample);
 void foliot__predict_count(const foliot_client *c, foliot_client_statistics *s);

@@ -255,8 +255,8 @@ static void keep_early(foliot__prediction *p, const foliot__lockstep_client *l, 
     p->unchecked = true;
 }
 
-bool foliot__prediction_take_early(foliot__prediction *p, const foliot__lockstep_client *l,
-                                   const uint8_t *bytes, size_t length)
+bool foliot__prediction_receive_early(foliot__prediction *p, const foliot__lockstep_client *l,
+                                      const uint8_t *bytes, size_t length)
 {
     foliot__early packet;
     if (length > FOLIOT_PACKET_BYTES_MAX ||

@@ -88,8 +88,8 @@ void foliot__prediction_confirm(foliot__prediction *p, const foliot__lockstep_cl
 // More closed ticks have come, though they cannot be stepped yet.
 void foliot__prediction_learn(foliot__prediction *p);
 // An early packet. False: it is none.
-bool foliot__prediction_take_early(foliot__prediction *p, const foliot__lockstep_client *l,
-                                   const uint8_t *bytes, size_t length);
+bool foliot__prediction_receive_early(foliot__prediction *p, const foliot__lockstep_client *l,
+                                      const uint8_t *bytes, size_t length);
 // Steps the predicted world to `target`, and with what is left of `most` steps the shadow after it;
 // neither goes farther than `ticks_max` and its eighth beyond the confirmed one: the eighth is for
 // moments in which closed ticks are late. The number of steps.

@@ -53,8 +53,8 @@ static bool grow(foliot__prediction_view *view, uint32_t wanted)
     return true;
 }
 
-foliot_status foliot__prediction_view_take(foliot__prediction_view *view, uint32_t line,
-                                           const foliot_world *world)
+foliot_status foliot__prediction_view_append(foliot__prediction_view *view, uint32_t line,
+                                             const foliot_world *world)
 {
     foliot__predicted_tick *ticks = view->ticks[line], before = ticks[0];
     uint32_t count = foliot_world_get_body_count(world);

@@ -36,8 +36,8 @@ void foliot__prediction_view_close(foliot__prediction_view *view);
 // What was shown is forgotten.
 void foliot__prediction_view_restart(foliot__prediction_view *view);
 // The world of that line has made a step, or begins. FOLIOT_STATUS_MEMORY: it is not shown.
-foliot_status foliot__prediction_view_take(foliot__prediction_view *view, uint32_t line,
-                                           const foliot_world *world);
+foliot_status foliot__prediction_view_append(foliot__prediction_view *view, uint32_t line,
+                                             const foliot_world *world);
 // Line `to` is shown instead of `from` from `tick` on, which is about to be sampled; the player's
 // own body is in slot `own`.
 void foliot__prediction_view_replace(foliot__prediction_view *view, uint32_t from, uint32_t to,

@@ -96,8 +96,8 @@ void foliot__lockstep_client_drop_case(foliot__lockstep_client *l)
     l->found.input_count = l->found.command_count = 0;
 }
 
-void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l,
-                                           const foliot__diverged *found)
+void foliot__lockstep_client_receive_diverged(foliot__lockstep_client *l,
+                                              const foliot__diverged *found)
 {
     const foliot__rewind *r = &l->rewind;
     foliot_divergence *d = &l->found.divergence;

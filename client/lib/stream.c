@@ -42,7 +42,7 @@ static void read_partial(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot_client_statistics *s = &c->statistics;
     uint64_t tick = 0;
-    switch (foliot__tracks_take(c->tracks, bytes, length, &tick)) {
+    switch (foliot__tracks_receive(c->tracks, bytes, length, &tick)) {
     case FOLIOT__TRACKS_TAKEN:
         count_arrived(c, tick);
         snapshot_complete(c, tick);
@@ -71,7 +71,7 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
     }
     foliot_client_statistics *s = &c->statistics;
     uint64_t tick = 0;
-    switch (foliot__buffer_take(&c->buffer, bytes + 1, length - 1, &tick)) {
+    switch (foliot__buffer_receive(&c->buffer, bytes + 1, length - 1, &tick)) {
     case FOLIOT__TAKEN_SNAPSHOT:
         count_arrived(c, tick);
         if (!foliot__client_steps(c))
@@ -117,7 +117,7 @@ void foliot__stream_read_kept(foliot_client *c)
     c->join.piece_count = 0;
 }
 
-void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t length)
+void foliot__stream_receive_piece(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     c->statistics.pieces_received++;
     c->statistics.bytes_received += length;
@@ -129,7 +129,7 @@ void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t le
 
 // The server reports how early the newest inputs arrived. Too early is latency; too late, and they
 // are not applied in time.
-void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t length)
+void foliot__stream_receive_status(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot__status_packet status;
     if (foliot__status_packet_decode(bytes, length, &status) != FOLIOT_STATUS_OK) {

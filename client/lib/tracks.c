@@ -153,7 +153,7 @@ static const foliot_snapshot_body *find_base(const foliot__track *track, uint64_
     return &track->states[at - 1].body;
 }
 
-static foliot__tracks_taken take_item(foliot__tracks *t, foliot__partial_item *item, uint64_t tick)
+static foliot__tracks_taken apply_item(foliot__tracks *t, foliot__partial_item *item, uint64_t tick)
 {
     if (!reserve_slots(t, item->slot + 1)) {
         t->dropped++;
@@ -203,8 +203,8 @@ static void note_sequence(foliot__tracks *t, uint32_t sequence)
     }
 }
 
-foliot__tracks_taken foliot__tracks_take(foliot__tracks *t, const uint8_t *bytes, size_t length,
-                                         uint64_t *tick)
+foliot__tracks_taken foliot__tracks_receive(foliot__tracks *t, const uint8_t *bytes, size_t length,
+                                            uint64_t *tick)
 {
     foliot__partial_head head;
     foliot__partial_item item;
@@ -216,7 +216,7 @@ foliot__tracks_taken foliot__tracks_take(foliot__tracks *t, const uint8_t *bytes
     foliot__partial_step step;
     while ((step = foliot__partial_next(t->coder, t->format.bodies_max, &item)) ==
            FOLIOT__PARTIAL_ITEM) {
-        foliot__tracks_taken taken = take_item(t, &item, *tick);
+        foliot__tracks_taken taken = apply_item(t, &item, *tick);
         if (taken != FOLIOT__TRACKS_TAKEN)
             return taken;
     }

@@ -56,8 +56,8 @@ typedef enum foliot__tracks_taken {
     FOLIOT__TRACKS_NO_BASELINE, // the rest of it cannot be read; it is not acknowledged
     FOLIOT__TRACKS_MALFORMED,
 } foliot__tracks_taken;
-foliot__tracks_taken foliot__tracks_take(foliot__tracks *tracks, const uint8_t *bytes,
-                                         size_t length, uint64_t *tick);
+foliot__tracks_taken foliot__tracks_receive(foliot__tracks *tracks, const uint8_t *bytes,
+                                            size_t length, uint64_t *tick);
 void foliot__tracks_acknowledge(const foliot__tracks *tracks, foliot__partial_acknowledge *packet);
 // All bodies at a fractional tick. Each is interpolated where something newer has come, else
 // extrapolated, for at most `extrapolate_ticks`. `scene` may be NULL: its bodies stand where it

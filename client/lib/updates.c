@@ -99,7 +99,7 @@ void foliot__updates_forget_players(foliot_client *c)
     }
 }
 
-void foliot__updates_take_player(foliot_client *c, const foliot__player_message *m)
+void foliot__updates_receive_player(foliot_client *c, const foliot__player_message *m)
 {
     if (m->player >= FOLIOT__PLAYER_NAMES)
         return;
@@ -135,7 +135,7 @@ static void show_part(foliot__client_updates *u, const foliot__held_part *part,
         foliot__session_state_clear(&u->shown);
     // What is wrong in it was counted when it came.
     foliot_status status =
-        foliot__session_state_take(&u->shown, part->tick, bytes, part->length, NULL, NULL);
+        foliot__session_state_apply(&u->shown, part->tick, bytes, part->length, NULL, NULL);
     (void)status;
     if (part->begins)
         foliot__session_state_begun(&u->shown);
@@ -271,7 +271,7 @@ static void show_served(foliot_client *c, const foliot__update *update, bool beg
         show_part(&c->updates, &part, update->bytes);
 }
 
-void foliot__updates_take(foliot_client *c, const foliot__update *update)
+void foliot__updates_receive(foliot_client *c, const foliot__update *update)
 {
     foliot__client_updates *own = &c->updates;
     if (!foliot__client_welcomed_here(c))
@@ -284,8 +284,8 @@ void foliot__updates_take(foliot_client *c, const foliot__update *update)
     // A full update is one tick's, in as many parts as it needs.
     bool begins = u.full = update->tick == own->served_full;
     uint32_t slots = own->served.slot_count;
-    if (foliot__session_state_take(&own->served, update->tick, update->bytes, update->length,
-                                   visit_record, &u) != FOLIOT_STATUS_OK)
+    if (foliot__session_state_apply(&own->served, update->tick, update->bytes, update->length,
+                                    visit_record, &u) != FOLIOT_STATUS_OK)
         c->statistics.pieces_malformed++;
     // A few bytes may set up a million slots.
     c->work += (own->served.slot_count - (begins ? 0 : slots)) / SLOTS_WORK;
@@ -296,7 +296,7 @@ void foliot__updates_take(foliot_client *c, const foliot__update *update)
         show_served(c, update, begins);
 }
 
-void foliot__updates_take_message(foliot_client *c, const foliot__game_message *m)
+void foliot__updates_receive_message(foliot_client *c, const foliot__game_message *m)
 {
     foliot_client_event e = event_of(
         m->from == FOLIOT__FROM_PLAYER ? FOLIOT_CLIENT_CHAT : FOLIOT_CLIENT_MESSAGE, m->tick);
@@ -382,10 +382,10 @@ void foliot__updates_predicted(foliot_client *c, const foliot_world *world)
     add_world_events(c, world, true);
 }
 
-static void take_stepped(foliot_client *c, uint64_t tick, const uint8_t *bytes, size_t length)
+static void apply_stepped(foliot_client *c, uint64_t tick, const uint8_t *bytes, size_t length)
 {
     foliot_status status =
-        foliot__session_state_take(&c->updates.stepped, tick, bytes, length, NULL, NULL);
+        foliot__session_state_apply(&c->updates.stepped, tick, bytes, length, NULL, NULL);
     (void)status; // without memory less is shown
 }
 
@@ -393,7 +393,7 @@ static void emit_step(void *user, const uint8_t *bytes, size_t length)
 {
     foliot_client *c = user;
     uint64_t tick = foliot_world_get_tick(stepped_world(c));
-    take_stepped(c, tick, bytes, length);
+    apply_stepped(c, tick, bytes, length);
     hold_part(c, (foliot__held_part){.tick = tick, .length = length}, bytes);
 }
 
@@ -401,7 +401,7 @@ static void emit_world(void *user, const uint8_t *bytes, size_t length)
 {
     foliot_client *c = user;
     uint64_t tick = foliot_world_get_tick(stepped_world(c));
-    take_stepped(c, tick, bytes, length);
+    apply_stepped(c, tick, bytes, length);
     hold_beginning(c, tick, bytes, length);
 }
 

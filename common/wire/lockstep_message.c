@@ -14,7 +14,7 @@ static void put_varint(foliot__writer *w, uint32_t value)
     foliot__write_u8(w, (uint8_t)value);
 }
 
-static uint32_t take_varint(foliot__reader *r, uint32_t most)
+static uint32_t read_varint(foliot__reader *r, uint32_t most)
 {
     uint32_t value = 0;
     for (unsigned shift = 0; shift < 28; shift += 7) {
@@ -40,15 +40,15 @@ static void put_acks(foliot__writer *w, const foliot__tick_acks *acks)
     }
 }
 
-static uint32_t take_run(foliot__reader *r)
+static uint32_t read_run(foliot__reader *r)
 {
-    uint32_t length = take_varint(r, FOLIOT__BLOCK_TICKS_MAX);
+    uint32_t length = read_varint(r, FOLIOT__BLOCK_TICKS_MAX);
     if (length == 0)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return length;
 }
 
-static void take_acks(foliot__reader *r, foliot__tick_acks *acks)
+static void read_acks(foliot__reader *r, foliot__tick_acks *acks)
 {
     acks->next = foliot__read_u32(r);
     acks->count = foliot__read_u8(r);
@@ -57,8 +57,8 @@ static void take_acks(foliot__reader *r, foliot__tick_acks *acks)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     }
     for (uint32_t i = 0; i < acks->count; i++) {
-        acks->runs[i].missing = take_run(r);
-        acks->runs[i].here = take_run(r);
+        acks->runs[i].missing = read_run(r);
+        acks->runs[i].here = read_run(r);
     }
 }
 
@@ -83,10 +83,10 @@ static void put_block(foliot__writer *w, uint32_t ticks, const uint8_t *block, s
     foliot__write_bytes(w, block, block_length);
 }
 
-static void take_block(foliot__reader *r, uint32_t *ticks, const uint8_t **block,
+static void read_block(foliot__reader *r, uint32_t *ticks, const uint8_t **block,
                        size_t *block_length)
 {
-    *ticks = take_varint(r, FOLIOT__BLOCK_TICKS_MAX);
+    *ticks = read_varint(r, FOLIOT__BLOCK_TICKS_MAX);
     *block_length = foliot__reader_left(r);
     *block = foliot__read_bytes(r, *block_length);
 }
@@ -116,15 +116,15 @@ foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length,
                                             foliot__lockstep_input *packet)
 {
     foliot__reader r = open_packet(bytes, length, FOLIOT__LOCKSTEP_INPUT_PACKET);
-    take_acks(&r, &packet->acks);
-    packet->behind = take_varint(&r, UINT32_MAX);
+    read_acks(&r, &packet->acks);
+    packet->behind = read_varint(&r, UINT32_MAX);
     packet->digests = foliot__read_u64(&r);
-    packet->ahead = take_varint(&r, UINT32_MAX);
+    packet->ahead = read_varint(&r, UINT32_MAX);
     packet->sent_ms = foliot__read_u16(&r);
     packet->shown = foliot__read_u16(&r);
     packet->state = foliot__read_u8(&r);
-    packet->back = take_varint(&r, UINT32_MAX);
-    take_block(&r, &packet->ticks, &packet->block, &packet->block_length);
+    packet->back = read_varint(&r, UINT32_MAX);
+    read_block(&r, &packet->ticks, &packet->block, &packet->block_length);
     return r.status;
 }
 
@@ -151,7 +151,7 @@ foliot_status foliot__relay_decode(const uint8_t *bytes, size_t length, foliot__
     packet->runs = commands ? foliot__read_bytes(&r, packet->runs_length) : NULL;
     if (commands && (packet->runs_length == 0 || packet->runs_length > FOLIOT__COMMAND_RUNS_BYTES))
         foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
-    take_block(&r, &packet->ticks, &packet->block, &packet->block_length);
+    read_block(&r, &packet->ticks, &packet->block, &packet->block_length);
     return r.status;
 }
 
@@ -167,7 +167,7 @@ foliot_status foliot__early_decode(const uint8_t *bytes, size_t length, foliot__
 {
     foliot__reader r = open_packet(bytes, length, FOLIOT__EARLY_PACKET);
     packet->first = foliot__read_u32(&r);
-    take_block(&r, &packet->ticks, &packet->block, &packet->block_length);
+    read_block(&r, &packet->ticks, &packet->block, &packet->block_length);
     if (packet->ticks == 0 || packet->ticks > FOLIOT__EARLY_TICKS_MAX || packet->block_length == 0)
         foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
     return r.status;
@@ -195,7 +195,7 @@ foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length
 {
     foliot__reader r = open_packet(bytes, length, FOLIOT__LOCKSTEP_STATUS_PACKET);
     packet->tick = foliot__read_u32(&r);
-    take_acks(&r, &packet->acks);
+    read_acks(&r, &packet->acks);
     packet->checked = foliot__read_u32(&r);
     uint8_t flag = foliot__read_u8(&r);
     packet->diverged = flag == 1;
@@ -329,7 +329,7 @@ size_t foliot__block_of_oldest(const foliot__tick_log *log, uint64_t from, uint6
     }
 }
 
-uint32_t foliot__block_take(foliot__tick_log *log, const foliot__block *block, uint64_t first)
+uint32_t foliot__block_apply(foliot__tick_log *log, const foliot__block *block, uint64_t first)
 {
     uint32_t at = 0, taken = 0;
     for (uint32_t age = 0; age < block->ticks; age++) {

@@ -124,7 +124,7 @@ size_t foliot__block_of_oldest(const foliot__tick_log *log, uint64_t from, uint6
                                foliot__block *scratch, uint8_t *bytes, size_t capacity,
                                uint64_t *next);
 // Puts a block's ticks into a log, up to one that does not fit; how many were new.
-uint32_t foliot__block_take(foliot__tick_log *log, const foliot__block *block, uint64_t first);
+uint32_t foliot__block_apply(foliot__tick_log *log, const foliot__block *block, uint64_t first);
 
 // What the digest of one tick adds to a sum of digests.
 uint64_t foliot__digest_share(uint64_t tick, foliot_digest digest);

@@ -207,7 +207,7 @@ static void read_text(foliot__reader *r, char *text, size_t capacity)
         }
 }
 
-static void take_var(taking *t)
+static void apply_var(taking *t)
 {
     foliot__reader *r = &t->r;
     foliot_var var = {.changed = (uint32_t)t->tick};
@@ -247,7 +247,7 @@ static bool read_slot(taking *t, uint32_t *slot)
     return t->r.status == FOLIOT_STATUS_OK;
 }
 
-static void take_tags(taking *t, uint8_t first)
+static void apply_tags(taking *t, uint8_t first)
 {
     foliot__tag_change changes[FOLIOT__TAGS_MAX];
     uint32_t count = foliot__tags_decode(&t->r, first, t->state->slots_max, changes);
@@ -264,7 +264,7 @@ static void take_tags(taking *t, uint8_t first)
     }
 }
 
-static void take_spawned(taking *t)
+static void apply_spawned(taking *t)
 {
     foliot__record record = {.kind = FOLIOT__RECORD_SPAWNED};
     if (!read_slot(t, &record.slot))
@@ -290,7 +290,7 @@ static void read_anchor(taking *t, double anchor[3])
     }
 }
 
-static void take_joint(taking *t, bool broken)
+static void apply_joint(taking *t, bool broken)
 {
     foliot__known_joint joint = {.state = broken ? FOLIOT__JOINT_BROKEN : FOLIOT__JOINT_MADE};
     uint32_t index = (uint32_t)foliot__read_varint(&t->r, FOLIOT_CONSTRAINTS_MAX - 1);
@@ -316,19 +316,19 @@ static void take_joint(taking *t, bool broken)
                                .joint = &joint});
 }
 
-static void take_record(taking *t)
+static void apply_record(taking *t)
 {
     uint8_t first = foliot__read_u8(&t->r);
     if (first & FOLIOT__TAG_RECORD) {
-        take_tags(t, first);
+        apply_tags(t, first);
         return;
     }
     switch (first) {
     case FOLIOT__RECORD_VAR:
-        take_var(t);
+        apply_var(t);
         break;
     case FOLIOT__RECORD_SPAWNED:
-        take_spawned(t);
+        apply_spawned(t);
         break;
     case FOLIOT__RECORD_DESPAWNED:
         foliot__record record = {.kind = FOLIOT__RECORD_DESPAWNED};
@@ -340,7 +340,7 @@ static void take_record(taking *t)
         break;
     case FOLIOT__RECORD_JOINT:
     case FOLIOT__RECORD_JOINT_BROKEN:
-        take_joint(t, first == FOLIOT__RECORD_JOINT_BROKEN);
+        apply_joint(t, first == FOLIOT__RECORD_JOINT_BROKEN);
         break;
     case FOLIOT__RECORD_GRAVITY:
         double gravity[3];
@@ -371,13 +371,13 @@ static void take_record(taking *t)
     }
 }
 
-foliot_status foliot__session_state_take(foliot__session_state *state, uint64_t tick,
-                                         const uint8_t *bytes, size_t length,
-                                         foliot__record_visit *on_record, void *user)
+foliot_status foliot__session_state_apply(foliot__session_state *state, uint64_t tick,
+                                          const uint8_t *bytes, size_t length,
+                                          foliot__record_visit *on_record, void *user)
 {
     taking t = {state, foliot__reader_of(bytes, length), tick, on_record, user};
     while (t.r.status == FOLIOT_STATUS_OK && t.r.at < length)
-        take_record(&t);
+        apply_record(&t);
     return t.r.status;
 }
 

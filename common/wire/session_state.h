@@ -92,9 +92,9 @@ void foliot__session_state_begun(foliot__session_state *state);
 // Takes a part of the tick `tick`. Hostile bytes give FOLIOT_STATUS_TRUNCATED or
 // FOLIOT_STATUS_CORRUPT; the records before the wrong one have been taken then.
 // FOLIOT_STATUS_MEMORY. `visit` may be NULL.
-foliot_status foliot__session_state_take(foliot__session_state *state, uint64_t tick,
-                                         const uint8_t *bytes, size_t length,
-                                         foliot__record_visit *visit, void *user);
+foliot_status foliot__session_state_apply(foliot__session_state *state, uint64_t tick,
+                                          const uint8_t *bytes, size_t length,
+                                          foliot__record_visit *visit, void *user);
 
 // -- writing: parts of at most FOLIOT__UPDATE_BYTES_MAX bytes, each handed to `emit` when full
 

@@ -117,7 +117,7 @@ typedef struct bit_reader {
     uint32_t held, count; // bits of the byte that is read, and how many of them are left
 } bit_reader;
 
-static uint32_t take_bits(bit_reader *r, unsigned count)
+static uint32_t read_bits(bit_reader *r, unsigned count)
 {
     uint32_t value = 0;
     while (count-- > 0) {
@@ -131,10 +131,10 @@ static uint32_t take_bits(bit_reader *r, unsigned count)
 }
 
 // How many ones come before a zero. Fails beyond `most`.
-static uint32_t take_ones(bit_reader *r, uint32_t most)
+static uint32_t read_ones(bit_reader *r, uint32_t most)
 {
     uint32_t ones = 0;
-    while (take_bits(r, 1) == 1)
+    while (read_bits(r, 1) == 1)
         if (++ones > most) {
             foliot__reader_fail(r->in, FOLIOT_STATUS_CORRUPT);
             return 0;
@@ -142,37 +142,37 @@ static uint32_t take_ones(bit_reader *r, uint32_t most)
     return ones;
 }
 
-static uint32_t take_count(bit_reader *r)
+static uint32_t read_count(bit_reader *r)
 {
     unsigned zeros = 0;
-    while (zeros < COUNT_BITS_MAX && take_bits(r, 1) == 0)
+    while (zeros < COUNT_BITS_MAX && read_bits(r, 1) == 0)
         zeros++;
-    uint32_t count = zeros < COUNT_BITS_MAX ? 1u << zeros | take_bits(r, zeros) : 0;
+    uint32_t count = zeros < COUNT_BITS_MAX ? 1u << zeros | read_bits(r, zeros) : 0;
     if (count == 0 || count > FOLIOT__TAGS_MAX)
         foliot__reader_fail(r->in, FOLIOT_STATUS_CORRUPT);
     return count;
 }
 
 // Literals are those tags alone that are not recent, in their shortest form.
-static uint32_t take_literal(bit_reader *r, const recent_tags *recent)
+static uint32_t read_literal(bit_reader *r, const recent_tags *recent)
 {
-    unsigned bits = take_bits(r, 1) == 0 ? 8 : take_bits(r, 1) == 0 ? 16 : 32;
-    uint32_t tag = take_bits(r, bits);
+    unsigned bits = read_bits(r, 1) == 0 ? 8 : read_bits(r, 1) == 0 ? 16 : 32;
+    uint32_t tag = read_bits(r, bits);
     if ((bits > 8 && tag >> (bits / 2) == 0) || find_recent(recent, tag) < RECENT)
         foliot__reader_fail(r->in, FOLIOT_STATUS_CORRUPT);
     return tag;
 }
 
-static uint32_t take_tag(bit_reader *r, recent_tags *recent)
+static uint32_t read_tag(bit_reader *r, recent_tags *recent)
 {
     uint32_t place = RECENT;
-    if (take_bits(r, 1) == 0)
-        place = take_bits(r, 1);
-    else if (take_bits(r, 1) == 0)
-        place = 2 + take_bits(r, 2);
-    else if (take_bits(r, 1) == 0)
-        place = 6 + take_bits(r, 3);
-    uint32_t tag = place < RECENT ? recent->tags[place] : take_literal(r, recent);
+    if (read_bits(r, 1) == 0)
+        place = read_bits(r, 1);
+    else if (read_bits(r, 1) == 0)
+        place = 2 + read_bits(r, 2);
+    else if (read_bits(r, 1) == 0)
+        place = 6 + read_bits(r, 3);
+    uint32_t tag = place < RECENT ? recent->tags[place] : read_literal(r, recent);
     use_recent(recent, tag, place);
     return tag;
 }
@@ -183,7 +183,7 @@ uint32_t foliot__tags_decode(foliot__reader *in, uint8_t first, uint32_t slots_m
     bit_reader r = {in, first, 7};
     recent_tags recent;
     uint64_t next = 0;
-    uint32_t count = take_count(&r);
+    uint32_t count = read_count(&r);
     if (in->status != FOLIOT_STATUS_OK || slots_max == 0) {
         foliot__reader_fail(in, FOLIOT_STATUS_CORRUPT);
         return 0;
@@ -191,13 +191,13 @@ uint32_t foliot__tags_decode(foliot__reader *in, uint8_t first, uint32_t slots_m
     unsigned low = gap_bits(count, slots_max);
     begin_recent(&recent);
     for (uint32_t i = 0; i < count && in->status == FOLIOT_STATUS_OK; i++) {
-        uint64_t above = count > 1 ? take_ones(&r, slots_max >> low) : 0;
-        next += above << low | take_bits(&r, low);
+        uint64_t above = count > 1 ? read_ones(&r, slots_max >> low) : 0;
+        next += above << low | read_bits(&r, low);
         if (next >= slots_max)
             foliot__reader_fail(in, FOLIOT_STATUS_CORRUPT);
-        changes[i] = (foliot__tag_change){(uint32_t)next++, take_tag(&r, &recent)};
+        changes[i] = (foliot__tag_change){(uint32_t)next++, read_tag(&r, &recent)};
     }
-    if (take_bits(&r, r.count) != 0)
+    if (read_bits(&r, r.count) != 0)
         foliot__reader_fail(in, FOLIOT_STATUS_CORRUPT);
     return in->status == FOLIOT_STATUS_OK ? count : 0;
 }

@@ -109,7 +109,7 @@ foliot_status foliot__command_log_put(foliot__command_log *log, uint64_t tick,
     return FOLIOT_STATUS_OK;
 }
 
-bool foliot__command_log_take(foliot__command_log *log, const foliot__commands_part *part)
+bool foliot__command_log_receive(foliot__command_log *log, const foliot__commands_part *part)
 {
     if (part->total == 0 || part->length == 0 || part->length > part->total ||
         part->offset > part->total - part->length)
@@ -207,7 +207,7 @@ size_t foliot__command_runs(const foliot__command_log *log, uint64_t *from, uint
     return w.at;
 }
 
-bool foliot__command_runs_take(foliot__command_log *log, uint64_t from, uint64_t end,
+bool foliot__command_runs_read(foliot__command_log *log, uint64_t from, uint64_t end,
                                const uint8_t *bytes, size_t length)
 {
     foliot__reader r = foliot__reader_of(bytes, length);

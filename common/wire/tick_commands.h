@@ -44,7 +44,7 @@ void foliot__command_log_forget(foliot__command_log *log, uint64_t tick); // tha
 foliot_status foliot__command_log_put(foliot__command_log *log, uint64_t tick,
                                       const foliot_command_list *list);
 // A part that has come, in order. False if it fits nothing that is known.
-bool foliot__command_log_take(foliot__command_log *log, const foliot__commands_part *part);
+bool foliot__command_log_receive(foliot__command_log *log, const foliot__commands_part *part);
 // Appends the commands of a whole tick to the list. Hostile bytes give a status.
 foliot_status foliot__tick_commands_read(const foliot__tick_commands *commands,
                                          foliot_command_list *list);
@@ -58,7 +58,7 @@ foliot_status foliot__command_log_read(const foliot__command_log *log, uint64_t 
 size_t foliot__command_runs(const foliot__command_log *log, uint64_t *from, uint64_t *end,
                             bool newest, uint8_t bytes[FOLIOT__COMMAND_RUNS_BYTES]);
 // Marks the ticks of such runs. Hostile bytes give false; the runs before the wrong one are marked.
-bool foliot__command_runs_take(foliot__command_log *log, uint64_t from, uint64_t end,
+bool foliot__command_runs_read(foliot__command_log *log, uint64_t from, uint64_t end,
                                const uint8_t *bytes, size_t length);
 
 #endif

@@ -44,7 +44,7 @@ static void send_group(foliot__session *session, audience to, bool behind, folio
 // Records of ours are right. Without memory `state` lacks some, and newcomers are told less.
 static void keep(foliot__session_state *state, uint64_t tick, const uint8_t *bytes, size_t length)
 {
-    foliot_status status = foliot__session_state_take(state, tick, bytes, length, NULL, NULL);
+    foliot_status status = foliot__session_state_apply(state, tick, bytes, length, NULL, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_MEMORY);
 }
 
@@ -122,7 +122,7 @@ static void sort_records(foliot__session *session, foliot__session_state *state,
     sorting s = {.session = session, .state = state, .behind = behind};
     common_update u = {session, tick, behind};
     foliot__update_begin(&s.common, state->slots_max, emit_common, &u);
-    foliot_status status = foliot__session_state_take(state, tick, bytes, length, sort_record, &s);
+    foliot_status status = foliot__session_state_apply(state, tick, bytes, length, sort_record, &s);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_MEMORY);
     foliot__update_finish(&s.common, false);
 }

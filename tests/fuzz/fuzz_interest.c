@@ -149,7 +149,7 @@ static void serve(const fuzz_world *w, fuzz_watcher *f, uint32_t own, bool arriv
     if (!f->tracks || length == 0 || !arrives)
         return;
     f->tracks->received += length;
-    foliot__tracks_taken taken = foliot__tracks_take(f->tracks, bytes, length, &tick);
+    foliot__tracks_taken taken = foliot__tracks_receive(f->tracks, bytes, length, &tick);
     FOLIOT_ASSERT(taken == FOLIOT__TRACKS_TAKEN && tick == w->tick);
     foliot__partial_acknowledge packet = {0};
     foliot__tracks_acknowledge(f->tracks, &packet);

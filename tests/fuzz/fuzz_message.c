@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 // Parts of a written state, read into another.
 static void take_again(void *user, const uint8_t *bytes, size_t length)
 {
-    FOLIOT_ASSERT(foliot__session_state_take(user, 1, bytes, length, NULL, NULL) ==
+    FOLIOT_ASSERT(foliot__session_state_apply(user, 1, bytes, length, NULL, NULL) ==
                   FOLIOT_STATUS_OK);
 }
 
@@ -26,7 +26,7 @@ static void fuzz_update(const uint8_t *bytes, size_t length)
     foliot__session_state state, copy;
     foliot__session_state_init(&state, 1000);
     foliot__session_state_init(&copy, 1000);
-    foliot_status status = foliot__session_state_take(&state, 1, bytes, length, NULL, NULL);
+    foliot_status status = foliot__session_state_apply(&state, 1, bytes, length, NULL, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_TRUNCATED ||
                   status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_MEMORY);
     foliot__update_begin(&w, 1000, take_again, &copy);
@@ -57,7 +57,7 @@ static void fuzz_commands(const foliot__commands_part *part)
     foliot__command_log log;
     foliot_command_list list = {0};
     foliot__command_log_init(&log, 16, 1 << 20);
-    if (foliot__command_log_take(&log, part)) {
+    if (foliot__command_log_receive(&log, part)) {
         const foliot__tick_commands *c = foliot__command_log_find(&log, part->tick);
         FOLIOT_ASSERT(c && c->have == part->length);
         foliot_status status = foliot__tick_commands_read(c, &list);
@@ -71,7 +71,7 @@ static void fuzz_runs(const uint8_t *bytes, size_t length)
 {
     foliot__command_log log;
     foliot__command_log_init(&log, 4096, 1 << 20);
-    bool fine = foliot__command_runs_take(&log, 1000, 1600, bytes, length);
+    bool fine = foliot__command_runs_read(&log, 1000, 1600, bytes, length);
     FOLIOT_ASSERT(!foliot__command_log_find(&log, 999) && !foliot__command_log_find(&log, 1600));
     (void)fine; // the ticks before a wrong pair are marked
     foliot__command_log_free(&log);

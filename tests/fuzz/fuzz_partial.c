@@ -45,7 +45,7 @@ static void fuzz_packets(foliot__tracks *tracks, const uint8_t *data, size_t siz
         packet[1] = packet[5] = (uint8_t)sequence;
         packet[2] = packet[6] = (uint8_t)(sequence >> 8);
         memcpy(packet + FUZZ_HEAD, data + 1, length);
-        foliot__tracks_take(tracks, packet, FUZZ_HEAD + length, &tick);
+        foliot__tracks_receive(tracks, packet, FUZZ_HEAD + length, &tick);
         data += 1 + length;
         size -= 1 + length;
     }
@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t tick;
     fuzz_acknowledgement(data, size);
     FOLIOT_ASSERT(foliot__tracks_create(&fuzz_format, 1.0 / 60, 0, &tracks) == FOLIOT_STATUS_OK);
-    foliot__tracks_take(tracks, data, size, &tick);
+    foliot__tracks_receive(tracks, data, size, &tick);
     fuzz_packets(tracks, data, size);
     for (int i = 0; i < 8; i++)
         if (foliot__tracks_sample(tracks, NULL, 3.7 * i, 15, &sample) == FOLIOT_STATUS_OK)

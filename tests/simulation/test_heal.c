@@ -122,7 +122,7 @@ static void what_was_said_of_the_state_before_changes_nothing(void **state)
     for (int i = 0; i < 5000; i++) {
         arena_run(a, 0.001);
         if (l->begins != begins)
-            foliot__lockstep_client_take_status(l, bytes, length, a->now_ns, 1e9 / 60);
+            foliot__lockstep_client_receive_status(l, bytes, length, a->now_ns, 1e9 / 60);
     }
     assert_int_equal(l->begins, begins + 1);
     assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_STEPPER);

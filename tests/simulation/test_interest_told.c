@@ -71,8 +71,8 @@ static void watch_server(void *user, unsigned from, foliot_delivery delivery, co
         r->reason = m.as.kind.reason;
     if (m.kind != FOLIOT__UPDATE)
         return;
-    demand(foliot__session_state_take(&r->read, m.as.update.tick, m.as.update.bytes,
-                                      m.as.update.length, read_record, r));
+    demand(foliot__session_state_apply(&r->read, m.as.update.tick, m.as.update.bytes,
+                                       m.as.update.length, read_record, r));
 }
 
 static void make_scene(row *r)

@@ -53,7 +53,7 @@ static void it_watches_again_with_the_new_servers_numbers(void **state)
                                         .tick = arena_tick(a) + 1,
                                         .sequence = c->controls.next_sequence + AHEAD,
                                         .reason = FOLIOT__KIND_SLOW};
-    foliot__kind_take(c, &watch);
+    foliot__kind_apply(c, &watch);
     assert_false(c->controls.by_ticks);
     assert_int_equal(c->controls.next_sequence, watch.sequence);
     arena_destroy(a);
@@ -113,11 +113,11 @@ static void a_stepper_that_returns_before_it_watched_catches_up(void **state)
     again.lockstep = true;
     demand(foliot__kind_enter(c, &again));
     foliot__kind_message given = {.kind = FOLIOT__KIND_WATCHER, .tick = arena_tick(a) + 1000};
-    foliot__kind_take(c, &given);
+    foliot__kind_apply(c, &given);
     assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_STEPPER);
     assert_true(foliot__client_watches(c));
     given = (foliot__kind_message){.kind = FOLIOT__KIND_STEPPER, .tick = given.tick + 1};
-    foliot__kind_take(c, &given);
+    foliot__kind_apply(c, &given);
     assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_WATCHER);
     assert_true(foliot__client_in_lockstep(c));
     arena_destroy(a);
@@ -147,7 +147,7 @@ static void no_order_of_messages_leaves_the_table(void **state)
         else if (draw % 8 == 1 && foliot__client_in_lockstep(c))
             foliot__kind_state_begins(c);
         else if (draw % 8 < 5)
-            foliot__kind_take(c, &given);
+            foliot__kind_apply(c, &given);
         else
             foliot__kind_update(c);
         seen[c->role.now] = true;

@@ -461,9 +461,9 @@ static void early_lies_are_only_guesses(void **state)
         foliot__early early = {(uint32_t)tick, block.ticks, body, length};
         length = length == SIZE_MAX ? SIZE_MAX : foliot__early_encode(&early, bytes);
         if (length != SIZE_MAX)
-            foliot__predict_take_early(a->clients[0], bytes, length);
+            foliot__predict_receive_early(a->clients[0], bytes, length);
         for (size_t cut = 0; cut < 12; cut++) // and what is none
-            foliot__predict_take_early(a->clients[0], bytes, cut);
+            foliot__predict_receive_early(a->clients[0], bytes, cut);
         run_frames(a, 0, 0.9 * FRAME, &f);
     }
     foliot_client_statistics seen = arena_seen(a, 0);

@@ -10,19 +10,19 @@
 static void type(foliot__board *board, const char *keys)
 {
     for (; *keys; keys++)
-        assert_true(foliot__board_takes(board, *keys, false));
+        assert_true(foliot__board_handle_key(board, *keys, false));
 }
 
 static void a_line_is_entered(void **state)
 {
     (void)state;
     foliot__board board = {0};
-    assert_false(foliot__board_takes(&board, 'w', false));
+    assert_false(foliot__board_handle_key(&board, 'w', false));
     assert_null(foliot__board_line(&board));
     type(&board, "\nhello\x7f\x7fp!\n");
     assert_string_equal(foliot__board_line(&board), "help!");
     assert_null(foliot__board_line(&board));
-    assert_false(foliot__board_takes(&board, 'w', false)); // a key of the game again
+    assert_false(foliot__board_handle_key(&board, 'w', false)); // a key of the game again
 }
 
 static void escape_gives_it_up(void **state)
@@ -30,11 +30,11 @@ static void escape_gives_it_up(void **state)
     (void)state;
     foliot__board board = {0};
     type(&board, "\nhello");
-    assert_true(foliot__board_takes(&board, '\x1b', true)); // an arrow
+    assert_true(foliot__board_handle_key(&board, '\x1b', true)); // an arrow
     assert_true(board.writing);
-    assert_true(foliot__board_takes(&board, '\x1b', false));
+    assert_true(foliot__board_handle_key(&board, '\x1b', false));
     assert_null(foliot__board_line(&board));
-    assert_false(foliot__board_takes(&board, '\x1b', false)); // leaves, now
+    assert_false(foliot__board_handle_key(&board, '\x1b', false)); // leaves, now
 }
 
 static void lines_are_bounded_and_utf8(void **state)
@@ -44,7 +44,7 @@ static void lines_are_bounded_and_utf8(void **state)
     type(&board, "\nZo\xc3\xab\x7f");
     assert_string_equal(board.entry, "Zo");
     for (int i = 0; i < 400; i++)
-        assert_true(foliot__board_takes(&board, '\xc3', false)); // halves of characters
+        assert_true(foliot__board_handle_key(&board, '\xc3', false)); // halves of characters
     type(&board, "\n");
     const char *line = foliot__board_line(&board);
     assert_int_equal(strlen(line), FOLIOT_ORDER_BYTES_MAX);

@@ -133,7 +133,7 @@ static void the_newest_that_is_complete_stays(void **state)
         const uint8_t half[] = {
             (uint8_t)tick, (uint8_t)(tick >> 8), 0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0};
         uint64_t complete;
-        assert_int_equal(foliot__buffer_take(&y.buffer, half, sizeof half, &complete),
+        assert_int_equal(foliot__buffer_receive(&y.buffer, half, sizeof half, &complete),
                          FOLIOT__TAKEN_PIECE);
     }
     assert_non_null(foliot__buffer_newest(&y.buffer));

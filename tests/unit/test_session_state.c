@@ -65,7 +65,7 @@ static void write_anything(foliot__update_writer *w)
 static void take(foliot__session_state *state, const foliot__buffer *records)
 {
     assert_int_equal(
-        foliot__session_state_take(state, 5, records->bytes, records->length, NULL, NULL),
+        foliot__session_state_apply(state, 5, records->bytes, records->length, NULL, NULL),
         FOLIOT_STATUS_OK);
 }
 
@@ -137,7 +137,7 @@ static void hostile_records_give_a_status(void **state)
         uint8_t *copy = malloc(length); // sanitizers see a byte too far
         memcpy(copy, records.bytes + (round % 2 ? 0 : foliot__rng_below(&rng, 5000)), length);
         copy[foliot__rng_below(&rng, (uint32_t)length)] = (uint8_t)foliot__rng_below(&rng, 256);
-        refused += foliot__session_state_take(&s, 1, copy, length, NULL, NULL) != FOLIOT_STATUS_OK;
+        refused += foliot__session_state_apply(&s, 1, copy, length, NULL, NULL) != FOLIOT_STATUS_OK;
         free(copy);
         check_below(s.var_count, FOLIOT_VARS_MAX + 1);
         check_below(s.slot_count, SLOTS + 1);
@@ -163,7 +163,7 @@ static void hostile_records_give_a_status(void **state)
                  {"a slot of tags beyond", {0xff, 0xf0}, 2},
                  {"bits behind the tags", {0xc0, 2, 1}, 3}};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        if (foliot__session_state_take(&s, 1, wrong[i].bytes, wrong[i].length, NULL, NULL) ==
+        if (foliot__session_state_apply(&s, 1, wrong[i].bytes, wrong[i].length, NULL, NULL) ==
             FOLIOT_STATUS_OK)
             fail_msg("%s is taken", wrong[i].what);
     foliot__session_state_free(&s);
@@ -242,7 +242,7 @@ static void many_joints_take_bounded_memory(void **state)
     for (uint32_t i = 0; i < FOLIOT_CONSTRAINTS_MAX; i += FOLIOT__JOINTS_A_PAGE)
         foliot__update_joint_broken(&writer, i);
     foliot__update_finish(&writer, false);
-    assert_int_equal(foliot__session_state_take(&s, 1, records.bytes, records.length, NULL, NULL),
+    assert_int_equal(foliot__session_state_apply(&s, 1, records.bytes, records.length, NULL, NULL),
                      FOLIOT_STATUS_MEMORY);
     assert_int_equal(s.joint_page_count, FOLIOT__JOINT_PAGES_MAX);
     assert_non_null(foliot__session_state_joint(&s, FOLIOT__JOINTS_A_PAGE));
@@ -279,8 +279,8 @@ static void commands_come_in_parts(void **state)
     const foliot__tick_commands *c = foliot__command_log_find(&server, 7), *here = NULL;
     for (uint32_t at = 0; at < c->total; at++) {
         foliot__commands_part part = {7, at, c->total, c->bytes + at, 1};
-        assert_true(foliot__command_log_take(&client, &part));
-        assert_false(foliot__command_log_take(&client, &part)); // again
+        assert_true(foliot__command_log_receive(&client, &part));
+        assert_false(foliot__command_log_receive(&client, &part)); // again
         here = foliot__command_log_find(&client, 7);
         assert_int_equal(foliot__tick_commands_whole(here), at + 1 == c->total);
     }
@@ -293,10 +293,10 @@ static void commands_come_in_parts(void **state)
     }
     foliot__commands_part large = {8, 0, 990, c->bytes, 1}, other = {7, 0, 3, c->bytes, 1},
                           none = {9, 0, 0, c->bytes, 0}, beyond = {9, 3, 3, c->bytes, 1};
-    assert_false(foliot__command_log_take(&client, &large)); // more than may be held
-    assert_false(foliot__command_log_take(&client, &other));
-    assert_false(foliot__command_log_take(&client, &none));
-    assert_false(foliot__command_log_take(&client, &beyond));
+    assert_false(foliot__command_log_receive(&client, &large)); // more than may be held
+    assert_false(foliot__command_log_receive(&client, &other));
+    assert_false(foliot__command_log_receive(&client, &none));
+    assert_false(foliot__command_log_receive(&client, &beyond));
     foliot_command_list_destroy(&list);
     foliot_command_list_destroy(&got);
     foliot__command_log_free(&server);
@@ -323,7 +323,7 @@ static void runs_say_which_ticks_have_commands(void **state)
         check_below(length, sizeof runs + 1);
         assert_int_equal(newest ? last : first, newest ? end : from);
         check_gt(last + 1, first + (end > from)); // some of it fits
-        assert_true(foliot__command_runs_take(&client, first, last, runs, length));
+        assert_true(foliot__command_runs_read(&client, first, last, runs, length));
         for (uint64_t tick = first; tick < last; tick++)
             assert_int_equal(foliot__command_log_find(&client, tick) != NULL,
                              foliot__command_log_find(&server, tick) != NULL);
