@@ -92,7 +92,7 @@ void foliot__commands_close(foliot__session *session)
 // -- orders to a simulation that is no world
 
 // What one order becomes, behind the commands that the tick has.
-static void take_order(foliot__session *session, const foliot_order *order)
+static void apply_order(foliot__session *session, const foliot_order *order)
 {
     foliot__game *game = &session->game;
     const foliot_simulation *simulation = &session->simulation;
@@ -115,14 +115,14 @@ static void take_order(foliot__session *session, const foliot_order *order)
     }
 }
 
-void foliot__commands_take_orders(foliot__session *session)
+void foliot__commands_apply_orders(foliot__session *session)
 {
     const foliot__game *game = &session->game;
     if (session->world)
         return;
     for (uint32_t i = 0; i < game->order_count; i++) {
         if (session->simulation.kind->order)
-            take_order(session, &game->orders[i]);
+            apply_order(session, &game->orders[i]);
         else if (game->orders[i].kind == FOLIOT_ORDER_GAME)
             session->server->counters.orders_refused++;
     }
@@ -228,7 +228,7 @@ static void pass_chat(foliot__session *session)
                                     game->orders[i].bytes, game->orders[i].length, true);
 }
 
-void foliot__rules_take_results(foliot__session *session)
+void foliot__rules_apply_results(foliot__session *session)
 {
     foliot__game *game = &session->game;
     foliot_rules_message_out out;

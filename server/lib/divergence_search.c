@@ -64,7 +64,7 @@ static double refill_bucket(double left, uint64_t *as_of_ns, uint64_t now_ns, do
 }
 
 // Takes one search out of each budget, or says that there is none.
-static bool take_from_budgets(foliot_server *server, foliot__peer *peer)
+static bool spend_search(foliot_server *server, foliot__peer *peer)
 {
     foliot__address *a = foliot__address_of(server, peer);
     uint64_t now = server->now_ns;
@@ -116,7 +116,7 @@ bool foliot__divergence_search_begin(foliot__session *s, foliot__peer *peer)
         p->searched = true;
         return false;
     }
-    if (!take_from_budgets(s->server, peer)) {
+    if (!spend_search(s->server, peer)) {
         s->server->counters.searches_put_off += !p->put_off;
         p->put_off = true;
         return false;
@@ -352,7 +352,7 @@ static bool repeats_step(const foliot__session *s)
 }
 
 // The step was taken again, or cannot be.
-static void take_rewound_state(foliot__session *s, foliot__peer *peer)
+static void receive_rewound_state(foliot__session *s, foliot__peer *peer)
 {
     foliot__divergence_search *q = &s->lockstep->search;
     q->running = false;
@@ -405,7 +405,7 @@ void foliot__divergence_search_update(foliot__session *s)
     if (q->running && foliot__divergence_search_running(s))
         return;
     if (q->running)
-        take_rewound_state(s, peer);
+        receive_rewound_state(s, peer);
     else if (q->active && !peer)
         q->active = false; // it is gone
     else if (q->active && (s->server->now_ns - q->asked_ns > ANSWER_WITHIN_NS ||

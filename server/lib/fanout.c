@@ -410,8 +410,8 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
     server->counters.interest_bytes_sent += length;
 }
 
-void foliot__fanout_take_partial(foliot__session *session, foliot__peer *peer,
-                                 const foliot__partial_acknowledge *packet)
+void foliot__fanout_receive_partial(foliot__session *session, foliot__peer *peer,
+                                    const foliot__partial_acknowledge *packet)
 {
     session->server->counters.interest_acknowledgements++;
     if (!peer->interest)

@@ -31,8 +31,8 @@ uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer
 // A snapshot was captured; `before` is the tick of the one before it.
 void foliot__fanout_captured(foliot__session *session, uint64_t before);
 // What it has of the bodies that it is interested in.
-void foliot__fanout_take_partial(foliot__session *session, foliot__peer *peer,
-                                 const foliot__partial_acknowledge *packet);
+void foliot__fanout_receive_partial(foliot__session *session, foliot__peer *peer,
+                                    const foliot__partial_acknowledge *packet);
 // It has acknowledged a snapshot that it had not before.
 void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *peer, uint64_t tick);
 // The snapshot of that tick; NULL if it is not kept any more.

@@ -143,9 +143,9 @@ foliot_status foliot__game_create(foliot__session *session, const foliot_session
 void foliot__game_destroy(foliot__session *session);
 void foliot__commands_close(foliot__session *session); // of the tick that is closed now
 // Of a simulation that is no world: what the orders closed with that tick become.
-void foliot__commands_take_orders(foliot__session *session);
-void foliot__rules_run(foliot__session *session);          // after its step, on the same thread
-void foliot__rules_take_results(foliot__session *session); // when the step is taken in
+void foliot__commands_apply_orders(foliot__session *session);
+void foliot__rules_run(foliot__session *session);           // after its step, on the same thread
+void foliot__rules_apply_results(foliot__session *session); // when the step is taken in
 // Why the session ends because of its rules, as it was configured to; NULL: it does not.
 const char *foliot__rules_end_session(const foliot__session *session);
 
@@ -153,7 +153,7 @@ const char *foliot__rules_end_session(const foliot__session *session);
 foliot_status foliot__step_events_create(foliot__session *session,
                                          const foliot_session_config *config);
 void foliot__step_events_destroy(foliot__step_events *events);
-void foliot__step_events_take(foliot__session *session); // a step was taken in
+void foliot__step_events_append(foliot__session *session); // a step was taken in
 uint32_t foliot__step_events_poll(foliot__step_events *step_events, foliot_step_event *events,
                                   uint32_t capacity);
 

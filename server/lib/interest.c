@@ -527,8 +527,8 @@ void foliot__interest_focus(foliot__interest_view *v, const int32_t focus[3])
 
 // -- acknowledgements
 
-static void take_item(const foliot__interest_map *m, foliot__interest_view *v, uint16_t low,
-                      uint32_t slot, unsigned item)
+static void acknowledge_item(const foliot__interest_map *m, foliot__interest_view *v, uint16_t low,
+                       uint32_t slot, unsigned item)
 {
     uint16_t *state = &v->of[slot].state;
     unsigned fate = item & ITEM_FATE;
@@ -586,7 +586,7 @@ uint64_t foliot__interest_acknowledge(const foliot__interest_map *m, foliot__int
             continue;
         const uint8_t *item;
         for (uint32_t at = 0, slot = UINT32_MAX; (item = next_item(p, &at, &slot));)
-            take_item(m, v, p->low, slot, *item);
+            acknowledge_item(m, v, p->low, slot, *item);
         uint64_t tick = tick_of(m, v->packed, p->low);
         newest = newest == UINT64_MAX || tick > newest ? tick : newest;
         forget_packet(v, p);

@@ -168,7 +168,7 @@ static void add_told(telling *t, struct foliot__told told)
         t->v->of[told.slot].state &= (uint16_t)~STALE;
 }
 
-static void take_new_body(telling *t, uint32_t slot)
+static void add_new_body(telling *t, uint32_t slot)
 {
     uint16_t *state = &t->v->of[slot].state;
     bool tag_alone = !has_bit(t->news->slots, slot) && !(*state & STALE), seen = sees(t, slot),
@@ -179,15 +179,15 @@ static void take_new_body(telling *t, uint32_t slot)
         add_told(t, (struct foliot__told){slot, tag_alone, gone});
 }
 
-static void take_new_bodies(telling *t)
+static void add_new_bodies(telling *t)
 {
     for (uint32_t w = 0; w < t->m->slot_words; w++)
         for (uint64_t bits = t->news->slots[w] | t->news->tags[w]; bits; bits &= bits - 1)
-            take_new_body(t, w * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
+            add_new_body(t, w * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
 }
 
 // Those that its packet is about to show.
-static void take_packed(telling *t)
+static void add_packed(telling *t)
 {
     for (uint32_t i = 0; i < t->m->item_count; i++) {
         const foliot__partial_item *item = &t->m->items[i];
@@ -197,7 +197,7 @@ static void take_packed(telling *t)
 }
 
 // A part of all others each time.
-static void take_near(telling *t)
+static void add_near(telling *t)
 {
     uint32_t count = t->known->slot_count;
     for (uint32_t slot = t->phase; slot < count && !is_full(t); slot += SWEEPS)
@@ -303,10 +303,10 @@ void foliot__interest_tell(foliot__interest_map *m, foliot__interest_view *v,
         t.before = look->find(look->user, tick - m->every);
     m->told_count = 0;
     if (t.news->any)
-        take_new_bodies(&t);
-    take_near(&t);
+        add_new_bodies(&t);
+    add_near(&t);
     if (packed)
-        take_packed(&t);
+        add_packed(&t);
     write_bodies(&t, w);
     if (reserve_joints(m, v))
         tell_joints(&t, w);

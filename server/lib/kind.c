@@ -268,7 +268,7 @@ static bool may_step(foliot__session *s, const foliot__peer *peer)
     return !only_watches(s, peer->player == FOLIOT__NO_PLAYER) && computes_alike(s, peer);
 }
 
-static void take_wish(foliot__session *s, foliot__peer *peer, const foliot__kind_message *wish)
+static void apply_wish(foliot__session *s, foliot__peer *peer, const foliot__kind_message *wish)
 {
     bool steps = wish->kind == FOLIOT__KIND_STEPPER;
     bool is_stepper = foliot__peer_is_stepper(peer);
@@ -297,7 +297,7 @@ static void take_wish(foliot__session *s, foliot__peer *peer, const foliot__kind
 }
 
 // It shows the one now, and needs nothing more of the other.
-static void take_ready(foliot__session *s, foliot__peer *peer, const foliot__kind_message *ready)
+static void apply_ready(foliot__session *s, foliot__peer *peer, const foliot__kind_message *ready)
 {
     if (ready->kind == FOLIOT__KIND_WATCHER && peer->role == FOLIOT__PEER_CLOSING) {
         foliot__peer_close_lockstep(peer);
@@ -330,9 +330,9 @@ void foliot__kind_receive(foliot__session *s, foliot__peer *peer,
                           const foliot__kind_message *message)
 {
     if (message->reason == FOLIOT__KIND_READY)
-        take_ready(s, peer, message);
+        apply_ready(s, peer, message);
     else
-        take_wish(s, peer, message);
+        apply_wish(s, peer, message);
 }
 
 // -- healing

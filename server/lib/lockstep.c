@@ -380,8 +380,8 @@ void foliot__lockstep_closed(foliot__session *s)
 // -- receiving
 
 // False if it claims what cannot be.
-static bool take_acks(foliot__session *s, foliot__peer *peer, const foliot__tick_acks *acks,
-                      uint64_t *next)
+static bool apply_acks(foliot__session *s, foliot__peer *peer, const foliot__tick_acks *acks,
+                       uint64_t *next)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t end = *next = foliot__tick_near(acks->next, s->lockstep->log.end);
@@ -398,15 +398,15 @@ static bool take_acks(foliot__session *s, foliot__peer *peer, const foliot__tick
     return true;
 }
 
-static void take_own_ticks(foliot__session *s, foliot__peer *peer,
-                           const foliot__lockstep_input *packet, uint64_t tick)
+static void receive_own_ticks(foliot__session *s, foliot__peer *peer,
+                              const foliot__lockstep_input *packet, uint64_t tick)
 {
     if (packet->ticks == 0 || (uint64_t)packet->back + packet->ticks > tick + 1)
         return;
     uint64_t first = tick + 1 - packet->back - packet->ticks;
     if (foliot__block_decode(packet->block, packet->block_length, packet->ticks,
                              &s->lockstep->block) == FOLIOT_STATUS_OK) {
-        foliot__stream_take(s, peer, &s->lockstep->block, first);
+        foliot__stream_receive(s, peer, &s->lockstep->block, first);
         return;
     }
     s->server->counters.input_packets--; // it is none
@@ -421,8 +421,8 @@ static void note_shown(foliot__player_slot *player, uint64_t tick, uint16_t befo
         *at = (struct foliot__shown_at){tick, before};
 }
 
-void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
-                           const foliot__lockstep_input *packet)
+void foliot__lockstep_receive(foliot__session *s, foliot__peer *peer,
+                              const foliot__lockstep_input *packet)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t next = foliot__tick_near(packet->acks.next, s->lockstep->log.end);
@@ -430,7 +430,7 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
         return;
     // What was on its way when it was given another state tells nothing of that one.
     bool current = packet->state == (uint8_t)p->start;
-    if (current && !take_acks(s, peer, &packet->acks, &next))
+    if (current && !apply_acks(s, peer, &packet->acks, &next))
         return;
     p->word_ns = s->server->now_ns;
     p->patience_ns = FOLIOT__SILENT_NS;
@@ -447,7 +447,7 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
     }
     if (peer->player != FOLIOT__NO_PLAYER) {
         note_shown(&s->players[peer->player], tick, packet->shown);
-        take_own_ticks(s, peer, packet, tick);
+        receive_own_ticks(s, peer, packet, tick);
     }
     if (peer->state == FOLIOT__PEER_IN && current && packet->behind <= next)
         foliot__desync_check_report(s, peer, next - packet->behind, packet->digests);

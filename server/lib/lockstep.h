@@ -185,8 +185,8 @@ typedef struct foliot__peer foliot__peer;
 foliot_status foliot__lockstep_create(foliot__session *session); // no step runs
 void foliot__lockstep_destroy(foliot__session *session);
 void foliot__lockstep_closed(foliot__session *session); // the tick whose step is about to start
-void foliot__lockstep_take(foliot__session *session, foliot__peer *peer,
-                           const foliot__lockstep_input *packet);
+void foliot__lockstep_receive(foliot__session *session, foliot__peer *peer,
+                              const foliot__lockstep_input *packet);
 
 // early.c
 void foliot__early_ask(foliot__session *session, foliot__peer *peer); // it predicts

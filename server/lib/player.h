@@ -121,8 +121,8 @@ void foliot__input_queue_drop(foliot__input_queue *queue, foliot__input_way way)
 
 // stream.c
 void foliot__stream_restart(foliot__session *session, uint32_t player);
-void foliot__stream_take(foliot__session *session, foliot__peer *peer, const foliot__block *block,
-                         uint64_t first);
+void foliot__stream_receive(foliot__session *session, foliot__peer *peer,
+                            const foliot__block *block, uint64_t first);
 // Queues the inputs of the tick that is closed now.
 void foliot__stream_close(foliot__session *session, uint32_t player);
 

@@ -170,8 +170,8 @@ static bool is_left_over(const foliot__peer *peer, const foliot__message *messag
             message->kind == FOLIOT__SEARCH_RESPONSE);
 }
 
-static void take_control(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
-                         size_t length)
+static void receive_control(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
+                            size_t length)
 {
     foliot__message message;
     if (foliot__message_decode(bytes, length, &message) != FOLIOT_STATUS_OK) {
@@ -208,8 +208,8 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
     }
 }
 
-static void take_lockstep(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
-                          size_t length)
+static void receive_lockstep(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
+                             size_t length)
 {
     foliot__lockstep_input packet;
     if (foliot__early_is_asked(bytes, length)) {
@@ -222,22 +222,22 @@ static void take_lockstep(foliot_server *server, foliot__peer *peer, const uint8
     }
     server->counters.input_packets++;
     foliot__player_acknowledge_token(peer->session, peer);
-    foliot__lockstep_take(peer->session, peer, &packet);
+    foliot__lockstep_receive(peer->session, peer, &packet);
 }
 
-static void take_partial(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
-                         size_t length)
+static void receive_partial(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
+                            size_t length)
 {
     foliot__partial_acknowledge packet;
     if (peer->session->interest &&
         foliot__partial_acknowledge_decode(bytes, length, &packet) == FOLIOT_STATUS_OK)
-        foliot__fanout_take_partial(peer->session, peer, &packet);
+        foliot__fanout_receive_partial(peer->session, peer, &packet);
     else
         foliot__peer_malformed(server, peer);
 }
 
-static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
-                        size_t length)
+static void receive_packet(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
+                           size_t length)
 {
     foliot__input_packet packet;
     bool plays = length > 0 &&
@@ -245,7 +245,7 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
                   bytes[0] == FOLIOT__EARLY_PACKET ||
                   bytes[0] == FOLIOT__PARTIAL_ACKNOWLEDGE_PACKET); // of the last connection
     if (length > 0 && !plays && peer->state == FOLIOT__PEER_GREETING) {
-        take_control(server, peer, bytes, length);
+        receive_control(server, peer, bytes, length);
         return;
     }
     if (length > 0 && foliot__message_is_hello(bytes, length)) {
@@ -266,11 +266,11 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
         return;
     }
     if (streamed ? foliot__peer_steps(peer) : !foliot__peer_watches(peer)) {
-        take_lockstep(server, peer, bytes, length);
+        receive_lockstep(server, peer, bytes, length);
         return;
     }
     if (length > 0 && bytes[0] == FOLIOT__PARTIAL_ACKNOWLEDGE_PACKET) {
-        take_partial(server, peer, bytes, length);
+        receive_partial(server, peer, bytes, length);
         return;
     }
     if (foliot__input_packet_decode(bytes, length, peer->session->tick, &packet) !=
@@ -322,7 +322,7 @@ static void lose_peer(foliot_server *server, foliot__peer *peer)
 
 // -- updating
 
-static void take_event(foliot_server *server, const foliot_transport_event *event)
+static void receive_event(foliot_server *server, const foliot_transport_event *event)
 {
     uint32_t index = foliot__peer_index(event->peer);
     if (index >= server->peers_max)
@@ -348,9 +348,9 @@ static void take_event(foliot_server *server, const foliot_transport_event *even
     if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED)
         lose_peer(server, peer);
     else if (event->delivery == FOLIOT_DELIVERY_RELIABLE)
-        take_control(server, peer, event->bytes, event->length);
+        receive_control(server, peer, event->bytes, event->length);
     else
-        take_packet(server, peer, event->bytes, event->length);
+        receive_packet(server, peer, event->bytes, event->length);
     if (peer->session)
         foliot__set_add(server->schedule.touched, peer->session->index);
 }
@@ -394,7 +394,7 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
     server->now_ns = now_ns;
     foliot__schedule_begin(server);
     while (foliot_transport_poll(server->config.transport, now_ns, &event))
-        take_event(server, &event);
+        receive_event(server, &event);
     expire_silent_peers(server);
     foliot__watch_update(server);
     update_sessions(server);

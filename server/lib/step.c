@@ -221,7 +221,7 @@ static void start_step(foliot__session *s)
     foliot__commands_close(s);
     for (uint32_t p = 0; s->players_here && p < s->player_limit; p++)
         collect_inputs(s, p);
-    foliot__commands_take_orders(s);
+    foliot__commands_apply_orders(s);
     if (s->lockstep)
         foliot__lockstep_closed(s);
     s->step.running = true;
@@ -391,13 +391,13 @@ static void finish_step(foliot__session *s)
     }
     report_recording(s);
     if (s->world) {
-        foliot__step_events_take(s);
+        foliot__step_events_append(s);
         report_world(s);
     } else {
         announce_joined(s);
     }
     foliot__updates_step(s);
-    foliot__rules_take_results(s);
+    foliot__rules_apply_results(s);
     foliot__messages_record(s);
     foliot__orders_acknowledge(s);
     if (s->step.captured != FOLIOT_STATUS_OK) {

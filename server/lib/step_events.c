@@ -142,7 +142,7 @@ static void describe_command(foliot__session *s, const foliot_event *event, uint
     out->ticket = c ? ticket_of(c) : 0;
 }
 
-static void take_bodies(foliot__session *s, bool complete)
+static void append_bodies(foliot__session *s, bool complete)
 {
     foliot__step_events *e = &s->step_events;
     uint32_t count, at = 0;
@@ -212,7 +212,7 @@ static foliot_step_event pair_event(const foliot__session *s, foliot_step_event_
                                .other = foliot_world_get_body_id(s->world, other)};
 }
 
-static void take_contacts(foliot__session *s)
+static void append_contacts(foliot__session *s)
 {
     foliot__step_events *e = &s->step_events;
     uint32_t count = foliot_world_get_contact_events(s->world, NULL, 0);
@@ -230,7 +230,7 @@ static void take_contacts(foliot__session *s)
     }
 }
 
-static void take_hits(foliot__session *s)
+static void append_hits(foliot__session *s)
 {
     uint32_t count;
     const foliot_hit_event *hits = foliot_world_get_hit_events(s->world, &count);
@@ -241,7 +241,7 @@ static void take_hits(foliot__session *s)
     }
 }
 
-static void take_sensors(foliot__session *s)
+static void append_sensors(foliot__session *s)
 {
     foliot__step_events *e = &s->step_events;
     uint32_t count = foliot_world_get_sensor_events(s->world, NULL, 0);
@@ -258,7 +258,7 @@ static void take_sensors(foliot__session *s)
     }
 }
 
-void foliot__step_events_take(foliot__session *s)
+void foliot__step_events_append(foliot__session *s)
 {
     foliot__step_events *e = &s->step_events;
     if (!e->wanted)
@@ -268,13 +268,13 @@ void foliot__step_events_take(foliot__session *s)
     if (lost)
         drop(s, lost);
     if (e->wanted & FOLIOT_STEP_EVENTS_BODIES)
-        take_bodies(s, lost == 0);
+        append_bodies(s, lost == 0);
     if (e->wanted & FOLIOT_STEP_EVENTS_CONTACTS)
-        take_contacts(s);
+        append_contacts(s);
     if (e->wanted & FOLIOT_STEP_EVENTS_HITS)
-        take_hits(s);
+        append_hits(s);
     if (e->wanted & FOLIOT_STEP_EVENTS_SENSORS)
-        take_sensors(s);
+        append_sensors(s);
 }
 
 uint32_t foliot__step_events_poll(foliot__step_events *e, foliot_step_event *events,

@@ -21,8 +21,8 @@ static bool same_inputs(const foliot_input *a, const foliot_input *b, uint32_t c
 }
 
 // Said again, or said otherwise.
-static void take_again(foliot__session *s, foliot__peer *peer, uint64_t tick,
-                       const foliot_input *inputs, uint32_t count)
+static void receive_again(foliot__session *s, foliot__peer *peer, uint64_t tick,
+                          const foliot_input *inputs, uint32_t count)
 {
     foliot_input before[FOLIOT__INPUTS_A_TICK];
     const foliot__stream *stream = &s->lockstep->streams[peer->player];
@@ -45,8 +45,8 @@ static void queue_inputs(foliot__input_queue *queue, uint64_t tick, const foliot
 }
 
 // Its tick is closed: it counts in the next one, unless a newer one has been played.
-static void take_late(foliot__session *s, uint32_t player, uint64_t tick,
-                      const foliot_input *inputs, uint32_t count)
+static void receive_late(foliot__session *s, uint32_t player, uint64_t tick,
+                         const foliot_input *inputs, uint32_t count)
 {
     foliot__stream *stream = &s->lockstep->streams[player];
     foliot_server_counters *counters = &s->server->counters;
@@ -63,15 +63,15 @@ static void take_late(foliot__session *s, uint32_t player, uint64_t tick,
     counters->inputs += count;
 }
 
-static void take_in_time(foliot__session *s, uint64_t tick, const foliot_input *inputs,
-                         uint32_t count)
+static void receive_in_time(foliot__session *s, uint64_t tick, const foliot_input *inputs,
+                            uint32_t count)
 {
     s->server->counters.inputs += count;
     foliot__early_add(s, tick, inputs, count);
 }
 
-static void take_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
-                      const foliot_input *inputs, uint32_t count)
+static void receive_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
+                         const foliot_input *inputs, uint32_t count)
 {
     foliot__stream *stream = &s->lockstep->streams[peer->player];
     foliot_server_counters *counters = &s->server->counters;
@@ -86,15 +86,15 @@ static void take_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
         return;
     }
     if (foliot__tick_log_has(&stream->log, tick)) {
-        take_again(s, peer, tick, inputs, count);
+        receive_again(s, peer, tick, inputs, count);
         return;
     }
     if (foliot__tick_log_put(&stream->log, tick, inputs, count) != FOLIOT_STATUS_OK)
         counters->inputs_refused += count;
     else if (tick < stream->given && count)
-        take_late(s, peer->player, tick, inputs, count);
+        receive_late(s, peer->player, tick, inputs, count);
     else
-        take_in_time(s, tick, inputs, count);
+        receive_in_time(s, tick, inputs, count);
 }
 
 static bool only_own_controls(const foliot__block *block, uint32_t player)
@@ -105,8 +105,8 @@ static bool only_own_controls(const foliot__block *block, uint32_t player)
     return true;
 }
 
-void foliot__stream_take(foliot__session *s, foliot__peer *peer, const foliot__block *block,
-                         uint64_t first)
+void foliot__stream_receive(foliot__session *s, foliot__peer *peer, const foliot__block *block,
+                            uint64_t first)
 {
     foliot__stream *stream = &s->lockstep->streams[peer->player];
     if (!only_own_controls(block, peer->player)) {
@@ -124,7 +124,7 @@ void foliot__stream_take(foliot__session *s, foliot__peer *peer, const foliot__b
         uint32_t from = at;
         while (at < block->count && block->ages[at] == age)
             at++;
-        take_tick(s, peer, first + age, block->inputs + from, at - from);
+        receive_tick(s, peer, first + age, block->inputs + from, at - from);
     }
 }
 

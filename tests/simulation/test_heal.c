@@ -317,7 +317,7 @@ static void inputs_of_both_ways_fit_one_tick(void **state)
     }
     late.count = FOLIOT__LATE_HELD;
     late.ticks = FOLIOT__LATE_HELD / FOLIOT__INPUTS_A_TICK;
-    foliot__stream_take(s, peer, &late, s->tick - late.ticks);
+    foliot__stream_receive(s, peer, &late, s->tick - late.ticks);
     assert_int_equal(input->queue.counts[FOLIOT__INPUT_BY_TICK], FOLIOT__LATE_HELD);
     while (input->queue.counts[FOLIOT__INPUT_BY_CHANGE] < FOLIOT__CHANGES_HELD) {
         foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK, .count = 1};
