@@ -528,7 +528,7 @@ void foliot__interest_focus(foliot__interest_view *v, const int32_t focus[3])
 // -- acknowledgements
 
 static void acknowledge_item(const foliot__interest_map *m, foliot__interest_view *v, uint16_t low,
-                       uint32_t slot, unsigned item)
+                             uint32_t slot, unsigned item)
 {
     uint16_t *state = &v->of[slot].state;
     unsigned fate = item & ITEM_FATE;
