@@ -127,12 +127,13 @@ static void write_field(foliot__writer *w, const foliot_command_field *field, co
         case FOLIOT_COMMAND_TYPE_joint:
             write_id(w, ((const foliot_joint_id *)value)[i].value);
             break;
-        case FOLIOT_COMMAND_TYPE_text:
+        case FOLIOT_COMMAND_TYPE_text: {
             const char *text = ((const char *const *)value)[i];
             size_t length = strlen(text);
             foliot__write_varint(w, length);
             foliot__write_bytes(w, text, length);
             break;
+        }
         }
 }
 
@@ -168,7 +169,7 @@ static void read_field(foliot__reader *r, uint32_t kind, const foliot_command_fi
         case FOLIOT_COMMAND_TYPE_joint:
             ((foliot_joint_id *)room)[i].value = read_id(r);
             break;
-        case FOLIOT_COMMAND_TYPE_text:
+        case FOLIOT_COMMAND_TYPE_text: {
             // The form of the text is checked with that of the command.
             size_t bytes_max = foliot__command_text_bytes(kind, field);
             size_t length = (size_t)read_varint(r, bytes_max - 1);
@@ -184,6 +185,7 @@ static void read_field(foliot__reader *r, uint32_t kind, const foliot_command_fi
             text[length] = 0;
             ((const char **)room)[i] = text;
             break;
+        }
         }
 }
 

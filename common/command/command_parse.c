@@ -162,7 +162,7 @@ static bool parse_value(parser *p, const foliot_command_field *field, void *room
         good = parse_whole(p, field->name, INT64_MIN, INT64_MAX, &bits);
         ((int64_t *)room)[i] = good ? (int64_t)bits : 0;
         return good;
-    case FOLIOT_COMMAND_TYPE_f32:
+    case FOLIOT_COMMAND_TYPE_f32: {
         float *value = (float *)room + i;
         double wide;
         size_t at = foliot__json_place(&p->r);
@@ -172,6 +172,7 @@ static bool parse_value(parser *p, const foliot_command_field *field, void *room
         if (*value - *value != 0)
             return complain(p, at, "'%s' is too large for binary32", field->name);
         return true;
+    }
     case FOLIOT_COMMAND_TYPE_f64:
     case FOLIOT_COMMAND_TYPE_real:
         return parse_number(p, field->name, (double *)room + i);

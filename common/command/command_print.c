@@ -114,7 +114,7 @@ static void put_value(printer *p, uint32_t kind, const foliot_command_field *fie
     case FOLIOT_COMMAND_TYPE_joint:
         put_id(p, ((const foliot_joint_id *)value)[i].value);
         break;
-    case FOLIOT_COMMAND_TYPE_text:
+    case FOLIOT_COMMAND_TYPE_text: {
         const char *text = ((const char *const *)value)[i];
         put(p, "\"");
         while (*text) {
@@ -138,6 +138,7 @@ static void put_value(printer *p, uint32_t kind, const foliot_command_field *fie
         }
         put(p, "\"");
         break;
+    }
     }
 }
 

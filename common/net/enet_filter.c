@@ -297,7 +297,7 @@ static int filter_for_enet(enet_transport *t, const foliot__net_address *from, c
             return 0;
         counters->datagrams_dropped_malformed++;
         return 1;
-    case FOLIOT__CONNECT:
+    case FOLIOT__CONNECT: {
         // Whether that connect is of a connection that a cookie has opened.
         const slot *s = t->head.config.bind
                             ? foliot__slot_by_connection(t, from, htonl(claims.connect_id))
@@ -313,6 +313,7 @@ static int filter_for_enet(enet_transport *t, const foliot__net_address *from, c
         }
         counters->datagrams_dropped_cookie++;
         return 1;
+    }
     case FOLIOT__FRAGMENT:
         counters->datagrams_dropped_fragment++;
         return 1;
