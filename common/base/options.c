@@ -422,8 +422,10 @@ void foliot__options_help(const foliot__program *program, const foliot__command 
         }
         return;
     }
-    fprintf(out, "Examples:\n%s\n%s %s %s\n\nUsage:\n", command->examples, program->name,
-            command->name, command->summary);
+    fprintf(out, "Examples:\n%s\n", command->examples);
+    int column = fprintf(out, "%s %s", program->name, command->name);
+    print_wrapped(out, (size_t)column, 2, command->summary);
+    fprintf(out, "\nUsage:\n");
     help_usage(program, command, out);
     help_options(command->options, out);
 }
