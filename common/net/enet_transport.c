@@ -115,7 +115,7 @@ static bool translate(enet_transport *t, const ENetEvent *from, foliot_transport
     case ENET_EVENT_TYPE_CONNECT:
         connected(t, from->peer);
         return false;
-    case ENET_EVENT_TYPE_DISCONNECT:
+    case ENET_EVENT_TYPE_DISCONNECT: {
         slot *s = from->peer->data;
         from->peer->data = NULL;
         if (!s)
@@ -126,6 +126,7 @@ static bool translate(enet_transport *t, const ENetEvent *from, foliot_transport
                                      .reason = from->data ? from->data : FOLIOT_DISCONNECT_TIMEOUT};
         foliot__slot_set(t, s, SLOT_FREE);
         return true;
+    }
     case ENET_EVENT_TYPE_RECEIVE:
         return received(t, from, event);
     case ENET_EVENT_TYPE_NONE:

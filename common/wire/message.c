@@ -425,12 +425,13 @@ static void unpack_field(foliot__reader *r, const field *f, foliot__message *mes
     case FIELD_U64:
         *(uint64_t *)at = foliot__unpack_uint(r);
         break;
-    case FIELD_I32:
+    case FIELD_I32: {
         int32_t value = (int32_t)unpack_at_most(r, UINT32_MAX);
         if (value > (int64_t)f->most || value < -(int64_t)f->most)
             foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         *(int32_t *)at = value;
         break;
+    }
     case FIELD_POSITIVE:
         *(double *)at = unpack_positive(r);
         break;

@@ -330,7 +330,7 @@ static void apply_record(taking *t)
     case FOLIOT__RECORD_SPAWNED:
         apply_spawned(t);
         break;
-    case FOLIOT__RECORD_DESPAWNED:
+    case FOLIOT__RECORD_DESPAWNED: {
         foliot__record record = {.kind = FOLIOT__RECORD_DESPAWNED};
         if (read_slot(t, &record.slot)) {
             t->state->prototypes[record.slot] = FOLIOT_NO_BODY;
@@ -338,11 +338,12 @@ static void apply_record(taking *t)
             visit(t, &record);
         }
         break;
+    }
     case FOLIOT__RECORD_JOINT:
     case FOLIOT__RECORD_JOINT_BROKEN:
         apply_joint(t, first == FOLIOT__RECORD_JOINT_BROKEN);
         break;
-    case FOLIOT__RECORD_GRAVITY:
+    case FOLIOT__RECORD_GRAVITY: {
         double gravity[3];
         for (int k = 0; k < 3; k++) {
             gravity[k] = foliot__read_f64(&t->r);
@@ -355,7 +356,8 @@ static void apply_record(taking *t)
             visit(t, &(foliot__record){.kind = FOLIOT__RECORD_GRAVITY});
         }
         break;
-    case FOLIOT__RECORD_END:
+    }
+    case FOLIOT__RECORD_END: {
         char reason[FOLIOT_VAR_TEXT_BYTES], next[FOLIOT_VAR_TEXT_BYTES];
         read_text(&t->r, reason, sizeof reason);
         read_text(&t->r, next, sizeof next);
@@ -366,6 +368,7 @@ static void apply_record(taking *t)
             visit(t, &(foliot__record){.kind = FOLIOT__RECORD_END});
         }
         break;
+    }
     default:
         foliot__reader_fail(&t->r, FOLIOT_STATUS_CORRUPT);
     }
