@@ -13,7 +13,6 @@ foliot__kind foliot__kind_of_newcomer(foliot__session *session, foliot__peer *pe
                                       const foliot__hello_message *hello,
                                       foliot__kind_reason *reason);
 foliot_digest foliot__session_fingerprint(foliot__session *session);
-const foliot_simulation_kind *foliot__session_steps(const foliot__session *session);
 // Whether what peers of that kind are sent is there. If not it can be made while no step runs.
 bool foliot__kind_has_machinery(const foliot__session *session, foliot__kind kind);
 foliot_status foliot__kind_make_machinery(foliot__session *session, foliot__kind kind);

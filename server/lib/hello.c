@@ -41,7 +41,7 @@ static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal re
 static void refuse_stepper(foliot_server *server, foliot__session *session, foliot__peer *peer,
                            const foliot__hello_message *hello)
 {
-    const foliot_simulation_kind *kind = foliot__session_steps(session);
+    const foliot_simulation_kind *kind = session->simulation.kind;
     if (strcmp(hello->simulation, kind->name) != 0 || hello->rules != kind->version) {
         refuse(server, peer, FOLIOT__REFUSE_SIMULATION,
                "the session '%s' steps %s, version %u; you step %s, version %u", session->name,

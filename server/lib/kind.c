@@ -23,11 +23,6 @@
 
 // -- who may step
 
-const foliot_simulation_kind *foliot__session_steps(const foliot__session *s)
-{
-    return s->simulation.kind;
-}
-
 foliot_digest foliot__session_fingerprint(foliot__session *s)
 {
     const foliot_digest *given = &s->server->config.fingerprint;
@@ -49,7 +44,7 @@ static bool computes_alike(foliot__session *s, const foliot__peer *peer)
     if ((forces && !s->roles.refuses_forced) ||
         foliot_digest_equal(peer->build.fingerprint, foliot__session_fingerprint(s)))
         return true;
-    return foliot__session_steps(s)->create == foliot_world_kind.create &&
+    return s->simulation.kind->create == foliot_world_kind.create &&
            (foliot_digest_equal(peer->build.fingerprint, server->fingerprint) ||
             (!forces && foliot_digest_equal(peer->build.fingerprint, server->fingerprint_base)));
 }
@@ -65,7 +60,7 @@ foliot__kind foliot__kind_of_newcomer(foliot__session *s, foliot__peer *peer,
                                       const foliot__hello_message *hello,
                                       foliot__kind_reason *reason)
 {
-    const foliot_simulation_kind *kind = foliot__session_steps(s);
+    const foliot_simulation_kind *kind = s->simulation.kind;
     bool same = strcmp(hello->simulation, kind->name) == 0;
     foliot__kind wished = (foliot__kind)hello->kind;
     peer->build.fingerprint = hello->fingerprint;
