@@ -7,8 +7,6 @@
 // and momentum is exact to rounding.
 #include "sim/joint/joint_internal.h"
 
-#include "sim/math/vec3.h"
-
 #include "sim/constraint/constraint_links.h"
 #include "sim/integrator/response.h"
 #include "sim/scene/scene.h"
@@ -26,9 +24,8 @@
 
 static void get_velocity(const foliot_world *world, uint32_t slot, double out[6])
 {
-    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
-    const double all[6] = {v.x[slot], v.y[slot], v.z[slot], w.x[slot], w.y[slot], w.z[slot]};
-    memcpy(out, all, sizeof all);
+    vec3_store(foliot__v3_get(foliot__velocity(world), slot), out);
+    vec3_store(foliot__v3_get(foliot__angular_velocity(world), slot), out + 3);
 }
 
 void foliot__joints_begin(const foliot__step *step, bool first)
@@ -52,8 +49,7 @@ void foliot__joints_begin(const foliot__step *step, bool first)
                            : joint->value >= joint->greatest ? FOLIOT__BOUND_HIGH
                            : joint->strength > 0             ? FOLIOT__BOUND_DRIVEN
                                                              : FOLIOT__BOUND_FREE;
-            memset(joint->force, 0, sizeof joint->force);
-            memset(joint->torque, 0, sizeof joint->torque);
+            joint->force = joint->torque = (vec3){0, 0, 0};
         }
         joint->value_before = joint->value;
         memset(joint->impulse_sum, 0, sizeof joint->impulse_sum);
@@ -64,8 +60,8 @@ void foliot__joints_begin(const foliot__step *step, bool first)
         body->start = foliot__pose_of(world, body->slot);
         body->free = false;
         get_velocity(world, body->slot, body->given);
-        memcpy(body->inertia_start, body->inertia, sizeof body->inertia);
-        foliot__mat3_apply((const double(*)[3])body->inertia, body->given + 3, body->spin);
+        body->inertia_start = body->inertia;
+        body->spin = mat3_apply(body->inertia, vec3_of(body->given + 3));
     }
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_ISLANDS]; i++) {
         j.islands[i].damped = j.islands[i].touches = false;
@@ -104,12 +100,10 @@ static void sum_tick_impulses(foliot__joints *j, double h)
             double push = joint->impulse_sum[r], motor = joint->strength * h;
             if (r == joint->rows && joint->kind == FOLIOT_CONSTRAINT_HINGE)
                 push = push > motor ? push - motor : push < -motor ? push + motor : 0;
-            bool along = r < 3 && joint->kind != FOLIOT_CONSTRAINT_DISTANCE;
-            double *sum =
-                along || joint->kind == FOLIOT_CONSTRAINT_DISTANCE ? joint->force : joint->torque;
-            const double *direction = sum == joint->force ? joint->jb[r] : joint->jb[r] + 3;
-            for (int k = 0; k < 3; k++)
-                sum[k] += push * direction[k];
+            bool along = r < 3 || joint->kind == FOLIOT_CONSTRAINT_DISTANCE;
+            vec3 *sum = along ? &joint->force : &joint->torque;
+            vec3 direction = vec3_of(along ? joint->jb[r] : joint->jb[r] + 3);
+            *sum = vec3_add(*sum, vec3_scale(direction, push));
         }
     }
 }
@@ -118,29 +112,16 @@ static void sum_tick_impulses(foliot__joints *j, double h)
 
 static void put_pose(foliot_world *world, uint32_t slot, const foliot__pose *pose)
 {
-    foliot__v3 x = foliot__position(world);
-    x.x[slot] = pose->x[0];
-    x.y[slot] = pose->x[1];
-    x.z[slot] = pose->x[2];
-    if (!world->rotates)
-        return;
-    foliot__orientation_w(world)[slot] = pose->q[0];
-    foliot__orientation_x(world)[slot] = pose->q[1];
-    foliot__orientation_y(world)[slot] = pose->q[2];
-    foliot__orientation_z(world)[slot] = pose->q[3];
+    foliot__v3_put(foliot__position(world), slot, pose->x);
+    if (world->rotates)
+        foliot__quat_put(world, slot, pose->q);
 }
 
 static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
 {
-    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
-    v.x[slot] = in[0];
-    v.y[slot] = in[1];
-    v.z[slot] = in[2];
-    if (world->rotates && foliot__inverse_inertia_x(world)[slot] > 0) {
-        w.x[slot] = in[3];
-        w.y[slot] = in[4];
-        w.z[slot] = in[5];
-    }
+    foliot__v3_put(foliot__velocity(world), slot, vec3_of(in));
+    if (world->rotates && foliot__inverse_inertia_x(world)[slot] > 0)
+        foliot__v3_put(foliot__angular_velocity(world), slot, vec3_of(in + 3));
     foliot__velocity_changed(world, slot);
 }
 
@@ -150,24 +131,21 @@ static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
 static void move_body(foliot_world *world, const foliot__island *island, foliot__joint_body *body,
                       double h, double *kinetic2, double *goal2)
 {
-    double velocity[6], spin[3], gained[3];
+    double velocity[6];
     foliot__pose pose = foliot__pose_of(world, body->slot);
     get_velocity(world, body->slot, velocity);
-    foliot__mat3_apply((const double(*)[3])body->inertia, body->moved + 3, gained);
+    vec3 gained = mat3_apply(body->inertia, vec3_of(body->moved + 3));
     foliot__joint_body_set_mass(world, body, &pose);
-    foliot__mat3_apply((const double(*)[3])body->inertia, velocity + 3, spin);
+    vec3 spin = mat3_apply(body->inertia, vec3_of(velocity + 3));
     *kinetic2 += foliot__joint_body_energy(island, body, velocity, 0.5);
     *goal2 += foliot__joint_body_energy(island, body, velocity, foliot__response(world)) +
               2 * foliot__dot6(body->given, body->moved);
     foliot__pose_move(&pose, body->moved, h);
     if (body->free)
-        foliot__joint_body_rotate(world, body, h, pose.q);
+        pose.q = foliot__joint_body_rotate(world, body, h);
     foliot__joint_body_set_mass(world, body, &pose);
-    for (int k = 0; k < 3; k++) {
-        velocity[k] += body->moved[k];
-        velocity[3 + k] = spin[k] + gained[k];
-    }
-    foliot__mat3_solve_symmetric((const double(*)[3])body->inertia, velocity + 3);
+    vec3_store(vec3_add(vec3_of(velocity), vec3_of(body->moved)), velocity);
+    vec3_store(mat3_solve_symmetric(body->inertia, vec3_add(spin, gained)), velocity + 3);
     if (island->rough)
         memcpy(velocity, body->taken, sizeof velocity);
     get_velocity(world, body->slot, body->taken);
@@ -213,23 +191,19 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
 // The rotation of the scheme will be replaced by one from the substep's start.
 static void set_free(const foliot_world *world, foliot__joint_body *body)
 {
-    double v[6], spin[3];
+    vec3 v = foliot__v3_get(foliot__velocity(world), body->slot), none = {0, 0, 0};
+    vec3 w = foliot__v3_get(foliot__angular_velocity(world), body->slot);
     foliot__pose pose = foliot__pose_of(world, body->slot);
-    get_velocity(world, body->slot, v);
-    for (int k = 0; k < 3; k++) {
-        body->given[k] = body->mass * (v[k] - body->given[k]);
-        body->given[3 + k] = 0;
-    }
+    vec3_store(vec3_scale(vec3_sub(v, vec3_of(body->given)), body->mass), body->given);
+    vec3_store(none, body->given + 3);
     body->free = world->rotates && foliot__inverse_inertia_x(world)[body->slot] > 0;
     if (!body->free)
         return;
     foliot__joint_body now = *body;
     foliot__joint_body_set_mass(world, &now, &pose);
-    foliot__mat3_apply((const double(*)[3])now.inertia, v + 3, spin);
-    for (int k = 0; k < 3; k++) {
-        body->given[3 + k] = spin[k] - body->spin[k];
-        body->spin[k] = body->spin[k] + (spin[k] - body->spin[k]) / 2;
-    }
+    vec3 gained = vec3_sub(mat3_apply(now.inertia, w), body->spin);
+    vec3_store(gained, body->given + 3);
+    body->spin = vec3_add(body->spin, vec3_divide(gained, 2));
 }
 
 static void find_velocities(foliot__joints *j, foliot_world *world, foliot__island *island,
@@ -423,12 +397,11 @@ static void take_velocity_without_joints(foliot__joints *j, const foliot__solver
     }
     for (uint32_t i = 0; i < island->bodies; i++) {
         foliot__joint_body *body = &j->bodies[island->body + i];
-        double *in = body->impulse_in;
-        foliot__mat3_solve_symmetric((const double(*)[3])body->inertia, in + 3);
-        for (int k = 0; k < 3; k++) {
-            body->taken[k] -= in[k] / body->mass;
-            body->taken[3 + k] -= in[3 + k];
-        }
+        double *in = body->impulse_in, *taken = body->taken;
+        vec3 v = vec3_divide(vec3_of(in), body->mass);
+        vec3 w = mat3_solve_symmetric(body->inertia, vec3_of(in + 3));
+        vec3_store(vec3_sub(vec3_of(taken), v), taken);
+        vec3_store(vec3_sub(vec3_of(taken + 3), w), taken + 3);
         memset(in, 0, sizeof body->impulse_in);
     }
 }
@@ -524,8 +497,8 @@ void foliot__joints_finish(const foliot__step *step)
         foliot__joint *joint = &j.joints[i];
         const foliot_constraint_definition *d = &foliot__constraint(world)[joint->index];
         foliot__joint_end_angle(world, joint);
-        double force = foliot__vec3_length(joint->force) / duration,
-               torque = foliot__vec3_length(joint->torque) / duration;
+        double force = vec3_length(joint->force) / duration,
+               torque = vec3_length(joint->torque) / duration;
         bool torn = force > d->break_force, twisted = torque > d->break_torque;
         foliot__constraint_force(world)[joint->index] = twisted && !torn ? torque : force;
         if (!torn && !twisted)

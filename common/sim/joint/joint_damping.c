@@ -10,52 +10,43 @@
 // none.
 #include "sim/joint/joint_internal.h"
 
-#include "sim/math/vec3.h"
-
-#include <string.h>
-
 // The arm, read from the rows: the rows of a point in world axes are unit vectors and arm x unit
 // vector.
-static void arm_of(const double rows[FOLIOT__ROWS][6], double sign, double arm[3])
+static vec3 arm_of(const double rows[FOLIOT__ROWS][6], double sign)
 {
-    arm[0] = sign * (rows[1][5] - rows[2][4]) / 2;
-    arm[1] = sign * (rows[2][3] - rows[0][5]) / 2;
-    arm[2] = sign * (rows[0][4] - rows[1][3]) / 2;
+    return (vec3){sign * (rows[1][5] - rows[2][4]) / 2, sign * (rows[2][3] - rows[0][5]) / 2,
+                  sign * (rows[0][4] - rows[1][3]) / 2};
 }
 
-static void add_stiffness(foliot__joint_body *body, const double force[3], const double arm[3])
+static void add_stiffness(foliot__joint_body *body, vec3 force, vec3 arm)
 {
-    double along = foliot__vec3_dot(force, arm), length2 = foliot__vec3_dot(arm, arm);
+    static const vec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    const double part[3] = {arm.x, arm.y, arm.z};
+    double along = vec3_dot(force, arm), length2 = vec3_dot(arm, arm);
     if (!(along > 0 && length2 > 0)) // a force that pushes is unstable: there is no swing
         return;
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            body->stiffness[i][k] += along * ((i == k) - arm[i] * arm[k] / length2);
+    for (int i = 0; i < 3; i++) {
+        vec3 across = vec3_sub(axes[i], vec3_divide(vec3_scale(arm, part[i]), length2));
+        body->stiffness.row[i] = vec3_add(body->stiffness.row[i], vec3_scale(across, along));
+    }
 }
 
 static void add_joint(foliot__joints *j, const foliot__joint *joint, double scale)
 {
-    double force[3], arm[3];
-    for (int k = 0; k < 3; k++)
-        force[k] = joint->impulse_sum[k] * scale;
-    if (joint->b != FOLIOT__NONE) {
-        arm_of((const double(*)[6])joint->jb, 1, arm);
-        add_stiffness(&j->bodies[joint->b], force, arm);
-    }
-    for (int k = 0; k < 3; k++)
-        force[k] = -force[k];
-    if (joint->a != FOLIOT__NONE) {
-        arm_of((const double(*)[6])joint->ja, -1, arm);
-        add_stiffness(&j->bodies[joint->a], force, arm);
-    }
+    vec3 force = vec3_scale(vec3_of(joint->impulse_sum), scale);
+    if (joint->b != FOLIOT__NONE)
+        add_stiffness(&j->bodies[joint->b], force, arm_of((const double(*)[6])joint->jb, 1));
+    if (joint->a != FOLIOT__NONE)
+        add_stiffness(&j->bodies[joint->a], vec3_negate(force),
+                      arm_of((const double(*)[6])joint->ja, -1));
 }
 
 static void find_swing(foliot__joint_body *body, double h)
 {
-    const double(*k)[3] = (const double(*)[3])body->stiffness;
-    double trace = (k[0][0] + k[1][1]) + k[2][2], weighed = 0;
+    const vec3 *k = body->stiffness.row;
+    double trace = (k[0].x + k[1].y) + k[2].z, weighed = 0;
     for (int i = 0; i < 3; i++)
-        weighed += foliot__vec3_dot(k[i], body->inertia[i]);
+        weighed += vec3_dot(k[i], body->inertia.row[i]);
     // The moment about the axes of the stiffness, and the least moment that a substep can resolve.
     double moment = trace > 0 ? weighed / trace : 0, least = h * h * trace / 2;
     body->swing = least > moment ? least - moment : 0;
@@ -78,7 +69,7 @@ bool foliot__island_damp(foliot__joints *j, const foliot__island *island, double
     bool any = false;
     double scale = 1 / (h * (share > 0 ? share : 1));
     for (uint32_t i = 0; i < island->bodies; i++)
-        memset(j->bodies[island->body + i].stiffness, 0, sizeof j->bodies->stiffness);
+        j->bodies[island->body + i].stiffness = (mat3){0};
     for (uint32_t i = 0; i < island->joints; i++)
         if (j->joints[island->joint + i].kind != FOLIOT_CONSTRAINT_DISTANCE)
             add_joint(j, &j->joints[island->joint + i], scale);

@@ -13,8 +13,6 @@
 // work.
 #include "sim/joint/joint_internal.h"
 
-#include "sim/math/vec3.h"
-
 #include <string.h>
 
 #define ROUND 1e-9     // a moment of inertia below this share of the greatest is none
@@ -23,12 +21,10 @@
 double foliot__joint_body_energy(const foliot__island *island, const foliot__joint_body *body,
                                  const double velocity[6], double share)
 {
-    double v[6], spin[3];
-    for (int k = 0; k < 6; k++)
-        v[k] = k < 3 ? velocity[k] - island->carried[k] : velocity[k];
-    foliot__mat3_apply((const double(*)[3])body->inertia, v + 3, spin);
-    return (body->mass * foliot__vec3_dot(v, v) + foliot__vec3_dot(v + 3, spin)) +
-           (2 * share - 1) * foliot__dot6(body->given, v);
+    vec3 v = vec3_sub(vec3_of(velocity), vec3_of(island->carried)), w = vec3_of(velocity + 3);
+    double work = vec3_dot(vec3_of(body->given), v) + vec3_dot(vec3_of(body->given + 3), w);
+    return (body->mass * vec3_dot(v, v) + vec3_dot(w, mat3_apply(body->inertia, w))) +
+           (2 * share - 1) * work;
 }
 
 void foliot__island_find_frame(const foliot__joints *j, const foliot_world *world,
@@ -67,8 +63,7 @@ bool foliot__island_outside_work(const foliot__joints *j, const foliot_world *wo
         if ((i % 2 ? joint->b : joint->a) != FOLIOT__NONE)
             continue;
         foliot__joint_outside_velocity(world, i % 2 ? joint->slot_b : joint->slot_a, v);
-        for (int k = 0; k < 3; k++)
-            v[k] -= island->carried[k];
+        vec3_store(vec3_sub(vec3_of(v), vec3_of(island->carried)), v);
         for (uint32_t r = 0; r < joint->rows + joint->bounded; r++)
             *work2 -=
                 2 * joint->impulse_sum[r] * foliot__dot6(i % 2 ? joint->jb[r] : joint->ja[r], v);
@@ -76,64 +71,57 @@ bool foliot__island_outside_work(const foliot__joints *j, const foliot_world *wo
     return true;
 }
 
+// The motion of a rigid body.
+typedef struct own_motion {
+    vec3 at, v, w; // centre of mass, its velocity, angular velocity
+} own_motion;
+
 // The centre of mass, its velocity, and the rotation that has the angular momentum of the island.
 // False if the island has no moment about some axis.
 static bool find_own_motion(const foliot__joints *j, const foliot_world *world,
-                            const foliot__island *island, double at[3], double v[3], double w[3])
+                            const foliot__island *island, own_motion *motion)
 {
-    double mass = 0, inertia[3][3] = {{0}}, arm[3], turned[3];
+    double mass = 0;
+    vec3 at = {0, 0, 0}, v = at, w = at;
+    mat3 inertia = {0};
     for (uint32_t i = 0; i < island->bodies; i++) {
         const foliot__joint_body *body = &j->bodies[island->body + i];
-        foliot__pose pose = foliot__pose_of(world, body->slot);
         mass += body->mass;
-        for (int k = 0; k < 3; k++) {
-            at[k] += body->mass * pose.x[k];
-            v[k] += body->mass * body->smooth[k];
-        }
+        at = vec3_add(at, vec3_scale(foliot__pose_of(world, body->slot).x, body->mass));
+        v = vec3_add(v, vec3_scale(vec3_of(body->smooth), body->mass));
     }
-    for (int k = 0; k < 3; k++) {
-        at[k] /= mass;
-        v[k] /= mass;
-    }
+    at = vec3_divide(at, mass);
+    v = vec3_divide(v, mass);
     for (uint32_t i = 0; i < island->bodies; i++) {
         const foliot__joint_body *body = &j->bodies[island->body + i];
-        foliot__pose pose = foliot__pose_of(world, body->slot);
-        for (int k = 0; k < 3; k++)
-            arm[k] = pose.x[k] - at[k];
-        double arm2 = foliot__vec3_dot(arm, arm);
-        for (int r = 0; r < 3; r++)
-            for (int k = 0; k < 3; k++)
-                inertia[r][k] +=
-                    body->inertia[r][k] + body->mass * ((r == k ? arm2 : 0) - arm[r] * arm[k]);
-        foliot__mat3_apply((const double(*)[3])body->inertia, body->smooth + 3, turned);
-        foliot__vec3_cross(arm, body->smooth, arm);
-        for (int k = 0; k < 3; k++)
-            w[k] += turned[k] + body->mass * arm[k];
+        vec3 arm = vec3_sub(foliot__pose_of(world, body->slot).x, at);
+        const double part[3] = {arm.x, arm.y, arm.z}, arm2 = vec3_dot(arm, arm);
+        for (int r = 0; r < 3; r++) {
+            vec3 along = {r == 0 ? arm2 : 0, r == 1 ? arm2 : 0, r == 2 ? arm2 : 0};
+            vec3 moved = vec3_scale(vec3_sub(along, vec3_scale(arm, part[r])), body->mass);
+            inertia.row[r] = vec3_add(inertia.row[r], vec3_add(body->inertia.row[r], moved));
+        }
+        vec3 turned = mat3_apply(body->inertia, vec3_of(body->smooth + 3));
+        vec3 about = vec3_cross(arm, vec3_of(body->smooth));
+        w = vec3_add(w, vec3_add(turned, vec3_scale(about, body->mass)));
     }
-    foliot__mat3_solve_symmetric((const double(*)[3])inertia, w);
-    double trace = (inertia[0][0] + inertia[1][1]) + inertia[2][2];
-    foliot__mat3_apply((const double(*)[3])inertia, w, turned);
-    return ROUND * trace * foliot__vec3_dot(w, w) <= foliot__vec3_dot(w, turned);
+    w = mat3_solve_symmetric(inertia, w);
+    *motion = (own_motion){at, v, w};
+    double trace = (inertia.row[0].x + inertia.row[1].y) + inertia.row[2].z;
+    return ROUND * trace * vec3_dot(w, w) <= vec3_dot(w, mat3_apply(inertia, w));
 }
 
 bool foliot__island_move_as_one(foliot__joints *j, const foliot_world *world,
                                 const foliot__island *island)
 {
-    double at[3] = {0}, v[3] = {0}, w[3] = {0}, arm[3];
-    if (island->hangs ? !island->follows : !find_own_motion(j, world, island, at, v, w))
+    own_motion own = {.v = vec3_of(island->carried)};
+    if (island->hangs ? !island->follows : !find_own_motion(j, world, island, &own))
         return false;
-    if (island->hangs)
-        memcpy(v, island->carried, sizeof v);
     for (uint32_t i = 0; i < island->bodies; i++) {
         foliot__joint_body *body = &j->bodies[island->body + i];
-        foliot__pose pose = foliot__pose_of(world, body->slot);
-        for (int k = 0; k < 3; k++)
-            arm[k] = pose.x[k] - at[k];
-        foliot__vec3_cross(w, arm, body->taken);
-        for (int k = 0; k < 3; k++) {
-            body->taken[k] += v[k];
-            body->taken[3 + k] = w[k];
-        }
+        vec3 arm = vec3_sub(foliot__pose_of(world, body->slot).x, own.at);
+        vec3_store(vec3_add(vec3_cross(own.w, arm), own.v), body->taken);
+        vec3_store(own.w, body->taken + 3);
     }
     return true;
 }
@@ -142,16 +130,15 @@ bool foliot__island_move_as_one(foliot__joints *j, const foliot_world *world,
 void foliot__island_blend(foliot__joints *j, const foliot__island *island, double share,
                           double goal2)
 {
-    double a = 0, b = 0, c = -goal2, change[6], taken[6], spin[3];
+    double a = 0, b = 0, c = -goal2, change[6];
     for (uint32_t i = 0; i < island->bodies; i++) {
         const foliot__joint_body *body = &j->bodies[island->body + i];
-        for (int k = 0; k < 6; k++) {
+        for (int k = 0; k < 6; k++)
             change[k] = body->smooth[k] - body->taken[k];
-            taken[k] = body->taken[k] - (k < 3 ? island->carried[k] : 0);
-        }
-        foliot__mat3_apply((const double(*)[3])body->inertia, change + 3, spin);
-        a += body->mass * foliot__vec3_dot(change, change) + foliot__vec3_dot(change + 3, spin);
-        b += (body->mass * foliot__vec3_dot(taken, change) + foliot__vec3_dot(taken + 3, spin)) +
+        vec3 v = vec3_of(change), w = vec3_of(change + 3), spin = mat3_apply(body->inertia, w);
+        vec3 from = vec3_sub(vec3_of(body->taken), vec3_of(island->carried));
+        a += body->mass * vec3_dot(v, v) + vec3_dot(w, spin);
+        b += (body->mass * vec3_dot(from, v) + vec3_dot(vec3_of(body->taken + 3), spin)) +
              (share - 0.5) * foliot__dot6(body->given, change);
         c += foliot__joint_body_energy(island, body, body->taken, share);
     }

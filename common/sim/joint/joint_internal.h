@@ -43,22 +43,22 @@ typedef struct foliot__joint {
     uint32_t active;         // `rows`, and the bounded one where it is held, or those of friction
     uint32_t state;          // foliot__bound_state
     bool bounded;
-    bool counted;  // a hinge whose angle is counted beyond one turn: of the state
-    bool followed; // `value` was measured in this tick: the next one is the nearest to it
-    double anchor_a[3], anchor_b[3]; // in the bodies' axes
-    double axis[3], side[2][3];      // of a hinge, in a's axes: a right-handed frame
-    double axis_b[3];                // and in b's
-    double arm_length;               // of both arms: errors are small or great against it
-    double start[4];                 // b's orientation in a's axes as the scene starts
-    double least, greatest;          // of the bounded value: an angle or a length
-    double speed, strength;          // of the motor; strength 0: none
+    bool counted;            // a hinge whose angle is counted beyond one turn: of the state
+    bool followed;           // `value` was measured in this tick: the next one is the nearest to it
+    vec3 anchor_a, anchor_b; // in the bodies' axes
+    vec3 axis, side[2];      // of a hinge, in a's axes: a right-handed frame
+    vec3 axis_b;             // and in b's
+    double arm_length;       // of both arms: errors are small or great against it
+    quat start;              // b's orientation in a's axes as the scene starts
+    double least, greatest;  // of the bounded value: an angle or a length
+    double speed, strength;  // of the motor; strength 0: none
     double low, drive, high; // speeds that the bounded row may gain; drive infinite without a motor
     double value_before;     // bounded value at the substep's start
     double value;            // and now
     double error[FOLIOT__ROWS];
     double ja[FOLIOT__ROWS][6], jb[FOLIOT__ROWS][6]; // speed of a row per velocity of a body
     double impulse_sum[FOLIOT__ROWS];                // of the substep so far
-    double force[3], torque[3];                      // and of the tick, on b, in the world's axes
+    vec3 force, torque;                              // and of the tick, on b, in the world's axes
     // The right-hand side, and the factors (joint_tree.c).
     double goal[FOLIOT__ROWS], impulse[FOLIOT__ROWS], half[FOLIOT__ROWS];
     // Friction: the speed that ends the rotation, and the impulses so far.
@@ -70,13 +70,15 @@ typedef struct foliot__joint {
 
 // Where a body stands.
 typedef struct foliot__pose {
-    double x[3], q[4];
+    vec3 x;
+    quat q;
 } foliot__pose;
 
 typedef struct foliot__joint_body {
-    uint32_t slot, joint;       // that leads to the parent; FOLIOT__NONE at a root that floats
-    double mass, inertia[3][3]; // world axes, at the pose of the rows
-    double stiffness[3][3];     // of the forces on it against rotation (joint_damping.c)
+    uint32_t slot, joint; // that leads to the parent; FOLIOT__NONE at a root that floats
+    double mass;
+    mat3 inertia;         // world axes, at the pose of the rows
+    mat3 stiffness;       // of the forces on it against rotation (joint_damping.c)
     double swing;         // the part of it that a substep cannot resolve, as a moment of inertia
     double factor[6][6];  // of the mass of all that hangs on it
     double impulse_in[6]; // impulses from outside the tree, then what is left of them
@@ -85,8 +87,8 @@ typedef struct foliot__joint_body {
     double smooth[6];     // the solver body's velocity before any impulse
     double given[6];      // impulse and angular impulse of the scheme in this substep
     foliot__pose start;   // at the substep's start
-    double spin[3];       // angular momentum there, and half of what the scheme's torque adds
-    double inertia_start[3][3];
+    vec3 spin;            // angular momentum there, and half of what the scheme's torque adds
+    mat3 inertia_start;
     bool free;       // its orientation follows from these (joint_rotation.c)
     double taken[6]; // of a rough island: the velocity that it continues with; then the scheme's
 } foliot__joint_body;
@@ -124,8 +126,7 @@ void foliot__joints_find_islands(foliot_world *world, foliot__joints *j);
 
 // joint_rotation.c: the orientation at the substep's end of a body that rotates freely with its
 // `spin` and what `moved` adds to it.
-void foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_body *body, double h,
-                               double q[4]);
+quat foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_body *body, double h);
 foliot__pose foliot__pose_of(const foliot_world *world, uint32_t slot);
 // Moves the pose by `velocity` for a time h; and the velocity that leads from one to the other.
 void foliot__pose_move(foliot__pose *pose, const double velocity[6], double h);

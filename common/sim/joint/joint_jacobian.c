@@ -7,8 +7,6 @@
 // along the line between the anchors, bounded where it is a rope.
 #include "sim/joint/joint_internal.h"
 
-#include "sim/math/vec3.h"
-
 #include "foliot/math.h"
 
 #include <string.h>
@@ -20,63 +18,48 @@ foliot__pose foliot__pose_of(const foliot_world *world, uint32_t slot)
 {
     if (slot == FOLIOT_NO_BODY)
         return (foliot__pose){{0, 0, 0}, {1, 0, 0, 0}};
-    foliot__v3 x = foliot__position(world);
-    return (foliot__pose){{x.x[slot], x.y[slot], x.z[slot]},
-                          {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
-                           foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]}};
+    return (foliot__pose){foliot__v3_get(foliot__position(world), slot),
+                          foliot__quat_get(world, slot)};
 }
 
 // Rotates by the angle whose half has the tangent |w| h / 2, as in rotation.c.
 void foliot__pose_move(foliot__pose *pose, const double velocity[6], double h)
 {
-    const double turn[4] = {1, velocity[3] * (h / 2), velocity[4] * (h / 2), velocity[5] * (h / 2)};
-    double q[4];
-    for (int k = 0; k < 3; k++)
-        pose->x[k] += h * velocity[k];
-    foliot__quat_multiply(turn, pose->q, q);
-    double norm = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
-    for (int k = 0; k < 4; k++)
-        pose->q[k] = q[k] / norm;
+    vec3 half = vec3_scale(vec3_of(velocity + 3), h / 2);
+    pose->x = vec3_add(pose->x, vec3_scale(vec3_of(velocity), h));
+    pose->q = quat_normalise(quat_multiply((quat){1, half.x, half.y, half.z}, pose->q));
 }
 
 void foliot__pose_velocity(const foliot__pose *from, const foliot__pose *to, double h,
                            double velocity[6])
 {
-    double back[4], turn[4];
-    foliot__quat_conjugate(from->q, back);
-    foliot__quat_multiply(to->q, back, turn);
+    quat turn = quat_multiply(to->q, quat_conjugate(from->q));
     // Half turns have no tangent, so the result is limited to what one radian gives.
-    double w = turn[0] < 0 ? -turn[0] : turn[0], sign = turn[0] < 0 ? -1 : 1;
+    double w = turn.w < 0 ? -turn.w : turn.w, sign = turn.w < 0 ? -1 : 1;
     double scale = 2 * sign / (h * (w > 0.5 ? w : 0.5));
-    for (int k = 0; k < 3; k++) {
-        velocity[k] = (to->x[k] - from->x[k]) / h;
-        velocity[3 + k] = scale * turn[1 + k];
-    }
+    vec3_store(vec3_divide(vec3_sub(to->x, from->x), h), velocity);
+    vec3_store(vec3_scale(quat_vector(turn), scale), velocity + 3);
 }
 
 // -- definitions
 
 // Sets two directions that make a right-handed frame with the unit vector.
-static void frame_of(const double axis[3], double side[2][3])
+static void frame_of(vec3 axis, vec3 side[2])
 {
-    double x = axis[0] < 0 ? -axis[0] : axis[0], y = axis[1] < 0 ? -axis[1] : axis[1];
-    double z = axis[2] < 0 ? -axis[2] : axis[2];
-    const double least[3] = {x <= y && x <= z, !(x <= y && x <= z) && y <= z,
-                             !(x <= y && x <= z) && !(y <= z)};
-    foliot__vec3_cross(axis, least, side[0]);
-    double length = foliot__sqrt(foliot__vec3_dot(side[0], side[0]));
-    for (int k = 0; k < 3; k++)
-        side[0][k] /= length;
-    foliot__vec3_cross(axis, side[0], side[1]);
+    double x = axis.x < 0 ? -axis.x : axis.x, y = axis.y < 0 ? -axis.y : axis.y;
+    double z = axis.z < 0 ? -axis.z : axis.z;
+    const vec3 least = {x <= y && x <= z, !(x <= y && x <= z) && y <= z,
+                        !(x <= y && x <= z) && !(y <= z)};
+    vec3 across = vec3_cross(axis, least);
+    side[0] = vec3_divide(across, vec3_length(across));
+    side[1] = vec3_cross(axis, side[0]);
 }
 
 static void define_hinge(const foliot_constraint_definition *d, foliot__joint *joint)
 {
-    double back[4];
-    memcpy(joint->axis, d->axis, sizeof joint->axis);
+    joint->axis = vec3_of(d->axis);
     frame_of(joint->axis, joint->side);
-    foliot__quat_conjugate(joint->start, back);
-    foliot__quat_rotate(back, joint->axis, joint->axis_b);
+    joint->axis_b = quat_rotate(quat_conjugate(joint->start), joint->axis);
     bool limited = d->angle_min <= d->angle_max;
     joint->rows = 5;
     joint->bounded = limited || d->motor_torque > 0;
@@ -96,12 +79,12 @@ void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joi
     joint->slot_a = d->a;
     joint->slot_b = d->b;
     joint->a = joint->b = joint->child = joint->parent = FOLIOT__NONE;
-    memcpy(joint->anchor_a, d->anchor_a, sizeof joint->anchor_a);
-    memcpy(joint->anchor_b, d->anchor_b, sizeof joint->anchor_b);
-    memcpy(joint->start, foliot__joint_start(world) + 4 * (size_t)index, sizeof joint->start);
-    joint->arm_length = foliot__vec3_length(d->anchor_a);
+    joint->anchor_a = vec3_of(d->anchor_a);
+    joint->anchor_b = vec3_of(d->anchor_b);
+    joint->start = quat_of(foliot__joint_start(world) + 4 * (size_t)index);
+    joint->arm_length = vec3_length(joint->anchor_a);
     if (d->b != FOLIOT_NO_BODY)
-        joint->arm_length += foliot__vec3_length(d->anchor_b);
+        joint->arm_length += vec3_length(joint->anchor_b);
     if (d->kind == FOLIOT_CONSTRAINT_HINGE) {
         define_hinge(d, joint);
     } else if (d->kind == FOLIOT_CONSTRAINT_DISTANCE) {
@@ -120,84 +103,73 @@ void foliot__joint_starts(foliot_world *world)
     for (uint32_t i = 0; world->joints && i < world->constraint_count; i++) {
         const foliot_constraint_definition *d = &foliot__constraint(world)[i];
         foliot__pose a = foliot__pose_of(world, d->a), b = foliot__pose_of(world, d->b);
-        double back[4];
-        foliot__quat_conjugate(a.q, back);
-        foliot__quat_multiply(back, b.q, foliot__joint_start(world) + 4 * (size_t)i);
+        quat_store(quat_multiply(quat_conjugate(a.q), b.q),
+                   foliot__joint_start(world) + 4 * (size_t)i);
     }
 }
 
 // -- rows
 
-static void arms_of(const foliot__joint *joint, const foliot__pose *a, const foliot__pose *b,
-                    double arm_a[3], double arm_b[3], double apart[3])
+// From the bodies' centres to the joint's anchors, and from a's anchor to b's.
+typedef struct arms {
+    vec3 a, b, apart;
+} arms;
+
+static arms arms_of(const foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
 {
-    foliot__quat_rotate(a->q, joint->anchor_a, arm_a);
-    foliot__quat_rotate(b->q, joint->anchor_b, arm_b);
-    for (int k = 0; k < 3; k++)
-        apart[k] = (b->x[k] - a->x[k]) + (arm_b[k] - arm_a[k]);
+    arms arm = {.a = quat_rotate(a->q, joint->anchor_a), .b = quat_rotate(b->q, joint->anchor_b)};
+    arm.apart = vec3_add(vec3_sub(b->x, a->x), vec3_sub(arm.b, arm.a));
+    return arm;
 }
 
 // Row r: the speed of b's anchor against a's along a unit vector.
-static void row_along(foliot__joint *joint, uint32_t r, const double along[3],
-                      const double arm_a[3], const double arm_b[3])
+static void row_along(foliot__joint *joint, uint32_t r, vec3 along, const arms *arm)
 {
-    double turn[3];
-    for (int k = 0; k < 3; k++) {
-        joint->ja[r][k] = -along[k];
-        joint->jb[r][k] = along[k];
-    }
-    foliot__vec3_cross(arm_a, along, turn);
-    for (int k = 0; k < 3; k++)
-        joint->ja[r][3 + k] = -turn[k];
-    foliot__vec3_cross(arm_b, along, joint->jb[r] + 3);
+    vec3_store(vec3_negate(along), joint->ja[r]);
+    vec3_store(along, joint->jb[r]);
+    vec3_store(vec3_negate(vec3_cross(arm->a, along)), joint->ja[r] + 3);
+    vec3_store(vec3_cross(arm->b, along), joint->jb[r] + 3);
 }
 
 // Row r: the rotation of b against a about a unit vector.
-static void row_about(foliot__joint *joint, uint32_t r, const double about[3])
+static void row_about(foliot__joint *joint, uint32_t r, vec3 about)
 {
-    for (int k = 0; k < 3; k++) {
-        joint->ja[r][k] = joint->jb[r][k] = 0;
-        joint->ja[r][3 + k] = -about[k];
-        joint->jb[r][3 + k] = about[k];
-    }
+    static const vec3 none;
+    vec3_store(none, joint->ja[r]);
+    vec3_store(none, joint->jb[r]);
+    vec3_store(vec3_negate(about), joint->ja[r] + 3);
+    vec3_store(about, joint->jb[r] + 3);
 }
+
+static const vec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
 
 void foliot__joint_linearise(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
 {
-    static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-    double arm_a[3], arm_b[3], apart[3], axis[3];
-    arms_of(joint, a, b, arm_a, arm_b, apart);
+    arms arm = arms_of(joint, a, b);
     if (joint->kind == FOLIOT_CONSTRAINT_DISTANCE) {
-        double length = foliot__vec3_length(apart);
-        for (int k = 0; k < 3; k++) // two ends in one place are held along x
-            apart[k] = length > 0 ? apart[k] / length : k == 0;
-        row_along(joint, 0, apart, arm_a, arm_b);
+        double length = vec3_length(arm.apart);
+        // Two ends in one place are held along x.
+        row_along(joint, 0, length > 0 ? vec3_divide(arm.apart, length) : axes[0], &arm);
         return;
     }
     for (uint32_t r = 0; r < 3; r++)
-        row_along(joint, r, axes[r], arm_a, arm_b);
+        row_along(joint, r, axes[r], &arm);
     if (joint->kind != FOLIOT_CONSTRAINT_HINGE) {
         for (uint32_t r = 0; r < 3; r++) // of a ball: for friction
             row_about(joint, 3 + r, axes[r]);
         return;
     }
-    for (uint32_t r = 0; r < 2; r++) {
-        foliot__quat_rotate(a->q, joint->side[r], axis);
-        row_about(joint, 3 + r, axis);
-    }
-    foliot__quat_rotate(a->q, joint->axis, axis);
-    row_about(joint, 5, axis);
+    for (uint32_t r = 0; r < 2; r++)
+        row_about(joint, 3 + r, quat_rotate(a->q, joint->side[r]));
+    row_about(joint, 5, quat_rotate(a->q, joint->axis));
 }
 
 // b's orientation against a's, less what it was as the scene started, in a's axes.
-static void turn_since_start(const foliot__joint *joint, const foliot__pose *a,
-                             const foliot__pose *b, double turn[4])
+static quat turn_since_start(const foliot__joint *joint, const foliot__pose *a,
+                             const foliot__pose *b)
 {
-    double back[4], apart[4];
-    foliot__quat_conjugate(a->q, back);
-    foliot__quat_multiply(back, b->q, apart);
-    foliot__quat_conjugate(joint->start, back);
-    foliot__quat_multiply(apart, back, turn);
+    quat apart = quat_multiply(quat_conjugate(a->q), b->q);
+    return quat_multiply(apart, quat_conjugate(joint->start));
 }
 
 // The angle that lies nearest to another one, whole turns apart. NaN stays NaN: machines convert it
@@ -213,11 +185,11 @@ static double nearest_angle(double angle, double other)
 
 // Once measured in a tick an angle is followed without jumps. The first one is measured from the
 // middle of the limits, so that neither limit is near the jump from pi to -pi.
-static double angle_of(const foliot__joint *joint, const double turn[4])
+static double angle_of(const foliot__joint *joint, quat turn)
 {
     bool limited = joint->least > -INFINITE;
     double middle = limited ? (joint->least + joint->greatest) / 2 : 0;
-    double angle = 2 * foliot_atan2(foliot__vec3_dot(turn + 1, joint->axis), turn[0]);
+    double angle = 2 * foliot_atan2(vec3_dot(quat_vector(turn), joint->axis), turn.w);
     if (joint->counted)
         return nearest_angle(angle, joint->value);
     angle -= middle;
@@ -258,41 +230,31 @@ void foliot__joint_end_angle(foliot_world *world, foliot__joint *joint)
 
 static void measure_hinge(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
 {
-    double turn[4], axis_a[3], axis_b[3], off[3], side[3];
-    foliot__quat_rotate(a->q, joint->axis, axis_a);
-    foliot__quat_rotate(b->q, joint->axis_b, axis_b);
-    foliot__vec3_cross(axis_a, axis_b, off);
-    for (int r = 0; r < 2; r++) {
-        foliot__quat_rotate(a->q, joint->side[r], side);
-        joint->error[3 + r] = foliot__vec3_dot(side, off);
-    }
+    vec3 off = vec3_cross(quat_rotate(a->q, joint->axis), quat_rotate(b->q, joint->axis_b));
+    for (int r = 0; r < 2; r++)
+        joint->error[3 + r] = vec3_dot(quat_rotate(a->q, joint->side[r]), off);
     if (!joint->bounded)
         return;
-    turn_since_start(joint, a, b, turn);
-    joint->value = angle_of(joint, turn);
+    joint->value = angle_of(joint, turn_since_start(joint, a, b));
     joint->followed = true;
 }
 
 static void measure_weld(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
 {
-    double turn[4], off[3];
-    turn_since_start(joint, a, b, turn);
-    double twice = turn[0] < 0 ? -2 : 2;
-    foliot__quat_rotate(a->q, turn + 1, off);
-    for (int k = 0; k < 3; k++)
-        joint->error[3 + k] = twice * off[k];
+    quat turn = turn_since_start(joint, a, b);
+    double twice = turn.w < 0 ? -2 : 2;
+    vec3_store(vec3_scale(quat_rotate(a->q, quat_vector(turn)), twice), joint->error + 3);
 }
 
 void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
 {
-    double arm_a[3], arm_b[3], apart[3];
-    arms_of(joint, a, b, arm_a, arm_b, apart);
+    vec3 apart = arms_of(joint, a, b).apart;
     if (joint->kind == FOLIOT_CONSTRAINT_DISTANCE) {
-        joint->value = foliot__vec3_length(apart);
+        joint->value = vec3_length(apart);
         joint->error[0] = joint->value - joint->greatest;
         return;
     }
-    memcpy(joint->error, apart, sizeof apart);
+    vec3_store(apart, joint->error);
     if (joint->kind == FOLIOT_CONSTRAINT_HINGE)
         measure_hinge(joint, a, b);
     else if (joint->kind == FOLIOT_CONSTRAINT_WELD)
@@ -313,23 +275,27 @@ double foliot__joint_error_max(const foliot__joint *joint)
 
 // -- masses
 
+// Of axes with these factors.
+static vec3 axes_sum(const vec3 axis[3], vec3 factor)
+{
+    return vec3_add(vec3_add(vec3_scale(axis[0], factor.x), vec3_scale(axis[1], factor.y)),
+                    vec3_scale(axis[2], factor.z));
+}
+
 // A body that does not rotate gets moments of 1: no row uses its rotation.
 void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *body,
                                  const foliot__pose *pose)
 {
-    foliot__v3 inertia = foliot__inertia(world), inverse = foliot__inverse_inertia(world);
-    bool turns = inverse.x[body->slot] > 0;
-    const double moment[3] = {turns ? inertia.x[body->slot] : 1, turns ? inertia.y[body->slot] : 1,
-                              turns ? inertia.z[body->slot] : 1};
-    double axis[3][3];
-    for (int k = 0; k < 3; k++) {
-        const double unit[3] = {k == 0, k == 1, k == 2};
-        foliot__quat_rotate(pose->q, unit, axis[k]);
-    }
+    bool turns = foliot__inverse_inertia(world).x[body->slot] > 0;
+    vec3 moment = turns ? foliot__v3_get(foliot__inertia(world), body->slot) : (vec3){1, 1, 1};
+    vec3 axis[3];
+    for (int k = 0; k < 3; k++)
+        axis[k] = quat_rotate(pose->q, axes[k]);
     body->mass = foliot__mass(world)[body->slot];
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            body->inertia[i][k] =
-                (moment[0] * axis[0][i] * axis[0][k] + moment[1] * axis[1][i] * axis[1][k]) +
-                moment[2] * axis[2][i] * axis[2][k];
+    body->inertia.row[0] =
+        axes_sum(axis, (vec3){moment.x * axis[0].x, moment.y * axis[1].x, moment.z * axis[2].x});
+    body->inertia.row[1] =
+        axes_sum(axis, (vec3){moment.x * axis[0].y, moment.y * axis[1].y, moment.z * axis[2].y});
+    body->inertia.row[2] =
+        axes_sum(axis, (vec3){moment.x * axis[0].z, moment.y * axis[1].z, moment.z * axis[2].z});
 }

@@ -32,29 +32,23 @@ static void turn_even(double q[4], const double m[3], double inverse, double hal
 }
 
 // v from the world's axes into the body's.
-static void to_body(const double q[4], const double v[3], double out[3])
+static void to_body(const double q[4], vec3 v, double out[3])
 {
-    double c[3] = {2 * (q[3] * v[1] - q[2] * v[2]), 2 * (q[1] * v[2] - q[3] * v[0]),
-                   2 * (q[2] * v[0] - q[1] * v[1])};
-    out[0] = v[0] + (q[0] * c[0] + (q[3] * c[1] - q[2] * c[2]));
-    out[1] = v[1] + (q[0] * c[1] + (q[1] * c[2] - q[3] * c[0]));
-    out[2] = v[2] + (q[0] * c[2] + (q[2] * c[0] - q[1] * c[1]));
+    double c[3] = {2 * (q[3] * v.y - q[2] * v.z), 2 * (q[1] * v.z - q[3] * v.x),
+                   2 * (q[2] * v.x - q[1] * v.y)};
+    out[0] = v.x + (q[0] * c[0] + (q[3] * c[1] - q[2] * c[2]));
+    out[1] = v.y + (q[0] * c[1] + (q[1] * c[2] - q[3] * c[0]));
+    out[2] = v.z + (q[0] * c[2] + (q[2] * c[0] - q[1] * c[1]));
 }
 
-void foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_body *body, double h,
-                               double q[4])
+quat foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_body *body, double h)
 {
     foliot__v3 inverse = foliot__inverse_inertia(world);
     const double e[3] = {inverse.x[body->slot], inverse.y[body->slot], inverse.z[body->slot]};
-    const double(*i)[3] = (const double(*)[3])body->inertia_start;
-    double spin[3], m[3];
-    for (int k = 0; k < 3; k++) {
-        const double *w = body->moved + 3;
-        spin[k] = body->spin[k] + ((i[k][0] * w[0] + i[k][1] * w[1]) + i[k][2] * w[2]);
-    }
-    for (int k = 0; k < 4; k++)
-        q[k] = body->start.q[k];
-    to_body(q, spin, m);
+    vec3 moved = mat3_apply(body->inertia_start, vec3_of(body->moved + 3));
+    double q[4], m[3];
+    quat_store(body->start.q, q);
+    to_body(q, vec3_add(body->spin, moved), m);
     if (e[0] == e[1] && e[1] == e[2]) {
         turn_even(q, m, e[0], h / 2);
     } else {
@@ -64,7 +58,5 @@ void foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_bo
         rotate_about_axis(q, m, e[1], h / 4, 1, 2, 0);
         rotate_about_axis(q, m, e[0], h / 4, 0, 1, 2);
     }
-    double norm = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
-    for (int k = 0; k < 4; k++)
-        q[k] /= norm;
+    return quat_normalise(quat_of(q));
 }

@@ -185,7 +185,7 @@ static double scale_of(const foliot__joints *j, const foliot__joint *joint, uint
         if (body == FOLIOT__NONE)
             continue;
         const foliot__joint_body *m = &j->bodies[body];
-        double trace = (m->inertia[0][0] + m->inertia[1][1]) + m->inertia[2][2];
+        double trace = (m->inertia.row[0].x + m->inertia.row[1].y) + m->inertia.row[2].z;
         sum += ((row[0] * row[0] + row[1] * row[1]) + row[2] * row[2]) / m->mass +
                ((row[3] * row[3] + row[4] * row[4]) + row[5] * row[5]) * 3 / trace;
     }

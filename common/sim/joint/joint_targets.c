@@ -3,7 +3,6 @@
 // velocities.
 #include "sim/joint/joint_internal.h"
 
-#include "sim/math/vec3.h"
 #include "sim/state/filter.h"
 
 #include <string.h>
@@ -16,7 +15,7 @@ static foliot__pose pose_now(const foliot__joints *j, const foliot_world *world,
         return pose;
     foliot__pose_move(&pose, j->bodies[body].moved, h);
     if (j->bodies[body].free)
-        foliot__joint_body_rotate(world, &j->bodies[body], h, pose.q);
+        pose.q = foliot__joint_body_rotate(world, &j->bodies[body], h);
     return pose;
 }
 
@@ -67,12 +66,11 @@ static double turning_of(const foliot__joints *j, const foliot_world *world,
         const double *carried =
             body == FOLIOT__NONE ? foliot__joint_outside_velocity(world, slot, outside) : NULL;
         if (carried)
-            sum += foliot__vec3_dot(direction, carried + 3);
+            sum += vec3_dot(vec3_of(direction), vec3_of(carried + 3));
         if (body == FOLIOT__NONE)
             continue;
-        const double *moved = j->bodies[body].moved + 3;
-        sum += (direction[0] * (w.x[slot] + moved[0]) + direction[1] * (w.y[slot] + moved[1])) +
-               direction[2] * (w.z[slot] + moved[2]);
+        vec3 spin = vec3_add(foliot__v3_get(w, slot), vec3_of(j->bodies[body].moved + 3));
+        sum += vec3_dot(vec3_of(direction), spin);
     }
     return sum;
 }

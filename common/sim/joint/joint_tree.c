@@ -62,8 +62,7 @@ static void start_mass(foliot__joint_body *body)
     memset(body->factor, 0, sizeof body->factor);
     for (int i = 0; i < 3; i++) {
         body->factor[i][i] = body->mass;
-        for (int k = 0; k < 3; k++)
-            body->factor[3 + i][3 + k] = body->inertia[i][k];
+        vec3_store(body->inertia.row[i], body->factor[3 + i] + 3);
     }
 }
 

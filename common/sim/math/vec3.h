@@ -1,125 +1,218 @@
 // SPDX-License-Identifier: MIT
-// vec3.h: vectors, quaternions and 3 x 3 matrices of doubles, as plain arrays. Every sum has a
-// fixed order, written out by parentheses: the order decides bits, so changing it changes every
-// digest. Vectors are x, y, z. Quaternions are w, x, y, z and of unit length where nothing else is
-// said. Matrices are m[row][column]. An `out` may be one of the arguments.
+// vec3.h: vectors, quaternions and 3 x 3 matrices of doubles, as values. Every sum has a fixed
+// order, written out by parentheses: the order decides bits, so changing it changes every digest.
+// Quaternions are of unit length where nothing else is said. Functions of foliot__ take arrays:
+// x, y, z; w, x, y, z; m[row][column]. An `out` may be one of the arguments.
 #ifndef FOLIOT_SIM_MATH_VEC3_H
 #define FOLIOT_SIM_MATH_VEC3_H
 
 #include "sim/math/floating_point.h"
 
-static inline double foliot__vec3_dot(const double a[3], const double b[3])
+typedef struct vec3 {
+    double x, y, z;
+} vec3;
+typedef struct quat {
+    double w, x, y, z;
+} quat;
+typedef struct mat3 {
+    vec3 row[3];
+} mat3;
+
+// -- from arrays and back
+
+static inline vec3 vec3_of(const double a[3])
 {
-    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
+    return (vec3){a[0], a[1], a[2]};
 }
 
-static inline double foliot__vec3_length(const double v[3])
+static inline void vec3_store(vec3 v, double out[3])
 {
-    return foliot__sqrt(foliot__vec3_dot(v, v));
+    out[0] = v.x;
+    out[1] = v.y;
+    out[2] = v.z;
 }
 
-static inline void foliot__vec3_cross(const double a[3], const double b[3], double out[3])
+static inline quat quat_of(const double q[4])
 {
-    double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-    out[0] = x;
-    out[1] = y;
+    return (quat){q[0], q[1], q[2], q[3]};
+}
+
+static inline void quat_store(quat q, double out[4])
+{
+    out[0] = q.w;
+    out[1] = q.x;
+    out[2] = q.y;
+    out[3] = q.z;
+}
+
+static inline mat3 mat3_of(const double m[3][3])
+{
+    return (mat3){{vec3_of(m[0]), vec3_of(m[1]), vec3_of(m[2])}};
+}
+
+// -- vectors
+
+static inline vec3 vec3_add(vec3 a, vec3 b)
+{
+    return (vec3){a.x + b.x, a.y + b.y, a.z + b.z};
+}
+
+static inline vec3 vec3_sub(vec3 a, vec3 b)
+{
+    return (vec3){a.x - b.x, a.y - b.y, a.z - b.z};
+}
+
+static inline vec3 vec3_negate(vec3 v)
+{
+    return (vec3){-v.x, -v.y, -v.z};
+}
+
+static inline vec3 vec3_scale(vec3 v, double s)
+{
+    return (vec3){v.x * s, v.y * s, v.z * s};
+}
+
+static inline vec3 vec3_divide(vec3 v, double s)
+{
+    return (vec3){v.x / s, v.y / s, v.z / s};
+}
+
+static inline double vec3_dot(vec3 a, vec3 b)
+{
+    return (a.x * b.x + a.y * b.y) + a.z * b.z;
+}
+
+static inline double vec3_length(vec3 v)
+{
+    return foliot__sqrt(vec3_dot(v, v));
+}
+
+static inline vec3 vec3_cross(vec3 a, vec3 b)
+{
+    return (vec3){a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
 // m v. The columns of m are added from left to right.
-static inline void foliot__mat3_apply(const double m[3][3], const double v[3], double out[3])
+static inline vec3 mat3_apply(mat3 m, vec3 v)
 {
-    double x = foliot__vec3_dot(m[0], v), y = foliot__vec3_dot(m[1], v);
-    out[2] = foliot__vec3_dot(m[2], v);
-    out[0] = x;
-    out[1] = y;
+    return (vec3){vec3_dot(m.row[0], v), vec3_dot(m.row[1], v), vec3_dot(m.row[2], v)};
 }
 
-// x := m^-1 x, m symmetric and positive definite.
-static inline void foliot__mat3_solve_symmetric(const double m[3][3], double x[3])
+// m^-1 b, m symmetric and positive definite.
+static inline vec3 mat3_solve_symmetric(mat3 m, vec3 b)
 {
-    double l10 = m[1][0] / m[0][0], l20 = m[2][0] / m[0][0];
-    double d1 = m[1][1] - l10 * m[1][0], c = m[2][1] - l20 * m[1][0], l21 = c / d1;
-    double d2 = (m[2][2] - l20 * m[2][0]) - l21 * c;
-    double y1 = x[1] - l10 * x[0], y2 = (x[2] - l20 * x[0]) - l21 * y1;
-    x[2] = y2 / d2;
-    x[1] = y1 / d1 - l21 * x[2];
-    x[0] = (x[0] / m[0][0] - l10 * x[1]) - l20 * x[2];
+    vec3 m0 = m.row[0], m1 = m.row[1], m2 = m.row[2], x;
+    double l10 = m1.x / m0.x, l20 = m2.x / m0.x;
+    double d1 = m1.y - l10 * m1.x, c = m2.y - l20 * m1.x, l21 = c / d1;
+    double d2 = (m2.z - l20 * m2.x) - l21 * c;
+    double y1 = b.y - l10 * b.x, y2 = (b.z - l20 * b.x) - l21 * y1;
+    x.z = y2 / d2;
+    x.y = y1 / d1 - l21 * x.z;
+    x.x = (b.x / m0.x - l10 * x.y) - l20 * x.z;
+    return x;
+}
+
+// -- quaternions
+
+// The vector part.
+static inline vec3 quat_vector(quat q)
+{
+    return (vec3){q.x, q.y, q.z};
 }
 
 // The length of any quaternion, and the quaternion divided by it.
-static inline double foliot__quat_length(const double q[4])
+static inline double quat_length(quat q)
 {
-    return foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
+    return foliot__sqrt((q.w * q.w + q.x * q.x) + (q.y * q.y + q.z * q.z));
 }
 
-static inline void foliot__quat_normalise(const double q[4], double out[4])
+static inline quat quat_normalise(quat q)
 {
-    double length = foliot__quat_length(q);
-    for (int k = 0; k < 4; k++)
-        out[k] = q[k] / length;
+    double length = quat_length(q);
+    return (quat){q.w / length, q.x / length, q.y / length, q.z / length};
 }
 
-static inline void foliot__quat_conjugate(const double q[4], double out[4])
+static inline quat quat_conjugate(quat q)
 {
-    out[0] = q[0];
-    for (int k = 1; k < 4; k++)
-        out[k] = -q[k];
+    return (quat){q.w, -q.x, -q.y, -q.z};
 }
 
 // p q: the rotation q, then p.
-static inline void foliot__quat_multiply(const double p[4], const double q[4], double out[4])
+static inline quat quat_multiply(quat p, quat q)
 {
-    double w = p[0] * q[0] - foliot__vec3_dot(p + 1, q + 1), c[3], r[3];
-    foliot__vec3_cross(p + 1, q + 1, c);
-    for (int k = 0; k < 3; k++)
-        r[k] = (p[0] * q[1 + k] + q[0] * p[1 + k]) + c[k];
-    for (int k = 0; k < 3; k++)
-        out[1 + k] = r[k];
-    out[0] = w;
+    vec3 u = quat_vector(p), v = quat_vector(q), c = vec3_cross(u, v);
+    double w = p.w * q.w - vec3_dot(u, v);
+    vec3 r = vec3_add(vec3_add(vec3_scale(v, p.w), vec3_scale(u, q.w)), c);
+    return (quat){w, r.x, r.y, r.z};
 }
 
 // v turned by q, from the body's axes into the world's: v + 2 (w c + r x c), c = r x v, where r is
 // the vector part of q.
-static inline void foliot__quat_rotate(const double q[4], const double v[3], double out[3])
+static inline vec3 quat_rotate(quat q, vec3 v)
 {
-    double c[3], d[3];
-    foliot__vec3_cross(q + 1, v, c);
-    foliot__vec3_cross(q + 1, c, d);
-    for (int k = 0; k < 3; k++)
-        out[k] = v[k] + 2 * (q[0] * c[k] + d[k]);
+    vec3 r = quat_vector(q), c = vec3_cross(r, v), d = vec3_cross(r, c);
+    return vec3_add(v, vec3_scale(vec3_add(vec3_scale(c, q.w), d), 2));
 }
 
 // The same with the factor of 2 in c: v + (w c + r x c), c = 2 r x v. The bits differ from
-// foliot__quat_rotate where a product is subnormal, so a caller of one may not change to the other.
-static inline void foliot__quat_rotate_by_doubles(const double q[4], const double v[3],
-                                                  double out[3])
+// quat_rotate where a product is subnormal, so a caller of one may not change to the other.
+static inline vec3 quat_rotate_by_doubles(quat q, vec3 v)
 {
-    double c[3], d[3];
-    foliot__vec3_cross(q + 1, v, c);
-    for (int k = 0; k < 3; k++)
-        c[k] *= 2;
-    foliot__vec3_cross(q + 1, c, d);
-    for (int k = 0; k < 3; k++)
-        out[k] = v[k] + (q[0] * c[k] + d[k]);
+    vec3 r = quat_vector(q), c = vec3_scale(vec3_cross(r, v), 2), d = vec3_cross(r, c);
+    return vec3_add(v, vec3_add(vec3_scale(c, q.w), d));
 }
 
-// The rotation matrix of q: column k is the body's axis k in world axes.
-static inline void foliot__quat_matrix(const double q[4], double m[3][3])
+// The body's axes in world axes: row k is axis k. The transpose of the rotation matrix of q.
+static inline mat3 quat_axes(quat q)
 {
-    double w = q[0], x = q[1], y = q[2], z = q[3];
-    m[0][0] = 1 - 2 * (y * y + z * z);
-    m[0][1] = 2 * (x * y - w * z);
-    m[0][2] = 2 * (x * z + w * y);
-    m[1][0] = 2 * (x * y + w * z);
-    m[1][1] = 1 - 2 * (x * x + z * z);
-    m[1][2] = 2 * (y * z - w * x);
-    m[2][0] = 2 * (x * z - w * y);
-    m[2][1] = 2 * (y * z + w * x);
-    m[2][2] = 1 - 2 * (x * x + y * y);
+    double w = q.w, x = q.x, y = q.y, z = q.z;
+    return (mat3){{{1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)},
+                   {2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)},
+                   {2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)}}};
 }
 
-// Its transpose: row k is the body's axis k in world axes.
+// -- the same of arrays
+
+static inline double foliot__vec3_dot(const double a[3], const double b[3])
+{
+    return vec3_dot(vec3_of(a), vec3_of(b));
+}
+
+static inline double foliot__vec3_length(const double v[3])
+{
+    return vec3_length(vec3_of(v));
+}
+
+static inline void foliot__vec3_cross(const double a[3], const double b[3], double out[3])
+{
+    vec3_store(vec3_cross(vec3_of(a), vec3_of(b)), out);
+}
+
+static inline void foliot__mat3_apply(const double m[3][3], const double v[3], double out[3])
+{
+    vec3_store(mat3_apply(mat3_of(m), vec3_of(v)), out);
+}
+
+static inline void foliot__quat_normalise(const double q[4], double out[4])
+{
+    quat_store(quat_normalise(quat_of(q)), out);
+}
+
+static inline void foliot__quat_conjugate(const double q[4], double out[4])
+{
+    quat_store(quat_conjugate(quat_of(q)), out);
+}
+
+static inline void foliot__quat_multiply(const double p[4], const double q[4], double out[4])
+{
+    quat_store(quat_multiply(quat_of(p), quat_of(q)), out);
+}
+
+static inline void foliot__quat_rotate(const double q[4], const double v[3], double out[3])
+{
+    vec3_store(quat_rotate(quat_of(q), vec3_of(v)), out);
+}
+
 static inline void foliot__quat_axes(const double q[4], double axis[3][3])
 {
     double w = q[0], x = q[1], y = q[2], z = q[3];
@@ -132,6 +225,21 @@ static inline void foliot__quat_axes(const double q[4], double axis[3][3])
     axis[2][0] = 2 * (x * z + w * y);
     axis[2][1] = 2 * (y * z - w * x);
     axis[2][2] = 1 - 2 * (x * x + y * y);
+}
+
+// The transpose: column k is the body's axis k in world axes.
+static inline void foliot__quat_matrix(const double q[4], double m[3][3])
+{
+    double w = q[0], x = q[1], y = q[2], z = q[3];
+    m[0][0] = 1 - 2 * (y * y + z * z);
+    m[0][1] = 2 * (x * y - w * z);
+    m[0][2] = 2 * (x * z + w * y);
+    m[1][0] = 2 * (x * y + w * z);
+    m[1][1] = 1 - 2 * (x * x + z * z);
+    m[1][2] = 2 * (y * z - w * x);
+    m[2][0] = 2 * (x * z - w * y);
+    m[2][1] = 2 * (y * z + w * x);
+    m[2][2] = 1 - 2 * (x * x + y * y);
 }
 
 #endif

@@ -11,7 +11,7 @@
 #ifndef FOLIOT_SIM_STATE_STATE_H
 #define FOLIOT_SIM_STATE_STATE_H
 
-#include "sim/math/floating_point.h"
+#include "sim/math/vec3.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -341,6 +341,37 @@ VECTOR(torque)
 VECTOR(before_position)
 VECTOR(before_velocity)
 #undef VECTOR
+
+static inline vec3 foliot__v3_get(foliot__v3 field, uint32_t slot)
+{
+    return (vec3){field.x[slot], field.y[slot], field.z[slot]};
+}
+
+static inline void foliot__v3_put(foliot__v3 field, uint32_t slot, vec3 v)
+{
+    field.x[slot] = v.x;
+    field.y[slot] = v.y;
+    field.z[slot] = v.z;
+}
+
+static inline void foliot__v3_add(foliot__v3 field, uint32_t slot, vec3 v)
+{
+    foliot__v3_put(field, slot, vec3_add(foliot__v3_get(field, slot), v));
+}
+
+static inline quat foliot__quat_get(const foliot_world *world, uint32_t slot)
+{
+    return (quat){foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
+                  foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]};
+}
+
+static inline void foliot__quat_put(foliot_world *world, uint32_t slot, quat q)
+{
+    foliot__orientation_w(world)[slot] = q.w;
+    foliot__orientation_x(world)[slot] = q.x;
+    foliot__orientation_y(world)[slot] = q.y;
+    foliot__orientation_z(world)[slot] = q.z;
+}
 
 static inline void foliot__put_vector(foliot__v3 field, uint32_t slot, const double v[3])
 {
