@@ -4,7 +4,6 @@
 #include "sim/force/force.h"
 
 #include "sim/force/force_workspace.h"
-#include "sim/math/vec3.h"
 
 // Energy and momentum count for bodies that move or sleep. The inverse mass of a sleeping body is
 // 0.
@@ -149,20 +148,17 @@ double foliot__force_potential(const foliot_world *world, const foliot_host *hos
 // Spin: L = R I R^T w and its energy w . L / 2, R the rotation of the body's unit quaternion.
 static void add_spin(const foliot_world *world, uint32_t i, foliot_invariants *sum)
 {
-    foliot__v3 inertia = foliot__inertia(world), omega = foliot__angular_velocity(world);
-    const double q[4] = {foliot__orientation_w(world)[i], foliot__orientation_x(world)[i],
-                         foliot__orientation_y(world)[i], foliot__orientation_z(world)[i]};
-    double r[3][3];
-    foliot__quat_matrix(q, r);
-    const double in_world[3] = {omega.x[i], omega.y[i], omega.z[i]};
+    foliot__v3 inertia = foliot__inertia(world);
     const double moments[3] = {inertia.x[i], inertia.y[i], inertia.z[i]};
+    vec3 spin = foliot__v3_get(foliot__angular_velocity(world), i);
+    vec3 total = vec3_of(sum->angular_momentum);
+    mat3 axes = quat_axes(foliot__quat_get(world, i));
     for (int c = 0; c < 3; c++) {
-        double in_body = (r[0][c] * in_world[0] + r[1][c] * in_world[1]) + r[2][c] * in_world[2];
-        double momentum = moments[c] * in_body;
+        double in_body = vec3_dot(axes.row[c], spin), momentum = moments[c] * in_body;
         sum->kinetic += 0.5 * momentum * in_body;
-        for (int k = 0; k < 3; k++)
-            sum->angular_momentum[k] += r[k][c] * momentum;
+        total = vec3_add(total, vec3_scale(axes.row[c], momentum));
     }
+    vec3_store(total, sum->angular_momentum);
 }
 
 foliot_invariants foliot_world_get_invariants(const foliot_world *world, const foliot_host *host)
@@ -173,13 +169,11 @@ foliot_invariants foliot_world_get_invariants(const foliot_world *world, const f
     for (uint32_t i = 0; i < world->body_count; i++) {
         if (!has_energy(world, i))
             continue;
-        const double p[3] = {mass[i] * v.x[i], mass[i] * v.y[i], mass[i] * v.z[i]};
-        sum.kinetic += 0.5 * ((p[0] * v.x[i] + p[1] * v.y[i]) + p[2] * v.z[i]);
-        sum.angular_momentum[0] += x.y[i] * p[2] - x.z[i] * p[1];
-        sum.angular_momentum[1] += x.z[i] * p[0] - x.x[i] * p[2];
-        sum.angular_momentum[2] += x.x[i] * p[1] - x.y[i] * p[0];
-        for (int c = 0; c < 3; c++)
-            sum.momentum[c] += p[c];
+        vec3 velocity = foliot__v3_get(v, i), p = vec3_scale(velocity, mass[i]);
+        vec3 about = vec3_cross(foliot__v3_get(x, i), p);
+        sum.kinetic += 0.5 * vec3_dot(p, velocity);
+        vec3_store(vec3_add(vec3_of(sum.angular_momentum), about), sum.angular_momentum);
+        vec3_store(vec3_add(vec3_of(sum.momentum), p), sum.momentum);
         if (world->rotates)
             add_spin(world, i, &sum);
     }

@@ -5,55 +5,28 @@
 
 #include "foliot/math.h"
 #include "sim/force/force_workspace.h"
-#include "sim/math/vec3.h"
 
 typedef struct direction {
     const foliot_world *world;
     foliot__v3 x, v, dx, dv, da;
 } direction;
 
-// A vector of a body or a pair, by value.
-typedef struct d3 {
-    double v[3];
-} d3;
-
-static inline double dot(d3 a, d3 b)
-{
-    return foliot__vec3_dot(a.v, b.v);
-}
-
-static inline d3 scaled(double s, d3 a)
-{
-    return (d3){{s * a.v[0], s * a.v[1], s * a.v[2]}};
-}
-
-static inline d3 sum(d3 a, d3 b)
-{
-    return (d3){{a.v[0] + b.v[0], a.v[1] + b.v[1], a.v[2] + b.v[2]}};
-}
-
 // Row b less row a; a row of FOLIOT_NO_BODY is `point` (which is 0 for all but positions).
-static inline __attribute__((always_inline)) d3 between(foliot__v3 field, uint32_t a, uint32_t b,
-                                                        const double point[3])
+static inline __attribute__((always_inline)) vec3 between(foliot__v3 field, uint32_t a, uint32_t b,
+                                                          const double point[3])
 {
-    bool fixed = b == FOLIOT_NO_BODY;
-    return (d3){{(fixed ? point[0] : field.x[b]) - field.x[a],
-                 (fixed ? point[1] : field.y[b]) - field.y[a],
-                 (fixed ? point[2] : field.z[b]) - field.z[a]}};
+    return vec3_sub(b == FOLIOT_NO_BODY ? vec3_of(point) : foliot__v3_get(field, b),
+                    foliot__v3_get(field, a));
 }
 
 static inline __attribute__((always_inline)) void add_pair(const direction *d, uint32_t a,
-                                                           uint32_t b, d3 force)
+                                                           uint32_t b, vec3 force)
 {
     const double *inverse = foliot__inverse_mass(d->world);
-    d->da.x[a] += force.v[0] * inverse[a];
-    d->da.y[a] += force.v[1] * inverse[a];
-    d->da.z[a] += force.v[2] * inverse[a];
+    foliot__v3_add(d->da, a, vec3_scale(force, inverse[a]));
     if (b == FOLIOT_NO_BODY)
         return;
-    d->da.x[b] -= force.v[0] * inverse[b];
-    d->da.y[b] -= force.v[1] * inverse[b];
-    d->da.z[b] -= force.v[2] * inverse[b];
+    foliot__v3_put(d->da, b, vec3_sub(foliot__v3_get(d->da, b), vec3_scale(force, inverse[b])));
 }
 
 static const double origin[3];
@@ -63,45 +36,47 @@ static const double origin[3];
 static inline __attribute__((always_inline)) void
 spring(const direction *to, uint32_t a, uint32_t b, const double point[3], double k, double length)
 {
-    d3 d = between(to->x, a, b, point), dd = between(to->dx, a, b, origin);
+    vec3 d = between(to->x, a, b, point), dd = between(to->dx, a, b, origin);
     if (length == 0) {
-        add_pair(to, a, b, scaled(k, dd));
+        add_pair(to, a, b, vec3_scale(dd, k));
         return;
     }
-    double r = foliot__sqrt(dot(d, d));
+    double r = foliot__sqrt(vec3_dot(d, d));
     if (!(r > 0))
         return;
     double inverse = 1 / r, relaxed = k * length * inverse;
     double along =
-        dot(d, dd) * inverse * inverse; // this and the next are nearly all of a cloth's solve
-    add_pair(to, a, b, sum(scaled(k - relaxed, dd), scaled(relaxed * along, d)));
+        vec3_dot(d, dd) * inverse * inverse; // this and the next are nearly all of a cloth's solve
+    add_pair(to, a, b, vec3_add(vec3_scale(dd, k - relaxed), vec3_scale(d, relaxed * along)));
 }
 
 // Along the line: F = c (w . d) d / r^2, which depends on position as well.
 static void damper(const direction *to, const foliot__damper *f)
 {
-    d3 dw = between(to->dv, f->a, f->b, origin);
+    vec3 dw = between(to->dv, f->a, f->b, origin);
     if (!f->along) {
-        add_pair(to, f->a, f->b, scaled(f->damping, dw));
+        add_pair(to, f->a, f->b, vec3_scale(dw, f->damping));
         return;
     }
-    d3 w = between(to->v, f->a, f->b, origin), d = between(to->x, f->a, f->b, f->point);
-    d3 dd = between(to->dx, f->a, f->b, origin);
-    double r2 = dot(d, d);
+    vec3 w = between(to->v, f->a, f->b, origin), d = between(to->x, f->a, f->b, f->point);
+    vec3 dd = between(to->dx, f->a, f->b, origin);
+    double r2 = vec3_dot(d, d);
     if (!(r2 > 0))
         return;
-    double inverse = 1 / r2, closing = dot(w, d) * inverse; // times d is w's part along the line
-    double change = (dot(dw, d) + dot(w, dd) - 2 * closing * dot(d, dd)) * inverse;
-    add_pair(to, f->a, f->b, scaled(f->damping, sum(scaled(change, d), scaled(closing, dd))));
+    double inverse = 1 / r2,
+           closing = vec3_dot(w, d) * inverse; // times d is w's part along the line
+    double change = (vec3_dot(dw, d) + vec3_dot(w, dd) - 2 * closing * vec3_dot(d, dd)) * inverse;
+    add_pair(to, f->a, f->b,
+             vec3_scale(vec3_add(vec3_scale(d, change), vec3_scale(dd, closing)), f->damping));
 }
 
 // The change of d / (r^2 + softening^2)^(3/2).
-static d3 central(d3 d, d3 dd, double softening2)
+static vec3 central(vec3 d, vec3 dd, double softening2)
 {
-    double r2 = dot(d, d) + softening2, r3 = r2 * foliot__sqrt(r2);
+    double r2 = vec3_dot(d, d) + softening2, r3 = r2 * foliot__sqrt(r2);
     if (!(r3 > 0))
-        return (d3){{0, 0, 0}};
-    return sum(scaled(1 / r3, dd), scaled(-3 * (dot(d, dd) / r2) / r3, d));
+        return (vec3){0, 0, 0};
+    return vec3_add(vec3_scale(dd, 1 / r3), vec3_scale(d, -3 * (vec3_dot(d, dd) / r2) / r3));
 }
 
 static void newton(const direction *to, const foliot_force_definition *f)
@@ -112,9 +87,9 @@ static void newton(const direction *to, const foliot_force_definition *f)
         for (uint32_t b = a + 1; inverse[a] > 0 && b < to->world->body_count; b++) {
             if (inverse[b] == 0)
                 continue;
-            d3 change =
+            vec3 change =
                 central(between(to->x, a, b, origin), between(to->dx, a, b, origin), softening2);
-            add_pair(to, a, b, scaled(f->as.newton.constant * mass[a] * mass[b], change));
+            add_pair(to, a, b, vec3_scale(change, f->as.newton.constant * mass[a] * mass[b]));
         }
 }
 
@@ -124,12 +99,10 @@ static void attractor(const direction *to, const foliot_force_definition *f)
     for (uint32_t i = 0; i < to->world->body_count; i++) {
         if (inverse[i] == 0)
             continue;
-        d3 change = scaled(f->as.attractor.strength,
-                           central(between(to->x, i, FOLIOT_NO_BODY, p),
-                                   between(to->dx, i, FOLIOT_NO_BODY, origin), 0));
-        to->da.x[i] += change.v[0];
-        to->da.y[i] += change.v[1];
-        to->da.z[i] += change.v[2];
+        vec3 change = vec3_scale(central(between(to->x, i, FOLIOT_NO_BODY, p),
+                                         between(to->dx, i, FOLIOT_NO_BODY, origin), 0),
+                                 f->as.attractor.strength);
+        foliot__v3_add(to->da, i, change);
     }
 }
 
@@ -139,15 +112,13 @@ static void drag(const direction *to, const foliot__forces *forces)
     const double *inverse = foliot__inverse_mass(to->world);
     const double *isotropic = forces->has_isotropic ? foliot__forces_isotropic(forces) : NULL;
     for (uint32_t i = 0; i < to->world->body_count; i++) {
-        d3 v = {{to->v.x[i], to->v.y[i], to->v.z[i]}};
-        d3 dv = {{to->dv.x[i], to->dv.y[i], to->dv.z[i]}};
-        double speed = foliot__sqrt(dot(v, v)), q = forces->drag_quadratic;
+        vec3 v = foliot__v3_get(to->v, i), dv = foliot__v3_get(to->dv, i);
+        double speed = foliot__sqrt(vec3_dot(v, v)), q = forces->drag_quadratic;
         double b = forces->drag_linear + (isotropic ? isotropic[i] : 0);
-        double turn = speed > 0 ? q * (dot(v, dv) / speed) : 0;
-        d3 change = sum(scaled(b + q * speed, dv), scaled(turn, v));
-        to->da.x[i] -= change.v[0] * inverse[i];
-        to->da.y[i] -= change.v[1] * inverse[i];
-        to->da.z[i] -= change.v[2] * inverse[i];
+        double turn = speed > 0 ? q * (vec3_dot(v, dv) / speed) : 0;
+        vec3 change = vec3_add(vec3_scale(dv, b + q * speed), vec3_scale(v, turn));
+        foliot__v3_put(to->da, i,
+                       vec3_sub(foliot__v3_get(to->da, i), vec3_scale(change, inverse[i])));
     }
 }
 

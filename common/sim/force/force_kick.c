@@ -295,25 +295,22 @@ static void difference_blocks(const kick *k, foliot__v3 w)
     }
 }
 
-// Solves (1 - s J) d = r by Cramer's rule, J the body's block; false where it is singular.
-static bool solve_block(const foliot_world *world, uint32_t i, double s, const double r[3],
-                        double d[3])
+// Column c of 1 - s J, J the body's block.
+static vec3 block_column(const foliot_world *world, uint32_t i, double s, uint32_t c)
 {
-    double m[3][3];
-    for (uint32_t c = 0; c < 3; c++) {
-        foliot__v3 block = foliot__callback_vector(world, BLOCK + c);
-        m[0][c] = (c == 0 ? 1 : 0) - s * block.x[i];
-        m[1][c] = (c == 1 ? 1 : 0) - s * block.y[i];
-        m[2][c] = (c == 2 ? 1 : 0) - s * block.z[i];
-    }
-    double minor[3][3];
-    for (int a = 0; a < 3; a++)
-        for (int b = 0; b < 3; b++)
-            minor[a][b] = m[(a + 1) % 3][(b + 1) % 3] * m[(a + 2) % 3][(b + 2) % 3] -
-                          m[(a + 1) % 3][(b + 2) % 3] * m[(a + 2) % 3][(b + 1) % 3];
-    double determinant = (m[0][0] * minor[0][0] + m[0][1] * minor[0][1]) + m[0][2] * minor[0][2];
-    for (int b = 0; b < 3; b++)
-        d[b] = ((minor[0][b] * r[0] + minor[1][b] * r[1]) + minor[2][b] * r[2]) / determinant;
+    vec3 unit = {c == 0, c == 1, c == 2};
+    return vec3_sub(unit,
+                    vec3_scale(foliot__v3_get(foliot__callback_vector(world, BLOCK + c), i), s));
+}
+
+// Solves (1 - s J) d = r by Cramer's rule; false where it is singular.
+static bool solve_block(const foliot_world *world, uint32_t i, double s, vec3 r, vec3 *d)
+{
+    vec3 x = block_column(world, i, s, 0), y = block_column(world, i, s, 1),
+         z = block_column(world, i, s, 2);
+    vec3 yz = vec3_cross(y, z), zx = vec3_cross(z, x), xy = vec3_cross(x, y);
+    double determinant = (x.x * yz.x + y.x * zx.x) + z.x * xy.x;
+    *d = vec3_divide((vec3){vec3_dot(yz, r), vec3_dot(zx, r), vec3_dot(xy, r)}, determinant);
     return determinant != 0;
 }
 
@@ -327,20 +324,14 @@ static bool improve_middle(const kick *k, foliot__v3 w, double h)
     for (uint32_t i = 0; i < k->world->body_count; i++) {
         if (inverse[i] == 0)
             continue;
-        const double r[3] = {(v.x[i] - w.x[i]) + 0.5 * h * f.x[i],
-                             (v.y[i] - w.y[i]) + 0.5 * h * f.y[i],
-                             (v.z[i] - w.z[i]) + 0.5 * h * f.z[i]};
-        double d[3];
-        if (!solve_block(k->world, i, 0.5 * h, r, d))
-            for (int c = 0; c < 3; c++)
-                d[c] = r[c];
-        w.x[i] += d[0];
-        w.y[i] += d[1];
-        w.z[i] += d[2];
-        double w2 = (w.x[i] * w.x[i] + w.y[i] * w.y[i]) + w.z[i] * w.z[i];
-        double v2 = (v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i];
-        double d2 = (d[0] * d[0] + d[1] * d[1]) + d[2] * d[2];
-        converged &= d2 <= (w2 + v2) * (CALLBACK_TOLERANCE * CALLBACK_TOLERANCE);
+        vec3 from = foliot__v3_get(v, i), middle = foliot__v3_get(w, i), d;
+        vec3 r = vec3_add(vec3_sub(from, middle), vec3_scale(foliot__v3_get(f, i), 0.5 * h));
+        if (!solve_block(k->world, i, 0.5 * h, r, &d))
+            d = r;
+        middle = vec3_add(middle, d);
+        foliot__v3_put(w, i, middle);
+        converged &= vec3_dot(d, d) <= (vec3_dot(middle, middle) + vec3_dot(from, from)) *
+                                           (CALLBACK_TOLERANCE * CALLBACK_TOLERANCE);
     }
     return converged;
 }

@@ -47,27 +47,17 @@ typedef struct sums {
     memo last;
 } sums;
 
-static void add_increment(sums *s, uint32_t i, const double dv[3], const double dx[3])
+static void add_increment(sums *s, uint32_t i, vec3 dv, vec3 dx)
 {
-    double half = 0.5 * s->step->dt;
-    s->dv.x[i] += dv[0];
-    s->dv.y[i] += dv[1];
-    s->dv.z[i] += dv[2];
-    s->dx.x[i] += s->average ? dv[0] * half : dx[0];
-    s->dx.y[i] += s->average ? dv[1] * half : dx[1];
-    s->dx.z[i] += s->average ? dv[2] * half : dx[2];
+    foliot__v3_add(s->dv, i, dv);
+    foliot__v3_add(s->dx, i, s->average ? vec3_scale(dv, 0.5 * s->step->dt) : dx);
 }
 
 // Acceleration a from time `begin` to `end` of the step.
-static void add_constant(sums *s, uint32_t i, const double a[3], double begin, double end)
+static void add_constant(sums *s, uint32_t i, vec3 a, double begin, double end)
 {
     double gain = end - begin, reach = gain * (s->step->dt - 0.5 * (begin + end));
-    double dv[3], dx[3];
-    for (int d = 0; d < 3; d++) {
-        dv[d] = a[d] * gain;
-        dx[d] = a[d] * reach;
-    }
-    add_increment(s, i, dv, dx);
+    add_increment(s, i, vec3_scale(a, gain), vec3_scale(a, reach));
 }
 
 // `scale` of every body, or NULL.
@@ -75,10 +65,8 @@ static void add_uniform(sums *s, const double g[3], const double *scale)
 {
     const double *inverse_mass = foliot__inverse_mass(s->step->world);
     for (uint32_t i = 0; i < s->step->count; i++) {
-        double share = scale ? scale[i] : 1;
-        const double a[3] = {g[0] * share, g[1] * share, g[2] * share};
         if (inverse_mass[i] > 0)
-            add_constant(s, i, a, 0, s->step->dt);
+            add_constant(s, i, vec3_scale(vec3_of(g), scale ? scale[i] : 1), 0, s->step->dt);
     }
 }
 
@@ -87,11 +75,9 @@ static void add_applied(sums *s)
     const double *inverse_mass = foliot__inverse_mass(s->step->world);
     foliot__v3 applied = foliot__applied(s->step->world);
     for (uint32_t i = 0; i < s->step->count; i++) {
-        if (!(inverse_mass[i] > 0))
-            continue;
-        const double a[3] = {applied.x[i] * inverse_mass[i], applied.y[i] * inverse_mass[i],
-                             applied.z[i] * inverse_mass[i]};
-        add_constant(s, i, a, 0, s->step->dt);
+        vec3 a = vec3_scale(foliot__v3_get(applied, i), inverse_mass[i]);
+        if (inverse_mass[i] > 0)
+            add_constant(s, i, a, 0, s->step->dt);
     }
 }
 
@@ -100,9 +86,7 @@ static void add_pulse(sums *s, const foliot_force_definition *force)
     double inverse_mass = foliot__inverse_mass(s->step->world)[force->a];
     double begin = foliot_clamp(force->as.constant.start - s->step->time, 0, s->step->dt);
     double end = foliot_clamp(force->as.constant.end - s->step->time, 0, s->step->dt);
-    double a[3];
-    for (int d = 0; d < 3; d++)
-        a[d] = force->as.constant.force[d] * inverse_mass;
+    vec3 a = vec3_scale(vec3_of(force->as.constant.force), inverse_mass);
     if (inverse_mass > 0 && end > begin)
         add_constant(s, force->a, a, begin, end);
 }
@@ -113,7 +97,6 @@ static void add_spring(sums *s, const foliot_force_definition *force)
 {
     uint32_t a = force->a, b = force->b;
     const double *inverse_mass = foliot__inverse_mass(s->step->world);
-    const double *point = force->as.spring.point;
     bool anchored = b == FOLIOT_NO_BODY;
     double ma = inverse_mass[a], mb = anchored ? 0 : inverse_mass[b], reduced = ma + mb;
     if (!(reduced > 0))
@@ -121,24 +104,17 @@ static void add_spring(sums *s, const foliot_force_definition *force)
     double k = force->as.spring.stiffness * reduced;
     const foliot__oscillator *o =
         recall_oscillator(&s->last, k, force->as.spring.damping * reduced, s->step->dt);
-    const double r[3] = {(anchored ? point[0] : s->x.x[b]) - s->x.x[a],
-                         (anchored ? point[1] : s->x.y[b]) - s->x.y[a],
-                         (anchored ? point[2] : s->x.z[b]) - s->x.z[a]};
-    const double w[3] = {(anchored ? 0 : s->v.x[b]) - s->v.x[a],
-                         (anchored ? 0 : s->v.y[b]) - s->v.y[a],
-                         (anchored ? 0 : s->v.z[b]) - s->v.z[a]};
-    double dva[3], dxa[3], dvb[3], dxb[3];
-    for (int d = 0; d < 3; d++) {
-        double dw = w[d] * o->loss - k * r[d] * o->gain, dr = w[d] * o->lag - k * r[d] * o->reach;
-        dva[d] = -(ma / reduced) * dw;
-        dxa[d] = -(ma / reduced) * dr;
-        dvb[d] = (mb / reduced) * dw;
-        dxb[d] = (mb / reduced) * dr;
-    }
+    vec3 point = anchored ? vec3_of(force->as.spring.point) : foliot__v3_get(s->x, b);
+    vec3 r = vec3_sub(point, foliot__v3_get(s->x, a));
+    vec3 w =
+        vec3_sub(anchored ? (vec3){0, 0, 0} : foliot__v3_get(s->v, b), foliot__v3_get(s->v, a));
+    vec3 pull = vec3_scale(r, k);
+    vec3 dw = vec3_sub(vec3_scale(w, o->loss), vec3_scale(pull, o->gain));
+    vec3 dr = vec3_sub(vec3_scale(w, o->lag), vec3_scale(pull, o->reach));
     if (ma > 0)
-        add_increment(s, a, dva, dxa);
+        add_increment(s, a, vec3_scale(dw, -(ma / reduced)), vec3_scale(dr, -(ma / reduced)));
     if (mb > 0)
-        add_increment(s, b, dvb, dxb);
+        add_increment(s, b, vec3_scale(dw, mb / reduced), vec3_scale(dr, mb / reduced));
 }
 
 // log(1 + z) / z for z >= 0, by Kahan's quotient: the error that 1 + z makes cancels.
@@ -156,22 +132,16 @@ static void add_drag(sums *s, const foliot_force_definition *force)
     for (uint32_t i = 0; i < s->step->count; i++) {
         if (!(inverse_mass[i] > 0))
             continue;
-        const double v[3] = {s->v.x[i], s->v.y[i], s->v.z[i]};
+        vec3 v = foliot__v3_get(s->v, i);
         double linear = force->as.drag.linear * inverse_mass[i];
         const foliot__oscillator *o = recall_oscillator(&s->last, 0, linear, s->step->dt);
         double loss = o->loss, lag = o->lag;
         if (force->as.drag.quadratic > 0) {
-            double speed = foliot__sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
-            double z = force->as.drag.quadratic * inverse_mass[i] * speed * o->gain;
+            double z = force->as.drag.quadratic * inverse_mass[i] * vec3_length(v) * o->gain;
             loss = (o->loss - z) / (1 + z);
             lag = o->gain * log_ratio(z) - s->step->dt;
         }
-        double dv[3], dx[3];
-        for (int d = 0; d < 3; d++) {
-            dv[d] = v[d] * loss;
-            dx[d] = v[d] * lag;
-        }
-        add_increment(s, i, dv, dx);
+        add_increment(s, i, vec3_scale(v, loss), vec3_scale(v, lag));
     }
 }
 

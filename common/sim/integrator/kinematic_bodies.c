@@ -6,26 +6,18 @@
 #include "sim/integrator/kinematic_bodies.h"
 
 #include "foliot/math.h"
-#include "sim/math/vec3.h"
 #include "sim/state/filter.h"
 
 // q turned by the angular velocity w for dt, exactly.
 static void turn(foliot_world *world, uint32_t i, double dt)
 {
-    double *const at[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
-                           foliot__orientation_y(world), foliot__orientation_z(world)};
-    foliot__v3 spin = foliot__angular_velocity(world);
-    const double w[3] = {spin.x[i], spin.y[i], spin.z[i]};
-    double speed = foliot__vec3_length(w), half = speed * dt / 2;
+    vec3 w = foliot__v3_get(foliot__angular_velocity(world), i);
+    double speed = vec3_length(w), half = speed * dt / 2;
     if (!(speed > 0))
         return;
-    double scale = foliot_sin(half) / speed;
-    const double by[4] = {foliot_cos(half), w[0] * scale, w[1] * scale, w[2] * scale};
-    double q[4] = {at[0][i], at[1][i], at[2][i], at[3][i]};
-    foliot__quat_multiply(by, q, q);
-    foliot__quat_normalise(q, q);
-    for (int k = 0; k < 4; k++)
-        at[k][i] = q[k];
+    vec3 part = vec3_scale(w, foliot_sin(half) / speed);
+    const quat by = {foliot_cos(half), part.x, part.y, part.z};
+    foliot__quat_put(world, i, quat_normalise(quat_multiply(by, foliot__quat_get(world, i))));
 }
 
 // The velocity is that of the tick's start: some schemes report none for a body without inverse
@@ -33,15 +25,11 @@ static void turn(foliot_world *world, uint32_t i, double dt)
 static void move(const foliot__step *step, uint32_t i)
 {
     foliot_world *world = step->world;
-    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
-    foliot__v3 from = foliot__before_position(world), speed = foliot__before_velocity(world);
+    vec3 from = foliot__v3_get(foliot__before_position(world), i);
+    vec3 speed = foliot__v3_get(foliot__before_velocity(world), i);
     double elapsed = (step->index + 1) * step->dt;
-    x.x[i] = from.x[i] + speed.x[i] * elapsed;
-    x.y[i] = from.y[i] + speed.y[i] * elapsed;
-    x.z[i] = from.z[i] + speed.z[i] * elapsed;
-    v.x[i] = speed.x[i];
-    v.y[i] = speed.y[i];
-    v.z[i] = speed.z[i];
+    foliot__v3_put(foliot__position(world), i, vec3_add(from, vec3_scale(speed, elapsed)));
+    foliot__v3_put(foliot__velocity(world), i, speed);
     if (world->rotates)
         turn(world, i, step->dt);
 }
@@ -53,13 +41,8 @@ static void damp(const foliot__step *step, uint32_t i)
     if (linear == 0 && angular == 0)
         return;
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
-    double slower = 1 / (1 + linear * step->dt), calmer = 1 / (1 + angular * step->dt);
-    v.x[i] *= slower;
-    v.y[i] *= slower;
-    v.z[i] *= slower;
-    w.x[i] *= calmer;
-    w.y[i] *= calmer;
-    w.z[i] *= calmer;
+    foliot__v3_put(v, i, vec3_scale(foliot__v3_get(v, i), 1 / (1 + linear * step->dt)));
+    foliot__v3_put(w, i, vec3_scale(foliot__v3_get(w, i), 1 / (1 + angular * step->dt)));
     foliot__velocity_changed(world, i); // verlet starts anew from it
 }
 
