@@ -10,32 +10,26 @@
     1e-6 // of the arms: joints keep their anchors together, they do not bring them together
 
 // v from the axes of a body into those of the world, as the scene starts.
-static void rotate_to_world(const double orientation[4], const double v[3], double out[3])
+static vec3 rotate_to_world(quat orientation, vec3 v)
 {
-    double q[4];
-    foliot__quat_normalise(orientation, q);
-    foliot__quat_rotate(q, v, out);
+    return quat_rotate(quat_normalise(orientation), v);
 }
 
 void foliot__body_to_world(const foliot_body_definition *body, const double arm[3], double point[3])
 {
-    rotate_to_world(body->orientation, arm, point);
-    for (unsigned k = 0; k < 3; k++)
-        point[k] += body->position[k];
+    vec3 turned = rotate_to_world(quat_of(body->orientation), vec3_of(arm));
+    vec3_store(vec3_add(turned, vec3_of(body->position)), point);
 }
 
 void foliot__direction_to_body(const foliot_body_definition *body, const double v[3], double out[3])
 {
-    double back[4];
-    foliot__quat_conjugate(body->orientation, back);
-    rotate_to_world(back, v, out);
+    vec3_store(rotate_to_world(quat_conjugate(quat_of(body->orientation)), vec3_of(v)), out);
 }
 
 void foliot__world_to_body(const foliot_body_definition *body, const double point[3], double arm[3])
 {
     double from[3];
-    for (unsigned k = 0; k < 3; k++)
-        from[k] = point[k] - body->position[k];
+    vec3_store(vec3_sub(vec3_of(point), vec3_of(body->position)), from);
     foliot__direction_to_body(body, from, arm);
 }
 
@@ -43,8 +37,7 @@ static void anchors_of(const foliot_scene *scene, const foliot_constraint_defini
                        double a[3], double b[3])
 {
     foliot__body_to_world(&scene->bodies[joint->a], joint->anchor_a, a);
-    for (unsigned k = 0; k < 3; k++)
-        b[k] = joint->anchor_b[k];
+    vec3_store(vec3_of(joint->anchor_b), b);
     if (joint->b != FOLIOT_NO_BODY)
         foliot__body_to_world(&scene->bodies[joint->b], joint->anchor_b, b);
 }
@@ -53,8 +46,7 @@ double foliot__joint_span(const foliot_scene *scene, const foliot_constraint_def
 {
     double a[3], b[3];
     anchors_of(scene, joint, a, b);
-    const double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-    return foliot__vec3_length(d);
+    return vec3_length(vec3_sub(vec3_of(b), vec3_of(a)));
 }
 
 static bool anchors_apart(const foliot_scene *scene, const foliot_constraint_definition *joint)

@@ -115,8 +115,7 @@ static reason read_spawn(const foliot_world *world, const foliot_command *c,
     }
     memcpy(body->position, c->as.spawn.position, sizeof body->position);
     body->mass *= scale;
-    for (unsigned k = 0; k < 3; k++)
-        body->inertia[k] *= scale;
+    vec3_store(vec3_scale(vec3_of(body->inertia), scale), body->inertia);
     if (GIVEN(c, spawn, tag))
         body->tag = c->as.spawn.tag;
     return FINE;
@@ -141,8 +140,7 @@ static bool starts_inside(const foliot_world *world, const foliot_body_definitio
     if (body->is_sensor || shape.kind == FOLIOT_SHAPE_POINT || shape.kind == FOLIOT_SHAPE_PLANE)
         return false;
     shape.radius *= OVERLAP_SHARE;
-    for (unsigned k = 0; k < 3; k++)
-        shape.half[k] *= OVERLAP_SHARE;
+    vec3_store(vec3_scale(vec3_of(shape.half), OVERLAP_SHARE), shape.half);
     meeting m = {world, {body->category, body->mask, (uint32_t)body->group}};
     const foliot_query_filter filter = {.accepts = solid_for, .user = &m};
     double q[4];
@@ -234,41 +232,33 @@ static bool dynamic(const foliot_world *world, uint32_t slot)
 }
 
 // Change of angular velocity by an angular impulse, both in world axes.
-static void turn_by(foliot_world *world, uint32_t slot, const double impulse[3])
+static void turn_by(foliot_world *world, uint32_t slot, vec3 impulse)
 {
-    foliot__v3 inertia = foliot__inertia(world), w = foliot__angular_velocity(world);
-    const double moments[3] = {inertia.x[slot], inertia.y[slot], inertia.z[slot]};
-    double q[4], back[4], v[3];
-    foliot__orientation_of(world, slot, q);
-    foliot__quat_conjugate(q, back);
-    foliot__quat_rotate(back, impulse, v);
-    for (unsigned k = 0; k < 3; k++)
-        v[k] = moments[k] > 0 ? v[k] / moments[k] : 0;
-    foliot__quat_rotate(q, v, v);
-    w.x[slot] += v[0];
-    w.y[slot] += v[1];
-    w.z[slot] += v[2];
+    vec3 moment = foliot__v3_get(foliot__inertia(world), slot);
+    quat q = foliot__quat_get(world, slot);
+    vec3 v = quat_rotate(quat_conjugate(q), impulse);
+    v.x = moment.x > 0 ? v.x / moment.x : 0;
+    v.y = moment.y > 0 ? v.y / moment.y : 0;
+    v.z = moment.z > 0 ? v.z / moment.z : 0;
+    foliot__v3_add(foliot__angular_velocity(world), slot, quat_rotate(q, v));
 }
 
 static void apply_impulse(foliot_world *world, uint32_t slot, const foliot_command *c)
 {
-    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
-    double linear[3] = {0, 0, 0}, angular[3] = {0, 0, 0}, mass = foliot__mass(world)[slot];
+    vec3 x = foliot__v3_get(foliot__position(world), slot);
+    double given[3] = {0, 0, 0}, mass = foliot__mass(world)[slot];
     if (GIVEN(c, impulse, linear))
-        widen(c->as.impulse.linear, 3, linear);
-    if (GIVEN(c, impulse, angular))
-        widen(c->as.impulse.angular, 3, angular);
-    if (GIVEN(c, impulse, point)) {
-        const double *p = c->as.impulse.point;
-        const double arm[3] = {p[0] - x.x[slot], p[1] - x.y[slot], p[2] - x.z[slot]};
-        double about[3];
-        foliot__vec3_cross(arm, linear, about);
-        for (unsigned k = 0; k < 3; k++)
-            angular[k] += about[k];
+        widen(c->as.impulse.linear, 3, given);
+    vec3 linear = vec3_of(given), angular = {0, 0, 0};
+    if (GIVEN(c, impulse, angular)) {
+        widen(c->as.impulse.angular, 3, given);
+        angular = vec3_of(given);
     }
-    v.x[slot] += linear[0] / mass;
-    v.y[slot] += linear[1] / mass;
-    v.z[slot] += linear[2] / mass;
+    if (GIVEN(c, impulse, point)) {
+        vec3 arm = vec3_sub(vec3_of(c->as.impulse.point), x);
+        angular = vec3_add(angular, vec3_cross(arm, linear));
+    }
+    foliot__v3_add(foliot__velocity(world), slot, vec3_divide(linear, mass));
     if (world->rotates)
         turn_by(world, slot, angular);
 }

@@ -18,39 +18,25 @@
 // -- where the two bodies are
 
 typedef struct pose {
-    double x[3], q[4];
+    vec3 x;
+    quat q;
 } pose;
 
 static pose pose_of(const foliot_world *world, uint32_t slot)
 {
     if (slot == FOLIOT_NO_BODY)
         return (pose){.q = {1, 0, 0, 0}};
-    foliot__v3 x = foliot__position(world);
-    pose p = {.x = {x.x[slot], x.y[slot], x.z[slot]}};
-    foliot__orientation_of(world, slot, p.q);
-    return p;
+    return (pose){foliot__v3_get(foliot__position(world), slot), foliot__quat_get(world, slot)};
 }
 
-static void to_world(const pose *p, const double arm[3], double point[3])
+static vec3 to_world(const pose *p, vec3 arm)
 {
-    foliot__quat_rotate(p->q, arm, point);
-    for (unsigned k = 0; k < 3; k++)
-        point[k] += p->x[k];
+    return vec3_add(quat_rotate(p->q, arm), p->x);
 }
 
-static void to_body(const pose *p, const double point[3], double arm[3])
+static vec3 to_body(const pose *p, vec3 point)
 {
-    double back[4], from[3];
-    for (unsigned k = 0; k < 3; k++)
-        from[k] = point[k] - p->x[k];
-    foliot__quat_conjugate(p->q, back);
-    foliot__quat_rotate(back, from, arm);
-}
-
-static double distance_of(const double a[3], const double b[3])
-{
-    const double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-    return foliot__vec3_length(d);
+    return quat_rotate(quat_conjugate(p->q), vec3_sub(point, p->x));
 }
 
 static bool turns(const foliot_world *world, uint32_t slot)
@@ -106,13 +92,11 @@ static reason place_joint(const foliot_world *world, const foliot_command *c,
                           foliot_constraint_definition *d)
 {
     pose a = pose_of(world, d->a), b = pose_of(world, d->b);
-    double at_a[3], at_b[3];
-    to_world(&a, d->anchor_a, at_a);
+    vec3 at_a = to_world(&a, vec3_of(d->anchor_a));
     bool spans = d->kind == FOLIOT_CONSTRAINT_DISTANCE;
     if (!GIVEN(c, joint, anchor_b) && !spans)
-        to_body(&b, at_a, d->anchor_b);
-    to_world(&b, d->anchor_b, at_b);
-    double apart = distance_of(at_a, at_b);
+        vec3_store(to_body(&b, at_a), d->anchor_b);
+    double apart = vec3_length(vec3_sub(to_world(&b, vec3_of(d->anchor_b)), at_a));
     if (spans) {
         if (!GIVEN(c, joint, length))
             d->length = apart;
@@ -122,11 +106,10 @@ static reason place_joint(const foliot_world *world, const foliot_command *c,
                APART_MAX * (foliot__vec3_length(d->anchor_a) + foliot__vec3_length(d->anchor_b))) {
         return FOLIOT_COMMAND_REASON_range;
     }
-    double axis = foliot__vec3_length(d->axis);
+    double axis = vec3_length(vec3_of(d->axis));
     if (!(axis > 1e-6 && axis < 1e6))
         return FOLIOT_COMMAND_REASON_range;
-    for (unsigned k = 0; k < 3; k++)
-        d->axis[k] /= axis;
+    vec3_store(vec3_divide(vec3_of(d->axis), axis), d->axis);
     return foliot__joint_numbers_valid(d) ? FINE : FOLIOT_COMMAND_REASON_range;
 }
 
@@ -178,9 +161,7 @@ static void add_joint(foliot_world *world, uint32_t row, const foliot_constraint
         record.generation = foliot__joint_record_generation(world, row) + 1;
     }
     pose a = pose_of(world, d->a), b = pose_of(world, d->b);
-    double back[4];
-    foliot__quat_conjugate(a.q, back);
-    foliot__quat_multiply(back, b.q, record.start);
+    quat_store(quat_multiply(quat_conjugate(a.q), b.q), record.start);
     foliot__joint_record_write(world, row, &record);
     foliot__joint_record_load(world, row);
     foliot__constraint_state(world)[index] = 0;

@@ -3,7 +3,6 @@
 // without inputs costs nothing in a recording.
 #include "sim/world/player.h"
 
-#include "sim/math/vec3.h"
 #include "sim/state/body.h"
 #include "sim/state/contact_cache.h"
 #include "sim/state/controls.h"
@@ -77,15 +76,13 @@ static bool remove_player(foliot_world *world, uint32_t index)
 // there is none).
 static void jump_off(foliot_world *world, uint32_t slot)
 {
-    const double *g = world->gravity;
-    double strength = foliot__vec3_length(g);
+    vec3 g = vec3_of(world->gravity);
+    double strength = vec3_length(g);
     bool frozen = foliot__flags(world)[slot] & FOLIOT_BODY_FROZEN; // asleep it will wake
     if (frozen || !foliot__contact_any_active(world, slot))
         return;
-    foliot__v3 v = foliot__velocity(world);
-    v.x[slot] -= strength > 0 ? world->jump * (g[0] / strength) : 0;
-    v.y[slot] -= strength > 0 ? world->jump * (g[1] / strength) : 0;
-    v.z[slot] -= strength > 0 ? world->jump * (g[2] / strength) : -world->jump;
+    vec3 down = strength > 0 ? vec3_divide(g, strength) : (vec3){0, 0, -1};
+    foliot__v3_add(foliot__velocity(world), slot, vec3_scale(down, -world->jump));
     foliot__velocity_changed(world, slot);
 }
 
@@ -122,20 +119,18 @@ static void apply_controls(foliot_world *world, const foliot__player *player, ui
 {
     if (foliot__inverse_mass(world)[slot] == 0)
         return;
-    double force[3], torque[3] = {0, 0, player->axes[3] / 127.0 * world->control_torque};
-    for (int i = 0; i < 3; i++)
-        force[i] = player->axes[i] / 127.0 * world->control_force;
+    const int8_t *axes = player->axes;
+    vec3 torque = {0, 0, axes[3] / 127.0 * world->control_torque};
+    vec3 force =
+        vec3_scale((vec3){axes[0] / 127.0, axes[1] / 127.0, axes[2] / 127.0}, world->control_force);
     if (world->control == FOLIOT_CONTROL_VESSEL) {
-        double q[4];
-        foliot__orientation_of(world, slot, q);
-        foliot__quat_rotate_by_doubles(q, force, force);
-        foliot__quat_rotate_by_doubles(q, torque, torque);
+        quat q = foliot__quat_get(world, slot);
+        force = quat_rotate_by_doubles(q, force);
+        torque = quat_rotate_by_doubles(q, torque);
     }
-    foliot__v3 applied = foliot__applied(world), constant = foliot__constant(world);
-    applied.x[slot] = constant.x[slot] + force[0];
-    applied.y[slot] = constant.y[slot] + force[1];
-    applied.z[slot] = constant.z[slot] + force[2];
-    foliot__put_vector(foliot__torque(world), slot, torque);
+    vec3 constant = foliot__v3_get(foliot__constant(world), slot);
+    foliot__v3_put(foliot__applied(world), slot, vec3_add(constant, force));
+    foliot__v3_put(foliot__torque(world), slot, torque);
 }
 
 // Bodies near the player are drawn to it, or driven off where `strength` is negative, by equal and

@@ -23,16 +23,13 @@ static void read_pose(const foliot_world *world, uint32_t slot, double pose[FOLI
 }
 
 // The constant angular velocity that turns `from` into `to` in dt, the shorter way.
-static void turn_between(const double from[4], const double to[4], double dt, double velocity[3])
+static vec3 turn_between(quat from, quat to, double dt)
 {
-    double back[4], turn[4];
-    foliot__quat_conjugate(from, back);
-    foliot__quat_multiply(to, back, turn);
-    double sine = foliot__vec3_length(turn + 1);
-    double angle = 2 * foliot_atan2(sine, turn[0] < 0 ? -turn[0] : turn[0]);
-    double scale = sine > 0 ? (turn[0] < 0 ? -angle : angle) / (sine * dt) : 0;
-    for (int k = 0; k < 3; k++)
-        velocity[k] = turn[1 + k] * scale;
+    quat turn = quat_multiply(to, quat_conjugate(from));
+    double sine = vec3_length(quat_vector(turn));
+    double angle = 2 * foliot_atan2(sine, turn.w < 0 ? -turn.w : turn.w);
+    double scale = sine > 0 ? (turn.w < 0 ? -angle : angle) / (sine * dt) : 0;
+    return vec3_scale(quat_vector(turn), scale);
 }
 
 static void velocity_towards(const foliot_world *world, uint32_t slot, const double *target,
@@ -40,12 +37,11 @@ static void velocity_towards(const foliot_world *world, uint32_t slot, const dou
 {
     double pose[FOLIOT__TARGET_DOUBLES];
     read_pose(world, slot, pose);
-    for (int k = 0; k < 3; k++) {
-        velocity[k] = (target[k] - pose[k]) / world->dt;
-        angular_velocity[k] = 0;
-    }
+    vec3 turn = {0, 0, 0};
     if (world->rotates)
-        turn_between(pose + 3, target + 3, world->dt, angular_velocity);
+        turn = turn_between(quat_of(pose + 3), quat_of(target + 3), world->dt);
+    vec3_store(vec3_divide(vec3_sub(vec3_of(target), vec3_of(pose)), world->dt), velocity);
+    vec3_store(turn, angular_velocity);
 }
 
 bool foliot__target_set(foliot_world *world, uint32_t slot, const double position[3],
