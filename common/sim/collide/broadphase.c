@@ -350,7 +350,7 @@ static void consider_pair(finder *f, uint32_t i, uint32_t j)
     const double *inverse_mass = foliot__inverse_mass(c->world);
     if (inverse_mass[i] == 0 && inverse_mass[j] == 0)
         return;
-    if ((foliot__has_joints(c->world) || c->world->filtered_count) && pass_through(c->world, i, j))
+    if ((foliot__has_joints(c->world) || c->world->counts.filtered) && pass_through(c->world, i, j))
         return;
     if (is_sphere(c->world, i) && is_sphere(c->world, j) && !spheres_near(c, i, j))
         return;

@@ -35,7 +35,7 @@ void foliot__forces_body_gone(foliot_world *world);
 static inline const double *foliot__gravity_scales(const foliot_world *world,
                                                    const foliot_force_definition *uniform)
 {
-    bool scaled = world->scaled_count > 0 && uniform == foliot__force(world);
+    bool scaled = world->counts.scaled > 0 && uniform == foliot__force(world);
     return scaled ? foliot__gravity_scale(world) : NULL;
 }
 

@@ -208,7 +208,7 @@ static stage stage_begin(const foliot__step *step, double h, double time)
     foliot__v3 v = foliot__velocity(world), w = s.field[STAGE_VELOCITY];
     for (uint32_t i = 0; i < s.lanes; i++) {
         bool moves =
-            inverse_mass[i] > 0 || (world->kinematic_count > 0 && foliot__is_kinematic(world, i));
+            inverse_mass[i] > 0 || (world->counts.kinematic > 0 && foliot__is_kinematic(world, i));
         w.x[i] = moves ? v.x[i] : 0;
         w.y[i] = moves ? v.y[i] : 0;
         w.z[i] = moves ? v.z[i] : 0;

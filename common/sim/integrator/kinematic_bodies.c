@@ -49,7 +49,7 @@ static void damp(const foliot__step *step, uint32_t i)
 void foliot__kinematic_and_damped(const foliot__step *step)
 {
     foliot_world *world = step->world;
-    if (world->kinematic_count == 0 && world->damped_count == 0)
+    if (world->counts.kinematic == 0 && world->counts.damped == 0)
         return;
     for (uint32_t i = 0; i < step->count; i++)
         if (foliot__inverse_mass(world)[i] > 0) {

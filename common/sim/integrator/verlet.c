@@ -63,7 +63,7 @@ static void take_kinematic(const foliot__step *step, foliot__v3 u)
 {
     foliot_world *world = step->world;
     foliot__v3 v = foliot__velocity(world);
-    for (uint32_t i = 0; world->kinematic_count > 0 && i < step->count; i++)
+    for (uint32_t i = 0; world->counts.kinematic > 0 && i < step->count; i++)
         if (foliot__is_kinematic(world, i)) {
             u.x[i] = v.x[i];
             u.y[i] = v.y[i];

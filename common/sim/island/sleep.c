@@ -105,7 +105,7 @@ static bool any_body(const foliot_world *world, bool (*is)(const foliot_world *,
 // awake.
 static bool any_carrier(const foliot_world *world)
 {
-    return world->kinematic_count > 0 && any_body(world, foliot__is_carrier);
+    return world->counts.kinematic > 0 && any_body(world, foliot__is_carrier);
 }
 
 static bool is_carrier(const foliot_world *world, uint32_t i)

@@ -40,7 +40,8 @@ void foliot__island_linearise(foliot__joints *j, const foliot_world *world, foli
 const double *foliot__joint_outside_velocity(const foliot_world *world, uint32_t slot,
                                              double out[6])
 {
-    if (world->kinematic_count == 0 || slot == FOLIOT_NO_BODY || !foliot__is_kinematic(world, slot))
+    if (world->counts.kinematic == 0 || slot == FOLIOT_NO_BODY ||
+        !foliot__is_kinematic(world, slot))
         return NULL;
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
     const double all[6] = {v.x[slot], v.y[slot], v.z[slot], w.x[slot], w.y[slot], w.z[slot]};

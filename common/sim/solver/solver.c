@@ -171,7 +171,7 @@ static void place_kinematic(const foliot__solver *s, uint32_t i, foliot__v3 at, 
 
 static void place_kinematics(const foliot__solver *s, foliot__v3 at, bool begins)
 {
-    for (uint32_t i = 0; s->world->kinematic_count > 0 && i < s->step->count; i++)
+    for (uint32_t i = 0; s->world->counts.kinematic > 0 && i < s->step->count; i++)
         if (foliot__is_kinematic(s->world, i))
             place_kinematic(s, i, at, begins);
 }
@@ -213,7 +213,7 @@ static void solve_active(foliot__solver *s)
     for (uint32_t k = 0; k < sweeps; k++)
         iterate(s, &soft);
     plan_active(s, advance_range);
-    if (world->kinematic_count > 0)
+    if (world->counts.kinematic > 0)
         foliot__parallel_enqueue(s->workers, 0, 1, 1, advance_kinematics, s);
     for (uint32_t k = 0; k < (joints ? RELAXING_JOINED : RELAXING) * sweeps; k++)
         iterate(s, &relaxing);

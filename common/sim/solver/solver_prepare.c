@@ -55,7 +55,7 @@ static uint32_t moving_of(uint32_t kind)
 static inline uint32_t fixed_kind(const foliot_world *world, uint32_t slot, uint32_t of_points,
                                   uint32_t which)
 {
-    if (world->kinematic_count > 0 && foliot__is_kinematic(world, slot))
+    if (world->counts.kinematic > 0 && foliot__is_kinematic(world, slot))
         return FOLIOT__KINDS + of_points / 3 * 2 + which;
     return of_points + 1 + which;
 }
@@ -70,7 +70,7 @@ static uint32_t kind_of(const foliot__solver *s, const foliot__manifold *m)
 
 static uint32_t kinds_of(const foliot_world *world)
 {
-    return world->kinematic_count > 0 ? KINDS : FOLIOT__KINDS;
+    return world->counts.kinematic > 0 ? KINDS : FOLIOT__KINDS;
 }
 
 // -- bodies
@@ -113,7 +113,7 @@ static void place_body(foliot__solver *s, uint32_t i)
     *mass = (foliot__solver_mass){.friction = (float)foliot__sqrt(foliot__friction(world)[i])};
     s->speculative_distance[i] = s->travel[i] = 0;
     s->colours_taken[i] = 0;
-    bool carries = world->kinematic_count > 0 && foliot__is_kinematic(world, i);
+    bool carries = world->counts.kinematic > 0 && foliot__is_kinematic(world, i);
     if (inverse_mass == 0 && !carries)
         return;
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);

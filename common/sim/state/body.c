@@ -173,18 +173,18 @@ bool foliot__body_set_motion(foliot_world *world, uint32_t slot, foliot_body_mot
 
 void foliot__bodies_count(foliot_world *world)
 {
-    world->kinematic_count = world->damped_count = world->scaled_count = world->filtered_count = 0;
+    world->counts = (foliot__body_counts){0};
     for (uint32_t i = 0; i < world->body_count; i++) {
         uint32_t flags = foliot__flags(world)[i];
         if (!(flags & FOLIOT_BODY_ALIVE))
             continue;
-        world->kinematic_count += (flags & FOLIOT_BODY_KINEMATIC) != 0;
-        world->damped_count +=
+        world->counts.kinematic += (flags & FOLIOT_BODY_KINEMATIC) != 0;
+        world->counts.damped +=
             foliot__linear_damping(world)[i] != 0 || foliot__angular_damping(world)[i] != 0;
-        world->scaled_count += foliot__gravity_scale(world)[i] != 1;
-        world->filtered_count += foliot__category(world)[i] != 1 ||
-                                 foliot__mask(world)[i] != UINT32_MAX ||
-                                 foliot__group(world)[i] != 0;
+        world->counts.scaled += foliot__gravity_scale(world)[i] != 1;
+        world->counts.filtered += foliot__category(world)[i] != 1 ||
+                                  foliot__mask(world)[i] != UINT32_MAX ||
+                                  foliot__group(world)[i] != 0;
     }
 }
 

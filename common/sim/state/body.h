@@ -26,7 +26,7 @@ void foliot__body_erase(foliot_world *world, uint32_t slot);
 // none), or a plane something else than static. The caller calls foliot__forces_body_gone, and
 // foliot__sleep_change before and after.
 bool foliot__body_set_motion(foliot_world *world, uint32_t slot, foliot_body_motion motion);
-// Sets kinematic_count and the other counts of bodies. A step does it after its commands.
+// Sets world->counts. A step does it after its commands.
 void foliot__bodies_count(foliot_world *world);
 // Stops a body whose state is non-finite or out of range, where it was when the tick began.
 void foliot__body_freeze(foliot_world *world, uint32_t slot);

@@ -26,7 +26,7 @@ static inline bool foliot__filters_match(foliot__filter a, foliot__filter b)
 // The same of two bodies, from the tick's commands on.
 static inline bool foliot__may_touch(const foliot_world *world, uint32_t i, uint32_t j)
 {
-    return world->filtered_count == 0 ||
+    return world->counts.filtered == 0 ||
            foliot__filters_match(foliot__filter_of(world, i), foliot__filter_of(world, j));
 }
 

@@ -226,6 +226,12 @@ enum {
 #undef ENUM_OTHER
 };
 
+// Bodies that are alive and kinematic, with damping, with a gravity scale other than 1, with a
+// filter other than the default one. Stages that serve none of them are skipped.
+typedef struct foliot__body_counts {
+    uint32_t kinematic, damped, scaled, filtered;
+} foliot__body_counts;
+
 struct foliot_world {
     uint64_t magic;
     uint64_t block_bytes;
@@ -272,9 +278,7 @@ struct foliot_world {
 
     // Cache.
     uint32_t definition_dirty, session_dirty;
-    // Bodies that are alive and kinematic, with damping, with a gravity scale other than 1, with a
-    // filter other than the default one. Stages that serve none of them are skipped.
-    uint32_t kinematic_count, damped_count, scaled_count, filtered_count;
+    foliot__body_counts counts;
     uint32_t joints_ready;       // joint_workspace is sorted: what moves and what is broken has not
                                  // changed since
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
