@@ -275,7 +275,7 @@ double foliot__joint_error_max(const foliot__joint *joint)
 
 // -- masses
 
-// Of axes with these factors.
+// The sum of the axes times these factors.
 static vec3 axes_sum(const vec3 axis[3], vec3 factor)
 {
     return vec3_add(vec3_add(vec3_scale(axis[0], factor.x), vec3_scale(axis[1], factor.y)),
