@@ -311,7 +311,7 @@ void foliot__rtc_take_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, 
     case FOLIOT__RTC_STUN:
         take_stun(rtc, d, now_ns);
         break;
-    case FOLIOT__RTC_DTLS:
+    case FOLIOT__RTC_DTLS: {
         foliot__rtc_address key = key_of(&d->from);
         foliot__rtc_channel *c = by_address(rtc, &key);
         if (!c) {
@@ -324,6 +324,7 @@ void foliot__rtc_take_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, 
             look_at(c);
         }
         break;
+    }
     default:
         rtc->counters.strangers++;
     }
