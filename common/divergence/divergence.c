@@ -30,8 +30,16 @@ static uint64_t ordered(foliot_value_type type, uint64_t bits)
     }
 }
 
-static uint64_t disordered(foliot_value_type type, uint64_t order)
+uint64_t foliot_value_get_distance(foliot_value_type type, uint64_t a, uint64_t b)
 {
+    a = ordered(type, a);
+    b = ordered(type, b);
+    return a > b ? a - b : b - a;
+}
+
+uint64_t foliot_value_advance(foliot_value_type type, uint64_t bits, int64_t by)
+{
+    uint64_t order = ordered(type, bits) + (uint64_t)by;
     const uint64_t top = (uint64_t)1 << 63, top32 = (uint64_t)1 << 31;
     switch (type) {
     case FOLIOT_VALUE_F64:
@@ -44,18 +52,6 @@ static uint64_t disordered(foliot_value_type type, uint64_t order)
     default:
         return order;
     }
-}
-
-uint64_t foliot_value_get_distance(foliot_value_type type, uint64_t a, uint64_t b)
-{
-    a = ordered(type, a);
-    b = ordered(type, b);
-    return a > b ? a - b : b - a;
-}
-
-uint64_t foliot_value_advance(foliot_value_type type, uint64_t bits, int64_t by)
-{
-    return disordered(type, ordered(type, bits) + (uint64_t)by);
 }
 
 // -- the text
@@ -130,18 +126,6 @@ static void say_place(text *t, const foliot_divergence *d, const char *name)
     say(t, "\n");
 }
 
-static void say_distance(text *t, const foliot_divergence *d)
-{
-    bool real = d->type == FOLIOT_VALUE_F64 || d->type == FOLIOT_VALUE_F32;
-    if (real)
-        say(t, "  %-10s %" PRIu64 " ulp%s\n", "distance", d->ulps, d->ulps == 1 ? "" : "s");
-    else
-        say(t, "  %-10s %" PRIu64 "\n", "distance", d->ulps);
-    if (d->fields > 1)
-        say(t, "  %-10s %" PRIu32 " fields of %" PRIu32 " %s differ there in all\n", "", d->fields,
-            d->parts, d->parts == 1 ? "part" : "parts");
-}
-
 static void say_number(text *t, foliot_value_type type, uint64_t bits)
 {
     if (type == FOLIOT_VALUE_F64 || type == FOLIOT_VALUE_F32)
@@ -197,7 +181,14 @@ size_t foliot_divergence_print_text(const foliot_divergence *d,
     say(&t, "\n");
     say_value(&t, names->expected ? names->expected : "expected", d->type, d->expected);
     say_value(&t, names->actual ? names->actual : "actual", d->type, d->actual);
-    say_distance(&t, d);
+    bool real = d->type == FOLIOT_VALUE_F64 || d->type == FOLIOT_VALUE_F32;
+    if (real)
+        say(&t, "  %-10s %" PRIu64 " ulp%s\n", "distance", d->ulps, d->ulps == 1 ? "" : "s");
+    else
+        say(&t, "  %-10s %" PRIu64 "\n", "distance", d->ulps);
+    if (d->fields > 1)
+        say(&t, "  %-10s %" PRIu32 " fields of %" PRIu32 " %s differ there in all\n", "", d->fields,
+            d->parts, d->parts == 1 ? "part" : "parts");
     return t.length;
 }
 

@@ -43,15 +43,6 @@ foliot_harness_config foliot_harness_config_default(void)
                                    .perturbations = 256};
 }
 
-static bool config_valid(const foliot_harness_config *config)
-{
-    for (int i = 0; i < FOLIOT_HARNESS_DISTANCES; i++)
-        if (config->distances[i] > FOLIOT_HARNESS_DISTANCE_MAX)
-            return false;
-    return config->kind && foliot_simulation_kind_valid(config->kind) && config->ticks > 0 &&
-           config->perturb_every > 0 && config->players <= FOLIOT_PLAYERS_MAX;
-}
-
 // -- saving and comparing
 
 static foliot_status save_state(const foliot_simulation *simulation, saved *to)
@@ -89,14 +80,6 @@ static void record_failure(harness *h, foliot_harness_test test, uint64_t tick, 
     snprintf(row->text, sizeof row->text, "%s", text);
 }
 
-static size_t first_other_byte(const saved *a, const saved *b)
-{
-    size_t i = 0;
-    while (i < a->length && i < b->length && a->bytes[i] == b->bytes[i])
-        i++;
-    return i;
-}
-
 // Names part and field if the kind names parts; else the first saved byte that differs.
 static void explain_difference(harness *h, foliot_harness_row *row, const foliot_simulation *actual,
                                const saved *expected, const saved *got)
@@ -110,7 +93,10 @@ static void explain_difference(harness *h, foliot_harness_row *row, const foliot
         return;
     if (foliot_step_trace_compare(h->expected, h->actual, &row->divergence))
         return;
-    size_t byte = first_other_byte(expected, got);
+    size_t byte = 0;
+    while (byte < expected->length && byte < got->length &&
+           expected->bytes[byte] == got->bytes[byte])
+        byte++;
     if (byte < expected->length || byte < got->length)
         snprintf(row->text + used, sizeof row->text - used,
                  "; no part differs, but saved byte %zu of %zu does", byte, expected->length);
@@ -191,12 +177,6 @@ static bool restore_run_state(harness *h, foliot_harness_test test, foliot_simul
     return false;
 }
 
-static void test_replay(harness *h)
-{
-    if (step_or_fail(h, FOLIOT_HARNESS_replay, &h->again))
-        compare_to_run(h, FOLIOT_HARNESS_replay, &h->again, "a second run from the start differs");
-}
-
 // Takes a step. At every multiple of its distance it rolls back by that distance and steps again.
 static void test_sync(harness *h, uint32_t i)
 {
@@ -216,24 +196,6 @@ static void test_sync(harness *h, uint32_t i)
     snprintf(text, sizeof text, "rolled back by %" PRIu32 " tick%s, it does not come again",
              distance, distance == 1 ? "" : "s");
     compare_to_run(h, FOLIOT_HARNESS_sync, rolled, text);
-}
-
-// Before the undisturbed run takes its step: restores its state into another instance.
-static void restore_copy(harness *h)
-{
-    restore_run_state(h, FOLIOT_HARNESS_serialisation, &h->restored,
-                      foliot_simulation_get_tick(&h->run));
-}
-
-static void test_serialisation(harness *h)
-{
-    if (!step_or_fail(h, FOLIOT_HARNESS_serialisation, &h->restored))
-        return;
-    compare_to_run(h, FOLIOT_HARNESS_serialisation, &h->restored,
-                   "a copy restored one tick before has another future");
-    // One more step without inputs: anything that the next restore does not replace is then wrong.
-    foliot_status status = foliot_simulation_step(&h->restored, NULL, 0);
-    (void)status; // if it fails, the copy is as it was, and the next restore has less to replace
 }
 
 // -- disturbing
@@ -402,8 +364,11 @@ static foliot_status run_tick(harness *h)
     foliot_status status = take_inputs(h, tick);
     if (status == FOLIOT_STATUS_OK)
         status = take_commands(h, tick);
-    if (begin_test(h, FOLIOT_HARNESS_serialisation))
-        restore_copy(h);
+    if (begin_test(h, FOLIOT_HARNESS_serialisation)) {
+        // Before the undisturbed run takes its step: restores its state into another instance.
+        restore_run_state(h, FOLIOT_HARNESS_serialisation, &h->restored,
+                          foliot_simulation_get_tick(&h->run));
+    }
     if (status == FOLIOT_STATUS_OK)
         status = step_run(h, tick);
     if (status == FOLIOT_STATUS_OK)
@@ -414,13 +379,25 @@ static foliot_status run_tick(harness *h)
     h->result->ticks++;
     if (now->length > h->result->saved_bytes)
         h->result->saved_bytes = now->length;
-    if (begin_test(h, FOLIOT_HARNESS_replay))
-        test_replay(h);
+    if (begin_test(h, FOLIOT_HARNESS_replay)) {
+        if (step_or_fail(h, FOLIOT_HARNESS_replay, &h->again))
+            compare_to_run(h, FOLIOT_HARNESS_replay, &h->again,
+                           "a second run from the start differs");
+    }
     for (uint32_t i = 0; i < FOLIOT_HARNESS_DISTANCES; i++)
         if (h->config->distances[i] && begin_test(h, FOLIOT_HARNESS_sync))
             test_sync(h, i);
-    if (begin_test(h, FOLIOT_HARNESS_serialisation))
-        test_serialisation(h);
+    if (begin_test(h, FOLIOT_HARNESS_serialisation)) {
+        if (step_or_fail(h, FOLIOT_HARNESS_serialisation, &h->restored)) {
+            compare_to_run(h, FOLIOT_HARNESS_serialisation, &h->restored,
+                           "a copy restored one tick before has another future");
+            // One more step without inputs: anything that the next restore does not replace is then
+            // wrong.
+            foliot_status further = foliot_simulation_step(&h->restored, NULL, 0);
+            (void)further; // if it fails, the copy is as it was, and the next restore has less to
+                           // replace
+        }
+    }
     if (begin_test(h, FOLIOT_HARNESS_perturbation))
         test_perturbation(h);
     h->result->running = FOLIOT_HARNESS_TEST_COUNT;
@@ -465,31 +442,14 @@ static foliot_status create_instances(harness *h)
     return save_state(&h->run, state_at(h, first));
 }
 
-static void end_harness(harness *h)
-{
-    foliot_simulation *all[] = {&h->run, &h->again, &h->restored, &h->disturbed};
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        foliot_simulation_destroy(all[i]);
-    for (int i = 0; i < FOLIOT_HARNESS_DISTANCES; i++)
-        foliot_simulation_destroy(&h->rolled[i]);
-    for (uint32_t i = 0; h->ring && i < h->ring_size; i++)
-        free(h->ring[i].bytes);
-    for (uint32_t i = 0; h->commands && i < h->ring_size; i++)
-        foliot_command_list_destroy(&h->commands[i]);
-    free(h->ring);
-    free(h->commands);
-    free(h->other.bytes);
-    free(h->flipped.bytes);
-    free(h->players);
-    foliot_step_trace_destroy(h->expected);
-    foliot_step_trace_destroy(h->actual);
-    foliot__input_log_free(&h->log);
-}
-
 foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_harness_result *result)
 {
     memset(result, 0, sizeof *result);
-    if (!config_valid(config))
+    for (int i = 0; i < FOLIOT_HARNESS_DISTANCES; i++)
+        if (config->distances[i] > FOLIOT_HARNESS_DISTANCE_MAX)
+            return FOLIOT_STATUS_INVALID;
+    if (!config->kind || !foliot_simulation_kind_valid(config->kind) || config->ticks == 0 ||
+        config->perturb_every == 0 || config->players > FOLIOT_PLAYERS_MAX)
         return FOLIOT_STATUS_INVALID;
     harness *h = calloc(1, sizeof *h);
     if (!h)
@@ -510,7 +470,23 @@ foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_har
     result->passed = status == FOLIOT_STATUS_OK;
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
         result->passed = result->passed && result->row[i].passed;
-    end_harness(h);
+    foliot_simulation *all[] = {&h->run, &h->again, &h->restored, &h->disturbed};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        foliot_simulation_destroy(all[i]);
+    for (int i = 0; i < FOLIOT_HARNESS_DISTANCES; i++)
+        foliot_simulation_destroy(&h->rolled[i]);
+    for (uint32_t i = 0; h->ring && i < h->ring_size; i++)
+        free(h->ring[i].bytes);
+    for (uint32_t i = 0; h->commands && i < h->ring_size; i++)
+        foliot_command_list_destroy(&h->commands[i]);
+    free(h->ring);
+    free(h->commands);
+    free(h->other.bytes);
+    free(h->flipped.bytes);
+    free(h->players);
+    foliot_step_trace_destroy(h->expected);
+    foliot_step_trace_destroy(h->actual);
+    foliot__input_log_free(&h->log);
     free(h);
     return status;
 }

@@ -42,18 +42,6 @@ static size_t written(writer *write, const foliot_harness_result *result, char *
 
 static const foliot_divergence_labels names = {.unknown = "here"};
 
-static void put_failure(FILE *out, const foliot_harness_row *row)
-{
-    char text[1024];
-    fprintf(out, "  %s\n", row->text);
-    foliot_divergence_print_text(&row->divergence, &names, text, sizeof text);
-    for (const char *line = text; *line;) {
-        size_t length = strcspn(line, "\n");
-        fprintf(out, "    %.*s\n", (int)length, line);
-        line += length + (line[length] == '\n');
-    }
-}
-
 static void put_text(FILE *out, const foliot_harness_result *result)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
@@ -74,8 +62,16 @@ static void put_text(FILE *out, const foliot_harness_result *result)
                 row->skipped  ? ""
                 : row->passed ? tests[i].text
                               : "");
-        if (!row->passed)
-            put_failure(out, row);
+        if (!row->passed) {
+            char text[1024];
+            fprintf(out, "  %s\n", row->text);
+            foliot_divergence_print_text(&row->divergence, &names, text, sizeof text);
+            for (const char *line = text; *line;) {
+                size_t length = strcspn(line, "\n");
+                fprintf(out, "    %.*s\n", (int)length, line);
+                line += length + (line[length] == '\n');
+            }
+        }
     }
 }
 

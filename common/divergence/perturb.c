@@ -18,17 +18,13 @@ void foliot__perturb(foliot_world *world, const foliot_perturbation *fault)
                                   foliot_value_advance(types[fault->field], bits, fault->ulps));
 }
 
-// During a stage the world still has the tick before the step; `finish` has already counted it.
-static uint64_t produced_tick(const foliot_world *world, foliot_stage stage)
-{
-    return foliot_world_get_tick(world) + (stage == FOLIOT_STAGE_finish ? 0 : 1);
-}
-
 static void after_stage(void *user, foliot_world *world, foliot_stage stage)
 {
     foliot__perturber *perturber = user;
     const foliot_perturbation *fault = perturber->fault;
-    if (!fault || fault->stage != stage || fault->tick != produced_tick(world, stage) ||
+    // During a stage the world still has the tick before the step; `finish` has already counted it.
+    if (!fault || fault->stage != stage ||
+        fault->tick != (foliot_world_get_tick(world) + (stage == FOLIOT_STAGE_finish ? 0 : 1)) ||
         fault->body >= foliot_world_get_body_count(world))
         return;
     foliot__perturb(world, fault);

@@ -91,16 +91,6 @@ void foliot__rewind_assume_held(foliot__rewind *r)
     r->assumes_held = true;
 }
 
-static void trace_held(foliot__rewind *r)
-{
-    bool held = r->held_bytes > 0;
-    if (held &&
-        foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) != FOLIOT_STATUS_OK)
-        return;
-    if (held || r->assumes_held)
-        r->status = foliot_step_trace_capture_held(r->trace, &r->simulation);
-}
-
 static void trace_last_step(foliot__rewind *r, const foliot_tick_inputs *tick)
 {
     save_state(r, &r->before, &r->before_capacity, &r->before_bytes);
@@ -110,8 +100,14 @@ static void trace_last_step(foliot__rewind *r, const foliot_tick_inputs *tick)
     if (r->status == FOLIOT_STATUS_OK)
         save_state(r, &r->after, &r->after_capacity, &r->after_bytes);
     r->digest = foliot_simulation_get_digest(&r->simulation);
-    if (r->status == FOLIOT_STATUS_OK)
-        trace_held(r);
+    if (r->status == FOLIOT_STATUS_OK) {
+        bool held = r->held_bytes > 0;
+        if (!held ||
+            foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) == FOLIOT_STATUS_OK) {
+            if (held || r->assumes_held)
+                r->status = foliot_step_trace_capture_held(r->trace, &r->simulation);
+        }
+    }
 }
 
 // The inputs of the tick that is stepped next.

@@ -183,14 +183,6 @@ static bool first_other(foliot_search *search, foliot__reader *r, uint32_t group
     return found;
 }
 
-static void name_part(foliot_search *search)
-{
-    foliot__divergence_part(&search->found, search->trace, search->layer, search->entry);
-    begin_phase(search, PHASE_FIELDS);
-    if (search->total == 0) // ours has no such part: their response gives its number of fields
-        search->group = 1;
-}
-
 static void handle_range(foliot_search *search, foliot__reader *r)
 {
     uint32_t theirs = foliot__read_u32(r), groups = foliot__read_u8(r);
@@ -216,7 +208,10 @@ static void handle_range(foliot_search *search, foliot__reader *r)
         return;
     }
     if (search->phase == PHASE_PARTS) {
-        name_part(search);
+        foliot__divergence_part(&search->found, search->trace, search->layer, search->entry);
+        begin_phase(search, PHASE_FIELDS);
+        if (search->total == 0) // ours has no such part: their response gives its number of fields
+            search->group = 1;
         return;
     }
     foliot__divergence_field(
@@ -254,17 +249,6 @@ foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t
 
 // -- the responding side
 
-static void respond_layers(const foliot_step_trace *trace, foliot__writer *w)
-{
-    uint16_t there = 0;
-    for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++)
-        there |= (uint16_t)((trace->layer[i].taken ? 1u : 0u) << i);
-    foliot__write_u16(w, there);
-    for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++)
-        if (trace->layer[i].taken)
-            foliot__write_u64(w, foliot__layer_digest(&trace->layer[i]));
-}
-
 static foliot_status respond_range(const foliot_step_trace *trace, foliot__reader *r,
                                    foliot__writer *w)
 {
@@ -301,10 +285,17 @@ foliot_status foliot_search_respond(const foliot_search_responder *responder,
     } else if (kind == REQUEST_LAYERS || kind == REQUEST_RANGE) {
         if (!responder->trace || responder->trace->tick != requested)
             return FOLIOT_STATUS_AGAIN;
-        if (kind == REQUEST_LAYERS)
-            respond_layers(responder->trace, &w);
-        else if (respond_range(responder->trace, &r, &w) != FOLIOT_STATUS_OK)
+        if (kind == REQUEST_LAYERS) {
+            uint16_t there = 0;
+            for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++)
+                there |= (uint16_t)((responder->trace->layer[i].taken ? 1u : 0u) << i);
+            foliot__write_u16(&w, there);
+            for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++)
+                if (responder->trace->layer[i].taken)
+                    foliot__write_u64(&w, foliot__layer_digest(&responder->trace->layer[i]));
+        } else if (respond_range(responder->trace, &r, &w) != FOLIOT_STATUS_OK) {
             return FOLIOT_STATUS_CORRUPT;
+        }
     } else {
         return FOLIOT_STATUS_CORRUPT;
     }

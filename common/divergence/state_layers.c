@@ -105,22 +105,6 @@ static bool names_row(const foliot_step_trace *trace, const struct foliot__field
     return list->count == count;
 }
 
-static bool add_names(foliot_step_trace *trace, uint32_t count)
-{
-    if (trace->name_count + count > trace->name_capacity) {
-        size_t capacity = 2 * trace->name_capacity + count;
-        void *names = realloc(trace->names, sizeof *trace->names * capacity);
-        if (!names)
-            return false;
-        trace->names = names;
-        trace->name_capacity = capacity;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        trace->names[trace->name_count++] =
-            (foliot__field_name){trace->row[i].name, trace->row[i].type};
-    return true;
-}
-
 // Where the names of the fields in the row are; of the parts before, mostly.
 static bool find_names(foliot_step_trace *trace, uint32_t count, size_t *name)
 {
@@ -137,8 +121,17 @@ static bool find_names(foliot_step_trace *trace, uint32_t count, size_t *name)
             return true;
     }
     *name = trace->name_count;
-    if (!add_names(trace, count))
-        return false;
+    if (trace->name_count + count > trace->name_capacity) {
+        size_t capacity = 2 * trace->name_capacity + count;
+        void *names = realloc(trace->names, sizeof *trace->names * capacity);
+        if (!names)
+            return false;
+        trace->names = names;
+        trace->name_capacity = capacity;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        trace->names[trace->name_count++] =
+            (foliot__field_name){trace->row[i].name, trace->row[i].type};
     trace->lists[trace->list_count++ % FOLIOT__FIELD_LISTS] =
         (struct foliot__field_list){*name, count};
     return true;

@@ -112,25 +112,22 @@ static const uint8_t *payload_of(compaction *c, size_t *length)
     return foliot__byte_source_at(&c->source, start, *length, 0);
 }
 
-static foliot_status index_keyframe(compaction *c)
-{
-    void *index = foliot__array_with_room(c->index, c->index_count, &c->index_capacity, 256,
-                                          sizeof *c->index);
-    if (!index)
-        return FOLIOT_STATUS_MEMORY;
-    c->index = index;
-    c->index[c->index_count][0] = c->content.tick;
-    c->index[c->index_count++][1] = c->length;
-    return FOLIOT_STATUS_OK;
-}
-
 // A block without ticks of its own, as it is.
 static foliot_status copy_block(compaction *c)
 {
     size_t length;
     foliot_status status = put_ticks(c);
-    if (status == FOLIOT_STATUS_OK && c->content.has_keyframe)
-        status = index_keyframe(c);
+    if (status == FOLIOT_STATUS_OK && c->content.has_keyframe) {
+        void *index = foliot__array_with_room(c->index, c->index_count, &c->index_capacity, 256,
+                                              sizeof *c->index);
+        if (!index) {
+            status = FOLIOT_STATUS_MEMORY;
+        } else {
+            c->index = index;
+            c->index[c->index_count][0] = c->content.tick;
+            c->index[c->index_count++][1] = c->length;
+        }
+    }
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (c->content.has_keyframe)
@@ -354,27 +351,6 @@ static void add_messages(content_hash *h)
     }
 }
 
-static void add_tick(content_hash *h, uint64_t tick)
-{
-    const foliot_input *inputs = NULL;
-    const uint8_t *digest = NULL;
-    uint32_t count = 0;
-    foliot__input_log_at(&h->content.inputs, tick, &inputs, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        uint8_t bytes[24];
-        foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
-        foliot__write_u64(&w, tick);
-        foliot__write_u32(&w, inputs[i].player);
-        foliot__write_u32(&w, inputs[i].sequence);
-        foliot__write_u32(&w, inputs[i].kind << 16 | inputs[i].buttons);
-        foliot__write_bytes(&w, inputs[i].axes, sizeof inputs[i].axes);
-        add_bytes(h, bytes, sizeof bytes);
-    }
-    add_session(h, tick);
-    uint32_t digest_bytes = foliot__recording_content_digest(&h->content, tick + 1, &digest);
-    add_bytes(h, digest_bytes ? digest : (const uint8_t *)"", digest_bytes);
-}
-
 static void add_block(content_hash *h)
 {
     const foliot__recording_content *content = &h->content;
@@ -391,8 +367,25 @@ static void add_block(content_hash *h)
     if (content->has_rules)
         add_bytes(h, content->rules, content->rules_length);
     add_messages(h);
-    for (uint64_t tick = content->first_tick; tick < content->tick; tick++)
-        add_tick(h, tick);
+    for (uint64_t tick = content->first_tick; tick < content->tick; tick++) {
+        const foliot_input *inputs = NULL;
+        const uint8_t *digest = NULL;
+        uint32_t count = 0;
+        foliot__input_log_at(&h->content.inputs, tick, &inputs, &count);
+        for (uint32_t i = 0; i < count; i++) {
+            uint8_t bytes[24];
+            foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
+            foliot__write_u64(&w, tick);
+            foliot__write_u32(&w, inputs[i].player);
+            foliot__write_u32(&w, inputs[i].sequence);
+            foliot__write_u32(&w, inputs[i].kind << 16 | inputs[i].buttons);
+            foliot__write_bytes(&w, inputs[i].axes, sizeof inputs[i].axes);
+            add_bytes(h, bytes, sizeof bytes);
+        }
+        add_session(h, tick);
+        uint32_t digest_bytes = foliot__recording_content_digest(&h->content, tick + 1, &digest);
+        add_bytes(h, digest_bytes ? digest : (const uint8_t *)"", digest_bytes);
+    }
     if (content->has_closing)
         add_bytes(h, content->closing_digest, sizeof content->closing_digest);
 }
@@ -435,19 +428,6 @@ static foliot_status compare_files(const char *file, const char *compacted, bool
 
 // -- the files
 
-// `.NAME.compact` beside NAME: a name that nobody gives to a file, since what is there is deleted.
-// NULL without memory.
-static char *path_beside(const char *file)
-{
-    static const char end[] = ".compact";
-    const char *slash = strrchr(file, '/');
-    size_t folder = slash ? (size_t)(slash - file) + 1 : 0, bytes = strlen(file) + 1 + sizeof end;
-    char *path = malloc(bytes);
-    if (path)
-        snprintf(path, bytes, "%.*s.%s%s", (int)folder, file, file + folder, end);
-    return path;
-}
-
 // A file of this name was left by a compaction that was killed: the caller holds the lock of
 // `file`.
 static int create_beside(const char *path, const char *file)
@@ -472,18 +452,6 @@ static int create_beside(const char *path, const char *file)
     return -1;
 }
 
-// The new name survives the machine too, where folders can be synced.
-static void sync_folder(const char *file)
-{
-    char *copy = strdup(file);
-    int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-    if (folder >= 0) {
-        fsync(folder);
-        close(folder);
-    }
-    free(copy);
-}
-
 static foliot_status replace_file(compaction *c, const char *file, const char *path)
 {
     bool fewer = false;
@@ -498,14 +466,28 @@ static foliot_status replace_file(compaction *c, const char *file, const char *p
         unlink(path);
         return status == FOLIOT_STATUS_OK && fewer ? FOLIOT_STATUS_IO : status;
     }
-    sync_folder(file);
+    // The new name survives the machine too, where folders can be synced.
+    char *copy = strdup(file);
+    int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (folder >= 0) {
+        fsync(folder);
+        close(folder);
+    }
+    free(copy);
     return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks,
                                         const foliot_signer *signer)
 {
-    char *path = path_beside(file);
+    // `.NAME.compact` beside NAME: a name that nobody gives to a file, since what is there is
+    // deleted. NULL without memory.
+    static const char end[] = ".compact";
+    const char *slash = strrchr(file, '/');
+    size_t folder = slash ? (size_t)(slash - file) + 1 : 0, bytes = strlen(file) + 1 + sizeof end;
+    char *path = malloc(bytes);
+    if (path)
+        snprintf(path, bytes, "%.*s.%s%s", (int)folder, file, file + folder, end);
     compaction *c = calloc(1, sizeof *c);
     foliot_status status =
         path && c ? foliot__byte_source_open(&c->source, file) : FOLIOT_STATUS_MEMORY;

@@ -40,18 +40,6 @@ static void sync_now(foliot__drain *drain)
 
 // -- one block
 
-static void build_keyframe(foliot__drain *drain, const foliot__queued *queued)
-{
-    size_t state_bytes = queued->length - queued->rules_bytes - queued->note_bytes;
-    const uint8_t *rules = drain->state.bytes + state_bytes;
-    foliot__recording_encode_keyframe(&drain->block, queued->tick, queued->digest,
-                                      &drain->keyframes, drain->state.bytes, (uint32_t)state_bytes);
-    if (queued->rules_bytes)
-        foliot__recording_encode_rules(&drain->block, queued->tick, queued->digest,
-                                       &drain->keyframes, rules, queued->rules_bytes);
-    foliot__pack_raw(&drain->block, rules + queued->rules_bytes, queued->note_bytes);
-}
-
 // What lies in the ring behind its header, added to `out`.
 static void take_payload(const foliot__drain *drain, const foliot__queued *queued,
                          foliot__buffer *out)
@@ -87,7 +75,15 @@ static int build_block(foliot__drain *drain, const foliot__queued *queued)
         take_payload(drain, queued, &drain->state);
         if (drain->state.failed || !index_keyframe(drain, queued->tick))
             return ENOMEM;
-        build_keyframe(drain, queued);
+        size_t state_bytes = queued->length - queued->rules_bytes - queued->note_bytes;
+        const uint8_t *rules = drain->state.bytes + state_bytes;
+        foliot__recording_encode_keyframe(&drain->block, queued->tick, queued->digest,
+                                          &drain->keyframes, drain->state.bytes,
+                                          (uint32_t)state_bytes);
+        if (queued->rules_bytes)
+            foliot__recording_encode_rules(&drain->block, queued->tick, queued->digest,
+                                           &drain->keyframes, rules, queued->rules_bytes);
+        foliot__pack_raw(&drain->block, rules + queued->rules_bytes, queued->note_bytes);
     } else if (queued->kind == FOLIOT__QUEUED_CLOSING) {
         foliot__recording_encode_closing(block, queued->tick, queued->digest,
                                          (const uint64_t(*)[2])drain->index, drain->index_count,
@@ -213,18 +209,6 @@ static void *drain_thread(void *user)
     return NULL;
 }
 
-// This thread takes no signals. SIGXFSZ would end the process; with it blocked, write returns
-// EFBIG.
-static int thread_start(foliot__drain *drain)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int error = pthread_create(&drain->thread, NULL, drain_thread, drain);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return error;
-}
-
 foliot_status foliot__drain_start(foliot__drain *drain, const foliot_recording_sink *sink,
                                   const foliot_recording_config *config, size_t queue_bytes,
                                   uint64_t tick)
@@ -240,7 +224,14 @@ foliot_status foliot__drain_start(foliot__drain *drain, const foliot_recording_s
     sem_init(&drain->work, 0, 0);
     pthread_mutex_init(&drain->mutex, NULL);
     pthread_cond_init(&drain->progress, NULL);
-    if (thread_start(drain) != 0)
+    // This thread takes no signals. SIGXFSZ would end the process; with it blocked, write returns
+    // EFBIG.
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int error = pthread_create(&drain->thread, NULL, drain_thread, drain);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (error != 0)
         return FOLIOT_STATUS_MEMORY; // for its stack, or one thread more than this user may have
     drain->threaded = true;
     return FOLIOT_STATUS_OK;
@@ -250,12 +241,6 @@ void foliot__drain_wake(foliot__drain *drain)
 {
     if (drain->threaded)
         sem_post(&drain->work);
-}
-
-static bool has_work(foliot__drain *drain)
-{
-    return !atomic_load(&drain->stopped_errno) &&
-           (foliot__ring_used(&drain->ring) > 0 || atomic_load(&drain->sync_asked));
 }
 
 void foliot__drain_wait(foliot__drain *drain, bool synced)
@@ -268,7 +253,8 @@ void foliot__drain_wait(foliot__drain *drain, bool synced)
     }
     sem_post(&drain->work);
     pthread_mutex_lock(&drain->mutex);
-    while (has_work(drain))
+    while (!atomic_load(&drain->stopped_errno) &&
+           (foliot__ring_used(&drain->ring) > 0 || atomic_load(&drain->sync_asked)))
         pthread_cond_wait(&drain->progress, &drain->mutex);
     pthread_mutex_unlock(&drain->mutex);
 }

@@ -77,13 +77,6 @@ static void put_input(foliot__recording_encoder *encoder, const foliot_input *in
     player->streams = code == FOLIOT__RECORDING_STREAM;
 }
 
-static bool is_predicted(const foliot__recording_player *player, const foliot_input *input)
-{
-    return player->streams && input->kind == FOLIOT_INPUT_CONTROL &&
-           input->sequence == player->sequence && input->buttons == player->buttons &&
-           memcmp(input->axes, player->axes, sizeof player->axes) == 0;
-}
-
 static unsigned code_of(const foliot__recording_encoder *encoder, const foliot_input *input,
                         bool last)
 {
@@ -104,7 +97,9 @@ static void encode_player(foliot__recording_encoder *encoder, const foliot_input
     if (count == 0 && player->streams) {
         put_place(encoder, index, FOLIOT__RECORDING_NONE);
         player->streams = false;
-    } else if (count == 1 && is_predicted(player, inputs)) {
+    } else if (count == 1 && player->streams && inputs->kind == FOLIOT_INPUT_CONTROL &&
+               inputs->sequence == player->sequence && inputs->buttons == player->buttons &&
+               memcmp(inputs->axes, player->axes, sizeof player->axes) == 0) {
         player->sequence++;
     } else {
         for (uint32_t i = 0; i < count; i++)
@@ -147,14 +142,6 @@ bool foliot__recording_encode_tick(foliot__recording_encoder *encoder,
     return true;
 }
 
-static void encode_inputs(foliot__recording_encoder *encoder)
-{
-    foliot__pack_array(&encoder->payload, 2 + encoder->entry_values);
-    foliot__pack_uint(&encoder->payload, FOLIOT__RECORDING_INPUTS);
-    foliot__pack_uint(&encoder->payload, encoder->first_tick);
-    foliot__pack_raw(&encoder->payload, encoder->entries.bytes, encoder->entries.length);
-}
-
 // Entries of commands or of orders, if there are any.
 static void encode_entries(foliot__recording_encoder *encoder, unsigned type,
                            const foliot__buffer *entries)
@@ -167,27 +154,28 @@ static void encode_entries(foliot__recording_encoder *encoder, unsigned type,
     foliot__pack_bin(&encoder->payload, entries->bytes, (uint32_t)entries->length);
 }
 
-static void encode_digests(foliot__recording_encoder *encoder)
-{
-    foliot__pack_array(&encoder->payload, 5);
-    foliot__pack_uint(&encoder->payload, FOLIOT__RECORDING_DIGESTS);
-    foliot__pack_uint(&encoder->payload, encoder->digest_first);
-    foliot__pack_uint(&encoder->payload, encoder->digest_every);
-    foliot__pack_uint(&encoder->payload, encoder->digest_bytes);
-    foliot__pack_bin(&encoder->payload, encoder->digests.bytes, (uint32_t)encoder->digests.length);
-}
-
 void foliot__recording_encode_block(foliot__recording_encoder *encoder, size_t *input_bytes,
                                     size_t *digest_bytes)
 {
     encoder->payload.length = 0;
-    if (encoder->entry_values)
-        encode_inputs(encoder);
+    if (encoder->entry_values) {
+        foliot__pack_array(&encoder->payload, 2 + encoder->entry_values);
+        foliot__pack_uint(&encoder->payload, FOLIOT__RECORDING_INPUTS);
+        foliot__pack_uint(&encoder->payload, encoder->first_tick);
+        foliot__pack_raw(&encoder->payload, encoder->entries.bytes, encoder->entries.length);
+    }
     encode_entries(encoder, FOLIOT__RECORDING_COMMANDS, &encoder->session.commands);
     encode_entries(encoder, FOLIOT__RECORDING_ORDERS, &encoder->session.orders);
     *input_bytes = encoder->payload.length;
-    if (encoder->digests.length)
-        encode_digests(encoder);
+    if (encoder->digests.length) {
+        foliot__pack_array(&encoder->payload, 5);
+        foliot__pack_uint(&encoder->payload, FOLIOT__RECORDING_DIGESTS);
+        foliot__pack_uint(&encoder->payload, encoder->digest_first);
+        foliot__pack_uint(&encoder->payload, encoder->digest_every);
+        foliot__pack_uint(&encoder->payload, encoder->digest_bytes);
+        foliot__pack_bin(&encoder->payload, encoder->digests.bytes,
+                         (uint32_t)encoder->digests.length);
+    }
     *digest_bytes = encoder->payload.length - *input_bytes;
     if (encoder->notes.length)
         foliot__pack_raw(&encoder->payload, encoder->notes.bytes, encoder->notes.length);

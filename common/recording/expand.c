@@ -60,13 +60,6 @@ static void append_input(expansion *e, uint32_t player, uint8_t kind)
         foliot__reader_fail(e->r, status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_CORRUPT);
 }
 
-static void set_streams(expansion *e, uint32_t player, bool streams)
-{
-    foliot__recording_player *known = &e->reader->players[player];
-    e->reader->stream_count += (uint32_t)streams - (uint32_t)known->streams;
-    known->streams = streams;
-}
-
 static void take_changes(expansion *e, uint32_t player)
 {
     foliot__recording_player *known = &e->reader->players[player];
@@ -117,19 +110,10 @@ static void expand_entry(expansion *e, uint32_t *from)
                      : code == FOLIOT__RECORDING_LEAVE ? FOLIOT_INPUT_LEAVE
                                                        : FOLIOT_INPUT_CONTROL);
     }
-    set_streams(e, player, code == FOLIOT__RECORDING_STREAM);
-}
-
-static void expand_tick(expansion *e)
-{
-    uint32_t from = 0;
-    while (e->pending && e->entry_tick == e->tick && e->r->status == FOLIOT_STATUS_OK) {
-        expand_entry(e, &from);
-        begin_entry(e);
-    }
-    put_streaming(e, &from, FOLIOT_PLAYERS_MAX);
-    if (foliot__input_log_close_tick(e->log) != FOLIOT_STATUS_OK)
-        foliot__reader_fail(e->r, FOLIOT_STATUS_MEMORY);
+    bool streams = code == FOLIOT__RECORDING_STREAM;
+    foliot__recording_player *known = &e->reader->players[player];
+    e->reader->stream_count += (uint32_t)streams - (uint32_t)known->streams;
+    known->streams = streams;
 }
 
 foliot_status foliot__recording_expand(foliot__block_reader *reader,
@@ -143,8 +127,16 @@ foliot_status foliot__recording_expand(foliot__block_reader *reader,
                    .entry_tick = content->first_tick};
     begin_entry(&e);
     for (e.tick = content->first_tick; e.tick < tick && entries->status == FOLIOT_STATUS_OK;
-         e.tick++)
-        expand_tick(&e);
+         e.tick++) {
+        uint32_t from = 0;
+        while (e.pending && e.entry_tick == e.tick && e.r->status == FOLIOT_STATUS_OK) {
+            expand_entry(&e, &from);
+            begin_entry(&e);
+        }
+        put_streaming(&e, &from, FOLIOT_PLAYERS_MAX);
+        if (foliot__input_log_close_tick(e.log) != FOLIOT_STATUS_OK)
+            foliot__reader_fail(e.r, FOLIOT_STATUS_MEMORY);
+    }
     if (e.pending || e.values) // entries beyond the block's ticks
         foliot__reader_fail(entries, FOLIOT_STATUS_CORRUPT);
     return entries->status;

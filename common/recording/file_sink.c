@@ -86,13 +86,6 @@ static foliot_status open_locked(const char *file, bool create, int *opened)
     return FOLIOT_STATUS_AGAIN;
 }
 
-// A new recording starts with an empty file, one that is resumed at its end. A pipe or a device is
-// written as it is: it cannot be emptied, and returns EINVAL.
-static bool set_start(int opened, bool create)
-{
-    return create ? ftruncate(opened, 0) == 0 || errno == EINVAL : lseek(opened, 0, SEEK_END) >= 0;
-}
-
 foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink)
 {
     int *user = malloc(sizeof *user);
@@ -105,7 +98,9 @@ foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_
         errno = error;
         return status;
     }
-    if (!set_start(*user, create)) {
+    // A new recording starts with an empty file, one that is resumed at its end. A pipe or a device
+    // is written as it is: it cannot be emptied, and returns EINVAL.
+    if (!(create ? ftruncate(*user, 0) == 0 || errno == EINVAL : lseek(*user, 0, SEEK_END) >= 0)) {
         int error = errno;
         close(*user);
         free(user);

@@ -29,31 +29,6 @@ static void unpack_text(foliot__reader *r, char *out, size_t capacity)
     out[length] = 0;
 }
 
-static void unpack_scene(foliot__reader *r, foliot__recording_header *header)
-{
-    const uint8_t *bytes = foliot__unpack_bin(r, &header->scene_bytes);
-    free(header->scene);
-    header->scene = malloc(header->scene_bytes + 1);
-    if (!header->scene)
-        foliot__reader_fail(r, FOLIOT_STATUS_MEMORY);
-    else if (bytes)
-        memcpy(header->scene, bytes, header->scene_bytes);
-}
-
-static void unpack_capacities(foliot__reader *r, foliot__recording_header *header)
-{
-    uint32_t count = foliot__unpack_array(r);
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t value = foliot__unpack_uint(r);
-        if (value > UINT32_MAX)
-            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-        else if (i < 6)
-            header->capacities[i] = (uint32_t)value;
-    }
-    if (count < 6)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-}
-
 // The text of a script, closed by a zero.
 static void unpack_rules_text(foliot__reader *r, foliot__recording_header *header)
 {
@@ -130,9 +105,16 @@ unsigned foliot__decode_header_key(foliot__reader *r, foliot__recording_header *
         unpack_text(r, header->build, sizeof header->build);
         break;
     case FOLIOT__HEADER_SCENE:
-    case FOLIOT__HEADER_SETUP:
-        unpack_scene(r, header);
+    case FOLIOT__HEADER_SETUP: {
+        const uint8_t *bytes = foliot__unpack_bin(r, &header->scene_bytes);
+        free(header->scene);
+        header->scene = malloc(header->scene_bytes + 1);
+        if (!header->scene)
+            foliot__reader_fail(r, FOLIOT_STATUS_MEMORY);
+        else if (bytes)
+            memcpy(header->scene, bytes, header->scene_bytes);
         break;
+    }
     case FOLIOT__HEADER_INTEGRATOR:
         unpack_text(r, header->integrator, sizeof header->integrator);
         break;
@@ -142,9 +124,19 @@ unsigned foliot__decode_header_key(foliot__reader *r, foliot__recording_header *
     case FOLIOT__HEADER_SEED:
         header->seed = foliot__unpack_uint(r);
         break;
-    case FOLIOT__HEADER_CAPACITIES:
-        unpack_capacities(r, header);
+    case FOLIOT__HEADER_CAPACITIES: {
+        uint32_t count = foliot__unpack_array(r);
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t value = foliot__unpack_uint(r);
+            if (value > UINT32_MAX)
+                foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+            else if (i < 6)
+                header->capacities[i] = (uint32_t)value;
+        }
+        if (count < 6)
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         break;
+    }
     case FOLIOT__HEADER_SIMULATION:
         unpack_text(r, header->simulation, sizeof header->simulation);
         break;

@@ -74,13 +74,6 @@ static void apply_token_note(foliot__journal *journal, const char *text)
     p->proof = proof;
 }
 
-static void apply_heard_note(foliot__journal *journal, const char *text)
-{
-    foliot_recorded_player *p = player_of(journal, text, &text);
-    if (p)
-        memset(&p->before, 0, sizeof p->before);
-}
-
 void foliot__journal_note(foliot__journal *journal, const foliot__recording_note *note)
 {
     if (strcmp(note->what, "session") == 0)
@@ -91,8 +84,12 @@ void foliot__journal_note(foliot__journal *journal, const foliot__recording_note
         apply_player_note(journal, note->text);
     if (strcmp(note->what, "token") == 0)
         apply_token_note(journal, note->text);
-    if (strcmp(note->what, "heard") == 0)
-        apply_heard_note(journal, note->text);
+    if (strcmp(note->what, "heard") == 0) {
+        const char *text = note->text;
+        foliot_recorded_player *p = player_of(journal, text, &text);
+        if (p)
+            memset(&p->before, 0, sizeof p->before);
+    }
 }
 
 void foliot__journal_input(foliot__journal *journal, const foliot_input *input)

@@ -82,13 +82,6 @@ static bool bad_word(reader *r, size_t column, const char *word, const char *wan
 
 // -- one line
 
-static bool out_of_memory(reader *r)
-{
-    snprintf(r->message, r->message_bytes, "%s: no memory for so many orders", r->name);
-    r->status = FOLIOT_STATUS_MEMORY;
-    return false;
-}
-
 // Room for one more order.
 static bool reserve(foliot__order_script *s)
 {
@@ -181,8 +174,11 @@ static bool read_line(reader *r, const char *text, size_t length)
     skip_blanks(&line);
     if (line.at == line.end || *line.at == '#')
         return true;
-    if (!reserve(s))
-        return out_of_memory(r);
+    if (!reserve(s)) {
+        snprintf(r->message, r->message_bytes, "%s: no memory for so many orders", r->name);
+        r->status = FOLIOT_STATUS_MEMORY;
+        return false;
+    }
     size_t column = take_word(&line, word);
     if (!foliot__parse_count(word, &tick))
         return bad_word(r, column, word, "a line begins with its tick, a whole number");

@@ -20,20 +20,6 @@ typedef struct scanning {
     bool index_made;    // the replay's index was empty, and is filled here
 } scanning;
 
-static void count_joins(scanning *s)
-{
-    const foliot__input_log *log = &s->content.inputs;
-    for (size_t i = 0; i < log->input_count; i++) {
-        const foliot_input *input = &log->inputs[i];
-        foliot__journal_input(s->replay->journal, input);
-        uint8_t bit = (uint8_t)(1u << (input->player % 8));
-        if (input->kind != FOLIOT_INPUT_JOIN || (s->joined[input->player / 8] & bit))
-            continue;
-        s->joined[input->player / 8] |= bit;
-        s->about->players++;
-    }
-}
-
 static void count_block(scanning *s)
 {
     const foliot__recording_content *content = &s->content;
@@ -58,21 +44,18 @@ static void count_block(scanning *s)
     about->last_tick = content->tick;
     for (uint32_t i = 0; i < content->notes; i++)
         foliot__journal_note(s->replay->journal, &content->noted[i]);
-    count_joins(s);
+    const foliot__input_log *log = &s->content.inputs;
+    for (size_t i = 0; i < log->input_count; i++) {
+        const foliot_input *input = &log->inputs[i];
+        foliot__journal_input(s->replay->journal, input);
+        uint8_t bit = (uint8_t)(1u << (input->player % 8));
+        if (input->kind != FOLIOT_INPUT_JOIN || (s->joined[input->player / 8] & bit))
+            continue;
+        s->joined[input->player / 8] |= bit;
+        s->about->players++;
+    }
     for (uint32_t i = 0; i < content->session.order_count; i++)
         foliot__journal_order(s->replay->journal, &content->session.orders[i]);
-}
-
-static foliot_status index_put(foliot_replay *replay, uint64_t tick, uint64_t offset)
-{
-    void *index = foliot__array_with_room(replay->index, replay->index_count,
-                                          &replay->index_capacity, 64, sizeof *replay->index);
-    if (!index)
-        return FOLIOT_STATUS_MEMORY;
-    replay->index = index;
-    replay->index[replay->index_count][0] = tick;
-    replay->index[replay->index_count++][1] = offset;
-    return FOLIOT_STATUS_OK;
 }
 
 static foliot_status contradiction(const scanning *s, foliot_damage *damage, const char *what)
@@ -85,8 +68,16 @@ static foliot_status check_index_entry(scanning *s, foliot_damage *damage)
 {
     foliot_replay *replay = s->replay;
     uint32_t k = s->keyframes++;
-    if (s->index_made)
-        return index_put(replay, s->content.tick, s->content.offset);
+    if (s->index_made) {
+        void *index = foliot__array_with_room(replay->index, replay->index_count,
+                                              &replay->index_capacity, 64, sizeof *replay->index);
+        if (!index)
+            return FOLIOT_STATUS_MEMORY;
+        replay->index = index;
+        replay->index[replay->index_count][0] = s->content.tick;
+        replay->index[replay->index_count++][1] = s->content.offset;
+        return FOLIOT_STATUS_OK;
+    }
     // The index is the closing block's: it must name exactly the keyframes that are there.
     if (k < replay->index_count && replay->index[k][0] == s->content.tick &&
         replay->index[k][1] == s->content.offset)

@@ -15,24 +15,6 @@ static void read_tick(foliot__reader *r, uint64_t *tick, uint64_t end)
         *tick += ticks;
 }
 
-static void read_command(foliot__reader *r, foliot__session_log *log, uint64_t tick,
-                         uint32_t sequence, uint32_t source)
-{
-    foliot_command command;
-    foliot__command_texts texts;
-    size_t before = r->at;
-    foliot__command_decode(r, &command, &texts);
-    if (r->status == FOLIOT_STATUS_NEWER)
-        r->status = FOLIOT_STATUS_UNSUPPORTED; // of a format that is known
-    if (r->status != FOLIOT_STATUS_OK)
-        return;
-    command.sequence = sequence;
-    command.source = source;
-    foliot_status status = foliot__session_log_command(log, tick, &command, r->at - before);
-    if (status != FOLIOT_STATUS_OK)
-        foliot__reader_fail(r, status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_CORRUPT);
-}
-
 // Whether commands of `tick` may go on from this sequence.
 static bool sequence_grows(const foliot__session_log *log, uint64_t tick, uint32_t sequence)
 {
@@ -57,8 +39,23 @@ foliot_status foliot__session_decode_commands(foliot__session_known *known,
         if ((head & FOLIOT__RUN_SOURCE) >= FOLIOT__COMMAND_SOURCES ||
             count - 1 > UINT32_MAX - sequence || !sequence_grows(log, at, sequence))
             foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
-        for (uint32_t i = 0; i < count && r.status == FOLIOT_STATUS_OK; i++)
-            read_command(&r, log, at, sequence + i, head & FOLIOT__RUN_SOURCE);
+        for (uint32_t i = 0; i < count && r.status == FOLIOT_STATUS_OK; i++) {
+            foliot_command command;
+            foliot__command_texts texts;
+            size_t before = r.at;
+            foliot__command_decode(&r, &command, &texts);
+            if (r.status == FOLIOT_STATUS_NEWER)
+                r.status = FOLIOT_STATUS_UNSUPPORTED; // of a format that is known
+            if (r.status == FOLIOT_STATUS_OK) {
+                command.sequence = sequence + i;
+                command.source = head & FOLIOT__RUN_SOURCE;
+                foliot_status status =
+                    foliot__session_log_command(log, at, &command, r.at - before);
+                if (status != FOLIOT_STATUS_OK)
+                    foliot__reader_fail(&r, status == FOLIOT_STATUS_MEMORY ? status
+                                                                           : FOLIOT_STATUS_CORRUPT);
+            }
+        }
         known->command_sequence = sequence + count;
     }
     return r.status == FOLIOT_STATUS_TRUNCATED ? FOLIOT_STATUS_CORRUPT : r.status;

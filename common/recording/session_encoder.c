@@ -39,16 +39,6 @@ static void put_varint(foliot__buffer *buffer, uint64_t value)
     foliot__pack_raw(buffer, bytes, w.at);
 }
 
-static void put_command(foliot__buffer *buffer, const foliot_command *command)
-{
-    size_t length = foliot_command_encode(command, NULL, 0);
-    if (buffer->length + length > buffer->capacity &&
-        !foliot__buffer_reserve(buffer, 2 * (buffer->length + length) + 256))
-        return;
-    buffer->length += foliot_command_encode(command, buffer->bytes + buffer->length,
-                                            buffer->capacity - buffer->length);
-}
-
 // Commands of one tick and source whose sequences follow one another.
 static void put_run(foliot__session_encoder *encoder, uint64_t tick, const foliot_command *commands,
                     uint32_t count)
@@ -60,26 +50,18 @@ static void put_run(foliot__session_encoder *encoder, uint64_t tick, const folio
                                        (expected ? 0 : FOLIOT__RUN_SEQUENCE));
     if (!expected)
         put_varint(&encoder->commands, first);
-    for (uint32_t i = 0; i < count; i++)
-        put_command(&encoder->commands, &commands[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t length = foliot_command_encode(&commands[i], NULL, 0);
+        if (encoder->commands.length + length <= encoder->commands.capacity ||
+            foliot__buffer_reserve(&encoder->commands,
+                                   2 * (encoder->commands.length + length) + 256)) {
+            encoder->commands.length += foliot_command_encode(
+                &commands[i], encoder->commands.bytes + encoder->commands.length,
+                encoder->commands.capacity - encoder->commands.length);
+        }
+    }
     encoder->command_tick = tick;
     encoder->known.command_sequence = first + count;
-}
-
-static void put_order(foliot__session_encoder *encoder, uint64_t tick, const foliot_order *order)
-{
-    uint32_t *known = &encoder->known.order_sequences[order->player];
-    bool expected = order->sequence == *known;
-    put_varint(&encoder->orders, tick - encoder->order_tick);
-    put_varint(&encoder->orders, (uint64_t)order->player << FOLIOT__PLACE_PLAYER |
-                                     (unsigned)order->kind << FOLIOT__PLACE_KIND |
-                                     (expected ? 0 : FOLIOT__PLACE_SEQUENCE));
-    if (!expected)
-        put_varint(&encoder->orders, order->sequence);
-    put_varint(&encoder->orders, order->length);
-    foliot__pack_raw(&encoder->orders, order->bytes, order->length);
-    encoder->order_tick = tick;
-    *known = order->sequence + 1;
 }
 
 void foliot__session_encode_tick(foliot__session_encoder *encoder, uint64_t tick,
@@ -94,8 +76,20 @@ void foliot__session_encode_tick(foliot__session_encoder *encoder, uint64_t tick
         }
         put_run(encoder, tick, commands + from, end - from);
     }
-    for (uint32_t i = 0; i < recorded->order_count; i++)
-        put_order(encoder, tick, &recorded->orders[i]);
+    for (uint32_t i = 0; i < recorded->order_count; i++) {
+        uint32_t *known = &encoder->known.order_sequences[recorded->orders[i].player];
+        bool expected = recorded->orders[i].sequence == *known;
+        put_varint(&encoder->orders, tick - encoder->order_tick);
+        put_varint(&encoder->orders, (uint64_t)recorded->orders[i].player << FOLIOT__PLACE_PLAYER |
+                                         (unsigned)recorded->orders[i].kind << FOLIOT__PLACE_KIND |
+                                         (expected ? 0 : FOLIOT__PLACE_SEQUENCE));
+        if (!expected)
+            put_varint(&encoder->orders, recorded->orders[i].sequence);
+        put_varint(&encoder->orders, recorded->orders[i].length);
+        foliot__pack_raw(&encoder->orders, recorded->orders[i].bytes, recorded->orders[i].length);
+        encoder->order_tick = tick;
+        *known = recorded->orders[i].sequence + 1;
+    }
     encoder->command_count += count;
     encoder->order_count += recorded->order_count;
 }

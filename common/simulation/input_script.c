@@ -153,15 +153,6 @@ static int by_player(const void *a, const void *b)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
-static void sort_ticks(foliot__input_script *s)
-{
-    for (uint32_t from = 0, end; from < s->count; from = end) {
-        for (end = from + 1; end < s->count && s->ticks[end] == s->ticks[from]; end++) {
-        }
-        qsort(s->inputs + from, end - from, sizeof *s->inputs, by_player);
-    }
-}
-
 static bool read_line(reader *r, const char *line, size_t length)
 {
     word words[WORDS_MAX];
@@ -199,7 +190,12 @@ foliot_status foliot__input_script_parse(const char *text, size_t length, const 
         }
         at += line + 1;
     }
-    sort_ticks(&r.script);
+    for (uint32_t from = 0, end; from < r.script.count; from = end) {
+        for (end = from + 1; end < r.script.count && r.script.ticks[end] == r.script.ticks[from];
+             end++) {
+        }
+        qsort(r.script.inputs + from, end - from, sizeof *r.script.inputs, by_player);
+    }
     *script = r.script;
     return FOLIOT_STATUS_OK;
 }

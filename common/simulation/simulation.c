@@ -125,26 +125,22 @@ foliot_status foliot_simulation_restore(foliot_simulation *simulation, const voi
     return simulation->kind->restore(simulation->self, bytes, length);
 }
 
-static foliot_status copy_by_bytes(foliot_simulation *simulation, const foliot_simulation *from)
-{
-    size_t length = 0;
-    foliot_status status = foliot_simulation_capture(from, NULL, 0, &length);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    uint8_t *bytes = malloc(length + 1);
-    if (!bytes)
-        return FOLIOT_STATUS_MEMORY;
-    status = foliot_simulation_capture(from, bytes, length, &length);
-    if (status == FOLIOT_STATUS_OK)
-        status = foliot_simulation_restore(simulation, bytes, length);
-    free(bytes);
-    return status;
-}
-
 foliot_status foliot_simulation_copy(foliot_simulation *simulation, const foliot_simulation *from)
 {
-    if (!simulation->kind->copy)
-        return copy_by_bytes(simulation, from);
+    if (!simulation->kind->copy) {
+        size_t length = 0;
+        foliot_status status = foliot_simulation_capture(from, NULL, 0, &length);
+        if (status != FOLIOT_STATUS_OK)
+            return status;
+        uint8_t *bytes = malloc(length + 1);
+        if (!bytes)
+            return FOLIOT_STATUS_MEMORY;
+        status = foliot_simulation_capture(from, bytes, length, &length);
+        if (status == FOLIOT_STATUS_OK)
+            status = foliot_simulation_restore(simulation, bytes, length);
+        free(bytes);
+        return status;
+    }
     simulation->kind->copy(simulation->self, from->self);
     return FOLIOT_STATUS_OK;
 }
