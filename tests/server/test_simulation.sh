@@ -176,7 +176,17 @@ ok "one test alone, over other distances" test $? = 0 -a "$(grep -o '"skipped":t
 ok "with as many perturbations as are asked for" grep -q '"test":"perturbation","passed":true,"checks":40,"skipped":false' lab.out
 exits "a test that there is not" 2 'serialisation' "$lab" synctest --simulation ring.so --test none
 exits "rules, of which a module has none" 2 'is of worlds' "$lab" synctest --simulation ring.so --test rules
-exits "orders, which only rules read" 2 'is of worlds' "$lab" synctest --simulation ring.so --orders inputs.txt
+# Orders become the commands that the module makes of them: the second turn undoes the first.
+printf '10 1 game turn\n20 0 game other\n30 2 game turn\n' >orders.txt
+printf '{"tick": 10, "command": "var", "key": "turned", "integer": 1}\n{"tick": 30, "command": "var", "key": "turned", "integer": 0}\n' >turns.jsonl
+for way in "" "--orders orders.txt" "--commands turns.jsonl"; do # shellcheck disable=SC2086
+    "$lab" synctest --simulation ring.so --ticks 60 $way --json | sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p'
+done >digests.out
+ok "orders of a file are what the module makes of them" test "$(sort -u digests.out | wc -l)" = 2 -a "$(sed -n 2p digests.out)" = "$(sed -n 3p digests.out)"
+ok "and those of a recording" "$lab" synctest --simulation ring.so --orders match.foliot --inputs match.foliot --ticks 60 --json
+sed 's|, *\.order = order|, .order = NULL|; s|\.order = order|.order = NULL|' "$root/examples/modules/ring.c" >mute.c
+${CC:-gcc} -shared -fPIC -I"$root/include" mute.c -o mute.so 2>mute.log
+exits "orders to a module that takes none" 78 'takes no orders' "$lab" synctest --simulation ./mute.so --orders orders.txt
 for wrong in 0 257 1,2,3,4,5 1, , x 1x; do
     exits "distances of '$wrong'" 2 'distances' "$lab" synctest --simulation ring.so --distances "$wrong"
 done

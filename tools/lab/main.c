@@ -32,7 +32,8 @@ static uint64_t bench_bodies = 256;
     {                                                                                              \
         "orders", "FILE", FOLIOT__OPTION_TEXT, target,                                             \
             .help = "orders of players to the rules: lines of text, or a recording",               \
-            .details = "The rules are those of the scene's script. A recording gives its orders."  \
+            .details = "The rules are those of the scene's script; with --simulation, the "        \
+                       "module turns orders into commands. A recording gives its orders."          \
     }
 #define NO_RULES_OPTION(target)                                                                    \
     {                                                                                              \

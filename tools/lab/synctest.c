@@ -227,6 +227,14 @@ static int rules_test_run(const lab_context *context, const foliot_scene *scene,
     return code;
 }
 
+static void free_lists(rules_test *test)
+{
+    for (uint64_t tick = 0; test->lists && tick < test->ticks; tick++)
+        foliot_command_list_destroy(&test->lists[tick]);
+    free(test->lists);
+    test->lists = NULL;
+}
+
 // -- inputs and commands for the harness
 
 static uint32_t inputs_of_tick(void *user, uint64_t tick, foliot_input *inputs, uint32_t capacity)
@@ -516,10 +524,7 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
     }
     if (code == 0)
         code = run_harness(context, options, scene, &from);
-    for (uint64_t tick = 0; tick < rules.ticks; tick++)
-        foliot_command_list_destroy(&rules.lists[tick]);
-    free(rules.lists);
-    rules.lists = NULL;
+    free_lists(&rules);
     if (from.inputs)
         lab_inputs_close(from.inputs);
     lab_commands_close(from.commands);
@@ -535,7 +540,6 @@ static const char *of_worlds(const lab_synctest_options *options)
 {
     return options->integrator                                    ? "integrator"
            : options->no_rules                                    ? "no-rules"
-           : options->orders                                      ? "orders"
            : options->test && strcmp(options->test, "rules") == 0 ? "test rules"
                                                                   : NULL;
 }
@@ -557,9 +561,99 @@ static int run_module_harness(const lab_context *context, const lab_synctest_opt
     return result.passed ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
 }
 
-// Inputs and commands from files. What the readers ask of a scene are its limits.
+// Appends the commands that an order becomes. As on a server, one that is invalid, or for which the
+// tick has no room, is left out.
+static void take_order(const foliot_simulation *simulation, const foliot_order *order,
+                       uint32_t *sequence, foliot_command_list *list)
+{
+    foliot_command commands[FOLIOT_ORDER_COMMANDS_MAX] = {0};
+    uint32_t count =
+        simulation->kind->order(simulation->self, order, commands, FOLIOT_ORDER_COMMANDS_MAX);
+    for (uint32_t i = 0; i < count && i < FOLIOT_ORDER_COMMANDS_MAX; i++) {
+        commands[i].sequence = *sequence + 1;
+        commands[i].source = FOLIOT_COMMAND_SOURCE_RULES;
+        if (foliot_command_valid(&commands[i], NULL) && list->count < FOLIOT_COMMANDS_MAX &&
+            list->encoded_bytes + foliot_command_encode(&commands[i], NULL, 0) <=
+                FOLIOT_COMMAND_TICK_BYTES_MAX &&
+            foliot_command_list_append(list, &commands[i]) == FOLIOT_STATUS_OK)
+            ++*sequence;
+    }
+}
+
+// Runs the simulation once for the commands that orders become: of each tick all commands, into
+// `played`. Those that a recording has of orders are left out.
+static int play_orders(const lab_context *context, const foliot_harness_config *config,
+                       lab_inputs *inputs, synctest_source *from, rules_test *played)
+{
+    foliot_simulation simulation;
+    uint32_t sequence = 0;
+    const char *problem = "";
+    played->lists = calloc(config->ticks, sizeof *played->lists);
+    if (!played->lists || foliot_simulation_create(config->kind, config->setup, config->setup_bytes,
+                                                   &simulation) != FOLIOT_STATUS_OK)
+        return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
+    int code = 0;
+    for (; played->ticks < config->ticks && code == 0; played->ticks++) {
+        foliot_command_list *list = &played->lists[played->ticks];
+        foliot_tick_inputs in;
+        const foliot_order *orders;
+        uint32_t count;
+        if (!lab_inputs_at(inputs, played->ticks, &in.inputs, &in.input_count, &problem) ||
+            !lab_commands_at(from->commands, played->ticks, &in, &problem) ||
+            !lab_orders_at(from->orders, played->ticks, &orders, &count, &problem)) {
+            code = lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", problem);
+            break;
+        }
+        foliot_status status = FOLIOT_STATUS_OK;
+        for (uint32_t i = 0; i < in.command_count && status == FOLIOT_STATUS_OK; i++)
+            if (in.commands[i].source != FOLIOT_COMMAND_SOURCE_RULES) {
+                status = foliot_command_list_append(list, &in.commands[i]);
+                if (status == FOLIOT_STATUS_OK)
+                    list->commands[list->count - 1].sequence = ++sequence;
+            }
+        for (uint32_t i = 0; i < count; i++)
+            take_order(&simulation, &orders[i], &sequence, list);
+        in.commands = list->commands;
+        in.command_count = list->count;
+        if (status == FOLIOT_STATUS_OK)
+            status = foliot_simulation_step_tick(&simulation, &in);
+        if (status != FOLIOT_STATUS_OK)
+            code = lab_fail(context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s",
+                            played->ticks, foliot_status_get_text(status));
+    }
+    foliot_simulation_destroy(&simulation);
+    return code;
+}
+
+// Orders of a file become commands; the inputs are those of the harness.
+static int open_orders(const lab_context *context, const lab_synctest_options *options,
+                       const foliot_scene *limits, foliot_harness_config *config,
+                       synctest_source *from, rules_test *played)
+{
+    lab_inputs *inputs = NULL;
+    if (!options->orders)
+        return 0;
+    if (!config->kind->order)
+        return lab_fail(context, FOLIOT__EXIT_SCENE, "%s: the simulation takes no orders",
+                        options->orders);
+    int code = lab_orders_open(context, options->orders, limits, &from->orders);
+    if (code == 0)
+        code = options->inputs
+                   ? lab_inputs_open(context, options->inputs, limits, &inputs)
+                   : lab_inputs_draw(context, config->players, config->seed, limits, &inputs);
+    if (code == 0)
+        code = play_orders(context, config, inputs, from, played);
+    lab_inputs_close(inputs);
+    from->rules = played;
+    config->commands = commands_of_tick;
+    config->commands_user = from;
+    return code;
+}
+
+// Inputs, commands and orders from files. What the readers ask of a scene are its limits.
 static int open_files(const lab_context *context, const lab_synctest_options *options,
-                      uint32_t player_limit, foliot_harness_config *config, synctest_source *from)
+                      uint32_t player_limit, foliot_harness_config *config, synctest_source *from,
+                      rules_test *played)
 {
     const foliot_scene limits = {.players.limit = player_limit,
                                  .commands_max = config->kind->step_tick ? FOLIOT_COMMANDS_MAX : 0};
@@ -577,7 +671,7 @@ static int open_files(const lab_context *context, const lab_synctest_options *op
         config->commands = commands_of_tick;
         config->commands_user = from;
     }
-    return code;
+    return code ? code : open_orders(context, options, &limits, config, from, played);
 }
 
 int lab_synctest_module(const lab_context *context, const char *file,
@@ -613,18 +707,21 @@ int lab_synctest_module(const lab_context *context, const char *file,
     config.seed = options->seed;
     config.players = options->players_given ? (uint32_t)options->players : players;
     synctest_source from = {0};
+    rules_test played = {0};
     int code = config.players > terms.player_limit
                    ? foliot__options_wrong(context->program, context->arguments,
                                            "--players %" PRIu32 ": the simulation takes %" PRIu32,
                                            config.players, terms.player_limit)
                    : configure_harness(context, options, &config);
     if (code == 0)
-        code = open_files(context, options, terms.player_limit, &config, &from);
+        code = open_files(context, options, terms.player_limit, &config, &from, &played);
     if (code == 0)
         code = run_module_harness(context, options, &config, &from);
     if (from.inputs)
         lab_inputs_close(from.inputs);
     lab_commands_close(from.commands);
+    lab_orders_close(from.orders);
+    free_lists(&played);
     free(setup);
     return code;
 }
