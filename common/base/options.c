@@ -45,7 +45,7 @@ static const foliot__option *option_of(const foliot__command *command, const cha
 
 // Does the argument after this one belong to it? Asked before the command is known: tables must
 // agree.
-static bool takes_next(const foliot__program *program, const char *argument)
+static bool uses_next(const foliot__program *program, const char *argument)
 {
     if (strchr(argument, '='))
         return false;
@@ -74,7 +74,7 @@ static int find_command(const foliot__program *program, int argc, char **argv,
     int at = 0;
     for (int i = 1; i < argc && !written && strcmp(argv[i], "--") != 0; i++) {
         if (is_option(argv[i])) {
-            i += takes_next(program, argv[i]);
+            i += uses_next(program, argv[i]);
             continue;
         }
         written = argv[i];
@@ -306,7 +306,7 @@ static foliot__options_outcome help_or_version_asked(const foliot__program *prog
         if (strcmp(argv[i], "--version") == 0)
             return FOLIOT__OPTIONS_VERSION;
         if (is_option(argv[i]))
-            i += takes_next(program, argv[i]);
+            i += uses_next(program, argv[i]);
     }
     return FOLIOT__OPTIONS_RUN;
 }

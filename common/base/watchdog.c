@@ -97,7 +97,7 @@ static void check_limits(void)
     }
 }
 
-static void take_signal(int number)
+static void handle_signal(int number)
 {
     if (dog.signal && foliot__clock_ns(CLOCK_MONOTONIC) - dog.signal_ns < FOLIOT__SIGNAL_TWICE_NS)
         return;
@@ -122,7 +122,7 @@ static void *watch_signals(void *unused)
     for (;;) {
         int number = sigtimedwait(&dog.signals, NULL, &every);
         if (number > 0)
-            take_signal(number);
+            handle_signal(number);
         check_limits();
     }
     return unused;

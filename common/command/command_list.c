@@ -43,7 +43,7 @@ static bool reserve_text(foliot_command_list *list, size_t bytes, char **old)
 }
 
 // Copies the texts of the list's command to the end of the pool, where there is room.
-static void take_texts(foliot_command_list *list, foliot_command *command)
+static void copy_texts(foliot_command_list *list, foliot_command *command)
 {
     const foliot_command_kind_info *info = foliot_command_kind_get_info(command->kind);
     for (uint32_t i = 0; i < info->field_count; i++) {
@@ -77,7 +77,7 @@ static foliot_status append_valid(foliot_command_list *list, const foliot_comman
     if (!commands || (text_bytes && !reserve_text(list, text_bytes, &old)))
         return FOLIOT_STATUS_MEMORY;
     if (text_bytes)
-        take_texts(list, &copy);
+        copy_texts(list, &copy);
     free(old);
     list->commands[list->count++] = copy;
     list->encoded_bytes += bytes;

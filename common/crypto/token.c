@@ -45,7 +45,7 @@ static uint8_t *put_bytes(uint8_t *at, const void *bytes, size_t count)
     return at + count;
 }
 
-static uint64_t take(const uint8_t **at, unsigned bytes)
+static uint64_t read_number(const uint8_t **at, unsigned bytes)
 {
     uint64_t value = 0;
     for (unsigned i = 0; i < bytes; i++)
@@ -54,7 +54,7 @@ static uint64_t take(const uint8_t **at, unsigned bytes)
     return value;
 }
 
-static void take_bytes(const uint8_t **at, void *bytes, size_t count)
+static void read_bytes(const uint8_t **at, void *bytes, size_t count)
 {
     memcpy(bytes, *at, count);
     *at += count;
@@ -70,12 +70,12 @@ static uint8_t *put_addresses(uint8_t *at, const foliot_token *token)
     return at;
 }
 
-static void take_addresses(const uint8_t **at, foliot_token *token)
+static void read_addresses(const uint8_t **at, foliot_token *token)
 {
-    token->address_count = (uint32_t)take(at, 1);
+    token->address_count = (uint32_t)read_number(at, 1);
     for (uint32_t i = 0; i < FOLIOT_TOKEN_ADDRESSES_MAX; i++) {
-        take_bytes(at, token->addresses[i].ip, 16);
-        token->addresses[i].port = (uint16_t)take(at, 2);
+        read_bytes(at, token->addresses[i].ip, 16);
+        token->addresses[i].port = (uint16_t)read_number(at, 2);
     }
 }
 
@@ -122,15 +122,15 @@ bool foliot__token_unseal(const uint8_t sealed[FOLIOT__TOKEN_SEALED_BYTES],
             sizeof AAD - 1, sealed, key) != 0)
         return false;
     *token = (foliot_token){0};
-    token->client = take(&at, 8);
-    token->created_s = take(&at, 8);
-    token->expires_s = take(&at, 8);
-    token->role = (foliot_role)take(&at, 1);
-    take_addresses(&at, token);
-    take_bytes(&at, token->session, FOLIOT_NAME_BYTES);
-    token->user_bytes = (uint32_t)take(&at, 2);
-    take_bytes(&at, token->user, FOLIOT_TOKEN_USER_BYTES_MAX);
-    take_bytes(&at, keys, FOLIOT__TOKEN_KEYS_BYTES);
+    token->client = read_number(&at, 8);
+    token->created_s = read_number(&at, 8);
+    token->expires_s = read_number(&at, 8);
+    token->role = (foliot_role)read_number(&at, 1);
+    read_addresses(&at, token);
+    read_bytes(&at, token->session, FOLIOT_NAME_BYTES);
+    token->user_bytes = (uint32_t)read_number(&at, 2);
+    read_bytes(&at, token->user, FOLIOT_TOKEN_USER_BYTES_MAX);
+    read_bytes(&at, keys, FOLIOT__TOKEN_KEYS_BYTES);
     foliot__forget(plain, sizeof plain);
     return in_range(token);
 }
@@ -190,11 +190,11 @@ foliot_status foliot__client_token_read(const char *text, foliot__client_token *
     *token = (foliot__client_token){0};
     if (status != FOLIOT_STATUS_OK)
         return status;
-    token->known.expires_s = take(&at, 8);
-    take_addresses(&at, &token->known);
-    take_bytes(&at, token->known.session, FOLIOT_NAME_BYTES);
-    take_bytes(&at, token->keys, sizeof token->keys);
-    take_bytes(&at, token->sealed, sizeof token->sealed);
+    token->known.expires_s = read_number(&at, 8);
+    read_addresses(&at, &token->known);
+    read_bytes(&at, token->known.session, FOLIOT_NAME_BYTES);
+    read_bytes(&at, token->keys, sizeof token->keys);
+    read_bytes(&at, token->sealed, sizeof token->sealed);
     foliot__forget(bytes, sizeof bytes);
     return in_range(&token->known) ? FOLIOT_STATUS_OK : FOLIOT_STATUS_CORRUPT;
 }
@@ -295,7 +295,7 @@ foliot__used_token *foliot__used_token_find(foliot__used_tokens *used, const uin
     return NULL;
 }
 
-foliot__used_token *foliot__used_token_take(foliot__used_tokens *used, uint64_t now_s)
+foliot__used_token *foliot__used_token_reserve(foliot__used_tokens *used, uint64_t now_s)
 {
     for (uint32_t i = 0; i < used->capacity; i++)
         if (used->entries[i].keep_until_s <= now_s)

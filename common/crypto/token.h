@@ -57,6 +57,6 @@ typedef struct foliot__used_tokens {
 
 foliot__used_token *foliot__used_token_find(foliot__used_tokens *used, const uint8_t *nonce);
 // A free entry, or one that is over by now; NULL: none.
-foliot__used_token *foliot__used_token_take(foliot__used_tokens *used, uint64_t now_s);
+foliot__used_token *foliot__used_token_reserve(foliot__used_tokens *used, uint64_t now_s);
 
 #endif

@@ -311,7 +311,7 @@ static void test_perturbation(harness *h)
 
 // -- the whole
 
-static foliot_status take_inputs(harness *h, uint64_t tick)
+static foliot_status append_inputs(harness *h, uint64_t tick)
 {
     const foliot_harness_config *config = h->config;
     uint32_t count =
@@ -328,7 +328,7 @@ static foliot_status take_inputs(harness *h, uint64_t tick)
     return status;
 }
 
-static foliot_status take_commands(harness *h, uint64_t tick)
+static foliot_status append_commands(harness *h, uint64_t tick)
 {
     const foliot_harness_config *config = h->config;
     foliot_command_list *list = &h->commands[tick % h->ring_size];
@@ -361,9 +361,9 @@ static foliot_status step_run(harness *h, uint64_t tick)
 static foliot_status run_tick(harness *h)
 {
     uint64_t tick = foliot_simulation_get_tick(&h->run);
-    foliot_status status = take_inputs(h, tick);
+    foliot_status status = append_inputs(h, tick);
     if (status == FOLIOT_STATUS_OK)
-        status = take_commands(h, tick);
+        status = append_commands(h, tick);
     if (begin_test(h, FOLIOT_HARNESS_serialisation)) {
         // Before the undisturbed run takes its step: restores its state into another instance.
         restore_run_state(h, FOLIOT_HARNESS_serialisation, &h->restored,

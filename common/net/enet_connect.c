@@ -145,7 +145,7 @@ foliot_status foliot__enet_connect(foliot_transport *transport, const char *host
     foliot_status status = choose_addresses(t, address, &count);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    slot *s = foliot__slot_take(t);
+    slot *s = foliot__slot_reserve(t);
     if (!s)
         return FOLIOT_STATUS_FULL;
     foliot__system_random(NULL, &s->seed, sizeof s->seed);

@@ -62,7 +62,8 @@ static slot *opening(enet_transport *t, const foliot__net_address *from, const u
     return s && (s->state == SLOT_ASKING || s->state == SLOT_CONNECTING) ? s : NULL;
 }
 
-static void take_refusal(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes)
+static void receive_refusal(enet_transport *t, const foliot__net_address *from,
+                            const uint8_t *bytes)
 {
     slot *s = opening(t, from, bytes);
     for (int i = 0; s && !s->refused && i < 4; i++)
@@ -94,7 +95,7 @@ static bool greeting(enet_transport *t, const foliot__net_address *from, const u
         return true;
     }
     if (length == FOLIOT__REFUSAL_BYTES && memcmp(bytes, FOLIOT__REFUSAL_MARK, 8) == 0) {
-        take_refusal(t, from, bytes);
+        receive_refusal(t, from, bytes);
         return true;
     }
     return false;
@@ -183,11 +184,11 @@ static void receive_datagram(enet_transport *t, const foliot__net_address *from,
         return;
     }
     for (uint32_t i = 0; i < datagram.count; i++)
-        foliot__enet_take_item(t, s, &datagram, i, length, arrived_ns);
+        foliot__enet_receive_item(t, s, &datagram, i, length, arrived_ns);
 }
 
-void foliot__take_batched(void *user, const foliot__net_address *from, const uint8_t *bytes,
-                          size_t length, uint64_t arrived_ns)
+void foliot__enet_receive_batched(void *user, const foliot__net_address *from, const uint8_t *bytes,
+                                  size_t length, uint64_t arrived_ns)
 {
     enet_transport *t = user;
     size_t before = t->inbox.count - t->inbox.first;
@@ -324,8 +325,8 @@ static int filter_for_enet(enet_transport *t, const foliot__net_address *from, c
     }
 }
 
-const uint8_t *foliot__enet_take(enet_transport *t, foliot__net_address *from, const uint8_t *bytes,
-                                 size_t *length)
+const uint8_t *foliot__enet_receive(enet_transport *t, foliot__net_address *from,
+                                    const uint8_t *bytes, size_t *length)
 {
     foliot_transport_counters *counters = &t->head.counters;
     foliot__secure_peer *peer = NULL;
@@ -368,7 +369,7 @@ int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
         return 0;
     }
     foliot__net_address from = foliot__net_address_of_ip4(at->host, at->port);
-    const uint8_t *left = foliot__enet_take(t, &from, host->receivedData, &length);
+    const uint8_t *left = foliot__enet_receive(t, &from, host->receivedData, &length);
     if (!left)
         return 1;
     host->receivedData = (enet_uint8 *)(uintptr_t)left;

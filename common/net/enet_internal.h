@@ -140,7 +140,7 @@ static inline bool foliot__enet_needs_keys(const enet_transport *t)
 // enet_slots.c
 slot *foliot__slot_of(enet_transport *t, foliot_peer_id peer); // NULL: gone
 foliot_peer_id foliot__slot_id(const enet_transport *t, const slot *s);
-slot *foliot__slot_take(enet_transport *t); // a free one, NULL if there is none
+slot *foliot__slot_reserve(enet_transport *t); // a free one, NULL if there is none
 void foliot__slot_set_connect_id(enet_transport *t, slot *s, uint32_t connect_id);
 // A free slot still knows its last connection: what comes late for that one opens no new one.
 slot *foliot__slot_by_connection(enet_transport *t, const foliot__net_address *address,
@@ -211,7 +211,7 @@ void foliot__six_close(enet_transport *t);
 typedef const uint8_t *foliot__six_taker(enet_transport *t, foliot__net_address *from,
                                          const uint8_t *bytes, size_t *length);
 // Reads what has come, up to a bound, once for each time. ENet shall have what take_datagram, which
-// is foliot__enet_take, returns.
+// is foliot__enet_receive, returns.
 void foliot__six_read(enet_transport *t, foliot__six_taker *take_datagram);
 // Gives ENet some of its datagrams, to be received by its next service. False: none waited.
 bool foliot__six_feed(enet_transport *t);
@@ -227,12 +227,12 @@ void foliot__six_moved(enet_transport *t, const slot *s);            // its addr
 // enet_filter.c
 // What is done with a datagram before ENet. Returns what ENet shall go on with, and the address
 // that it came from as ENet shall see it; NULL: nothing.
-const uint8_t *foliot__enet_take(enet_transport *t, foliot__net_address *from, const uint8_t *bytes,
-                                 size_t *length);
+const uint8_t *foliot__enet_receive(enet_transport *t, foliot__net_address *from,
+                                    const uint8_t *bytes, size_t *length);
 void foliot__send_opening(enet_transport *t, slot *s); // shows the cookie, with no packet behind it
 void foliot__expect_round_trip(ENetPeer *peer);
 enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count);
-foliot__batch_receiver foliot__take_batched;
+foliot__batch_receiver foliot__enet_receive_batched;
 int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event);
 
 // enet_connect.c
@@ -259,8 +259,8 @@ uint32_t foliot__enet_overhead(const foliot_transport *transport, foliot_peer_id
 void foliot__enet_open_path(enet_transport *t, slot *s); // or it leads elsewhere now
 void foliot__enet_set_sizes(slot *s);                    // as its path has them now
 // Handles item `i` of a datagram of `bytes`: a packet, a fragment or a probe.
-void foliot__enet_take_item(enet_transport *t, slot *s, const foliot__raw_datagram *datagram,
-                            uint32_t i, size_t bytes, uint64_t arrived_ns);
+void foliot__enet_receive_item(enet_transport *t, slot *s, const foliot__raw_datagram *datagram,
+                               uint32_t i, size_t bytes, uint64_t arrived_ns);
 
 // enet_transport.c
 void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns);

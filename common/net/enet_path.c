@@ -52,7 +52,8 @@ void foliot__enet_open_path(enet_transport *t, slot *s)
     t->paths_ns = t->now_ns;
 }
 
-static void take_path(enet_transport *t, slot *s, const uint8_t *item, size_t length, size_t bytes)
+static void receive_path(enet_transport *t, slot *s, const uint8_t *item, size_t length,
+                         size_t bytes)
 {
     uint16_t number = length >= PROBE_BYTES ? (uint16_t)(item[1] | item[2] << 8) : 0;
     bool probe = length >= FOLIOT__PATH_ANSWER_BYTES && item[0] == FOLIOT__PATH_PROBE;
@@ -81,8 +82,8 @@ static void take_path(enet_transport *t, slot *s, const uint8_t *item, size_t le
         .item = {FOLIOT__PATH_ANSWER, item[1], item[2], (uint8_t)bytes, (uint8_t)(bytes >> 8)}};
 }
 
-void foliot__enet_take_item(enet_transport *t, slot *s, const foliot__raw_datagram *datagram,
-                            uint32_t i, size_t bytes, uint64_t arrived_ns)
+void foliot__enet_receive_item(enet_transport *t, slot *s, const foliot__raw_datagram *datagram,
+                               uint32_t i, size_t bytes, uint64_t arrived_ns)
 {
     const uint8_t *item = datagram->packets[i];
     size_t length = datagram->lengths[i];
@@ -101,7 +102,7 @@ void foliot__enet_take_item(enet_transport *t, slot *s, const foliot__raw_datagr
                                    arrived_ns);
         }
     } else if (datagram->kinds[i] == FOLIOT__RAW_PATH) {
-        take_path(t, s, item, length, bytes);
+        receive_path(t, s, item, length, bytes);
     } else {
         t->head.counters.datagrams_dropped_malformed++;
     }

@@ -30,18 +30,19 @@ static void answer_question(enet_transport *t, const foliot__net_address *from,
     foliot__send_answer(t, from, answer, sizeof answer);
 }
 
-static void take_answer(enet_transport *t, const foliot__net_address *from, const uint8_t *answer)
+static void receive_answer(enet_transport *t, const foliot__net_address *from,
+                           const uint8_t *answer)
 {
     uint32_t connection;
     memcpy(&connection, answer + 8, 4);
     slot *s = foliot__slot_answered(t, from, connection);
     if (!s || s->state != SLOT_ASKING || s->has_cookie || s->refused)
         return;
-    s->secure = foliot__secure_take(t->secure, connection, *from, t->now_ns);
+    s->secure = foliot__secure_add(t->secure, connection, *from, t->now_ns);
     if (!s->secure)
         return;
     s->secure->owner = s;
-    s->reason = foliot__secure_take_answer(t->secure, s->secure, answer, t->now_ns);
+    s->reason = foliot__secure_receive_answer(t->secure, s->secure, answer, t->now_ns);
     s->refused = s->reason != 0;
     s->refused_ns = t->now_ns;
     s->has_cookie = !s->refused;
@@ -54,7 +55,7 @@ static void open_secure(enet_transport *t, slot *s, uint32_t connection, const u
 {
     uint32_t reason = FOLIOT_DISCONNECT_FULL;
     foliot__slot_set_connect_id(t, s, connection);
-    s->secure = foliot__secure_take(t->secure, connection, s->address, t->now_ns);
+    s->secure = foliot__secure_add(t->secure, connection, s->address, t->now_ns);
     if (s->secure) {
         s->secure->owner = s;
         reason = foliot__secure_accept(t->secure, s->secure, bytes, length, t->now_ns,
@@ -78,8 +79,9 @@ static void open_secure(enet_transport *t, slot *s, uint32_t connection, const u
     foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
 }
 
-static void take_opening(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes,
-                         size_t length, uint32_t connection, uint64_t cookie)
+static void receive_opening(enet_transport *t, const foliot__net_address *from,
+                            const uint8_t *bytes, size_t length, uint32_t connection,
+                            uint64_t cookie)
 {
     foliot_transport_counters *counters = &t->head.counters;
     foliot__admitted why;
@@ -128,13 +130,13 @@ bool foliot__enet_secure_greeting(enet_transport *t, const foliot__net_address *
     if (length == FOLIOT__SECURE_ANSWER_BYTES &&
         memcmp(bytes, FOLIOT__SECURE_ANSWER_MARK, 8) == 0) {
         if (!listens)
-            take_answer(t, from, bytes);
+            receive_answer(t, from, bytes);
         return true;
     }
     if (!foliot__secure_opening_form(bytes, length, &connection, &cookie))
         return false;
     if (listens)
-        take_opening(t, from, bytes, length, connection, cookie);
+        receive_opening(t, from, bytes, length, connection, cookie);
     return true;
 }
 
@@ -192,7 +194,7 @@ static void move_to(enet_transport *t, foliot__secure_peer *p, slot *s, foliot__
     t->head.counters.migrations++;
 }
 
-static void take_answer_of_new(enet_transport *t, foliot__secure_peer *p, slot *s)
+static void apply_answer_of_new(enet_transport *t, foliot__secure_peer *p, slot *s)
 {
     uint64_t there = foliot__net_address_host_key(&p->moved),
              here = foliot__net_address_host_key(&p->address);
@@ -210,7 +212,7 @@ static void take_answer_of_new(enet_transport *t, foliot__secure_peer *p, slot *
 
 // Whoever brought the answer: the peer receives where it was. It goes on there, and goes back if it
 // was thought to have moved. If it really leaves, that address soon answers no more.
-static void take_answer_of_old(enet_transport *t, foliot__secure_peer *p, slot *s)
+static void apply_answer_of_old(enet_transport *t, foliot__secure_peer *p, slot *s)
 {
     uint64_t there = foliot__net_address_host_key(&p->left),
              here = foliot__net_address_host_key(&p->address);
@@ -225,8 +227,8 @@ static void take_answer_of_old(enet_transport *t, foliot__secure_peer *p, slot *
     p->settled_ns = t->now_ns ? t->now_ns : 1;
 }
 
-static void take_control(enet_transport *t, foliot__secure_peer *p, const foliot__net_address *from,
-                         const uint8_t *plain, size_t length)
+static void receive_control(enet_transport *t, foliot__secure_peer *p,
+                            const foliot__net_address *from, const uint8_t *plain, size_t length)
 {
     slot *s = p->owner;
     if (length != FOLIOT__CONTROL_BYTES) {
@@ -239,10 +241,10 @@ static void take_control(enet_transport *t, foliot__secure_peer *p, const foliot
         return;
     if ((p->moved.port || p->moved_lately) &&
         foliot__secrets_equal(p->stays, plain + 1, sizeof p->stays))
-        take_answer_of_old(t, p, s);
+        apply_answer_of_old(t, p, s);
     else if (p->moved.port && foliot__net_address_same(&p->moved, from) &&
              foliot__secrets_equal(p->challenge, plain + 1, sizeof p->challenge))
-        take_answer_of_new(t, p, s);
+        apply_answer_of_new(t, p, s);
 }
 
 // -- what arrives
@@ -304,10 +306,10 @@ foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const foliot__net_
             t->head.counters.datagrams_dropped_malformed++;
         else
             for (uint32_t i = 0; i < datagram.count; i++)
-                foliot__enet_take_item(t, s, &datagram, i, *length + FOLIOT__SEAL_BYTES,
-                                       arrived_ns);
+                foliot__enet_receive_item(t, s, &datagram, i, *length + FOLIOT__SEAL_BYTES,
+                                          arrived_ns);
     } else {
-        take_control(t, p, from, *bytes, *length);
+        receive_control(t, p, from, *bytes, *length);
     }
     return FOLIOT__SEALED_TAKEN;
 }

@@ -213,8 +213,8 @@ static bool alias_of(enet_transport *t, const foliot__net_address *from, const u
     return real && foliot__net_address_same(real, from);
 }
 
-static void take(enet_transport *t, foliot__six_taker *take_datagram,
-                 const foliot__socket_address *socket, const uint8_t *bytes, size_t length)
+static void receive(enet_transport *t, foliot__six_taker *take_datagram,
+                    const foliot__socket_address *socket, const uint8_t *bytes, size_t length)
 {
     uint8_t fed[ALIAS_BYTES + FOLIOT__SEALED_BYTES_MAX] = {0};
     ENetAddress alias = {0};
@@ -250,7 +250,7 @@ static int read_batch(enet_transport *t, foliot__six_taker *take_datagram)
         if (head->msg_flags & MSG_TRUNC)
             t->head.counters.datagrams_dropped_malformed++;
         else if (head->msg_namelen >= sizeof six->from[i].six && six->messages[i].msg_len > 0)
-            take(t, take_datagram, &six->from[i], six->bytes[i], six->messages[i].msg_len);
+            receive(t, take_datagram, &six->from[i], six->bytes[i], six->messages[i].msg_len);
     }
     return got;
 }

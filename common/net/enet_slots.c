@@ -23,7 +23,7 @@ foliot_peer_id foliot__slot_id(const enet_transport *t, const slot *s)
     return foliot__peer_id((uint32_t)(s - t->slots), s->generation);
 }
 
-slot *foliot__slot_take(enet_transport *t)
+slot *foliot__slot_reserve(enet_transport *t)
 {
     for (uint32_t i = 0; i < t->head.config.peers_max; i++)
         if (t->slots[i].state == SLOT_FREE) {
@@ -99,7 +99,7 @@ slot *foliot__slot_admit(enet_transport *t, const foliot__net_address *address,
         *why = foliot__admit(&t->admission, host, t->now_ns);
     if (*why != FOLIOT__ADMITTED)
         return NULL;
-    slot *s = foliot__slot_take(t);
+    slot *s = foliot__slot_reserve(t);
     if (s)
         s->address = *address;
     else

@@ -237,9 +237,9 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
     if (t->proxy)
         foliot__impairment_proxy_pump(t->proxy, now_ns);
     if (t->batched)
-        foliot__batched_socket_read(t->batched, now_ns, foliot__take_batched, t);
+        foliot__batched_socket_read(t->batched, now_ns, foliot__enet_receive_batched, t);
     if (t->six)
-        foliot__six_read(t, foliot__enet_take);
+        foliot__six_read(t, foliot__enet_receive);
     foliot__enet_advance_paths(t);
     foliot__enet_time_resends(t);
     if (foliot__enet_advance_connects(t, event) || foliot__enet_expire_early(t, event) ||
@@ -358,7 +358,7 @@ static void enet_count(foliot_transport *transport)
 {
     enet_transport *t = (enet_transport *)transport;
     if (t->secure)
-        t->head.counters.connects_over_client += foliot__secure_take_over_client(t->secure);
+        t->head.counters.connects_over_client += foliot__secure_poll_over_client(t->secure);
 }
 
 static void enet_destroy(foliot_transport *transport)

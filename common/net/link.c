@@ -295,7 +295,7 @@ static bool measure(const char *text, const unit *units, double *value)
 }
 
 // NULL, or what was expected instead.
-static const char *take(foliot_impairment *i, const char *name, const char *value)
+static const char *read_value(foliot_impairment *i, const char *name, const char *value)
 {
     double number;
     char *end;
@@ -359,7 +359,7 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
         char *equals = strchr(name, '='), *value = equals ? equals + 1 : name + strlen(name);
         if (equals)
             *equals = 0;
-        const char *wants = take(&result, name, value);
+        const char *wants = read_value(&result, name, value);
         for (size_t i = 0; i < seen_count && !wants; i++)
             wants = strcmp(seen[i], name) == 0 ? "every key once" : NULL;
         if (wants) {

@@ -20,7 +20,7 @@ typedef struct walk {
     bool good;
 } walk;
 
-static uint32_t take(walk *w, size_t bytes)
+static uint32_t read_number(walk *w, size_t bytes)
 {
     uint32_t value = 0;
     if (w->left < bytes) {
@@ -92,24 +92,25 @@ static foliot__verdict command_body(walk *w, unsigned command, bool connected,
     switch (command) {
     case ENET_PROTOCOL_COMMAND_CONNECT:
         skip(w, 4);
-        mtu = take(w, 4);
+        mtu = read_number(w, 4);
         skip(w, 28);
-        claims->connect_id = take(w, 4);
+        claims->connect_id = read_number(w, 4);
         skip(w, 4); // data
         return w->good && !connected && w->left == 0 && mtu <= MTU_MAX ? FOLIOT__CONNECT
                                                                        : FOLIOT__MALFORMED;
     case ENET_PROTOCOL_COMMAND_SEND_RELIABLE:
-        skip(w, take(w, 2));
+        skip(w, read_number(w, 2));
         break;
     case ENET_PROTOCOL_COMMAND_SEND_UNSEQUENCED:
-        take(w, 2);
-        skip(w, take(w, 2));
+        read_number(w, 2);
+        skip(w, read_number(w, 2));
         break;
     case ENET_PROTOCOL_COMMAND_SEND_FRAGMENT: {
-        take(w, 2);
-        uint32_t data = take(w, 2);
+        read_number(w, 2);
+        uint32_t data = read_number(w, 2);
         // A fragment of a reliable packet: startSequenceNumber and dataLength are read already.
-        uint32_t count = take(w, 4), number = take(w, 4), total = take(w, 4), offset = take(w, 4);
+        uint32_t count = read_number(w, 4), number = read_number(w, 4), total = read_number(w, 4),
+                 offset = read_number(w, 4);
         if (!w->good || total > packet_bytes_max || count > total / FRAGMENT_BYTES_MIN + 1 ||
             number >= count || offset >= total)
             return FOLIOT__FRAGMENT;
@@ -123,7 +124,7 @@ static foliot__verdict command_body(walk *w, unsigned command, bool connected,
     case ENET_PROTOCOL_COMMAND_VERIFY_CONNECT:
         skip(w, 36);
         claims->verifies = true;
-        claims->connect_id = take(w, 4);
+        claims->connect_id = read_number(w, 4);
         break;
     case ENET_PROTOCOL_COMMAND_PING:
         break;
@@ -144,18 +145,19 @@ foliot__verdict foliot__packet_filter(const uint8_t *datagram, size_t length,
                                       foliot__claims *claims)
 {
     walk w = {datagram, length, true};
-    unsigned head = take(&w, 2);
+    unsigned head = read_number(&w, 2);
     bool connected = (head & ENET_PROTOCOL_MAXIMUM_PEER_ID) != ENET_PROTOCOL_MAXIMUM_PEER_ID;
     if (!w.good || (head & ENET_PROTOCOL_HEADER_FLAG_COMPRESSED))
         return FOLIOT__MALFORMED;
     if (head & ENET_PROTOCOL_HEADER_FLAG_SENT_TIME)
-        take(&w, 2);
+        read_number(&w, 2);
     skip(&w, FOLIOT__CHECKSUM_BYTES);
     if (!w.good || w.left == 0)
         return FOLIOT__MALFORMED;
     while (w.left > 0) {
-        unsigned command = take(&w, 1) & ENET_PROTOCOL_COMMAND_MASK, channel = take(&w, 1);
-        uint32_t sequence = take(&w, 2);
+        unsigned command = read_number(&w, 1) & ENET_PROTOCOL_COMMAND_MASK,
+                 channel = read_number(&w, 1);
+        uint32_t sequence = read_number(&w, 2);
         if (!w.good || (!connected && command != ENET_PROTOCOL_COMMAND_CONNECT))
             return FOLIOT__MALFORMED;
         bool reliable = command == ENET_PROTOCOL_COMMAND_SEND_RELIABLE ||

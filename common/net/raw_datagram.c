@@ -18,7 +18,7 @@ static void put_u16(uint8_t *at, size_t value)
     at[1] = (uint8_t)(value >> 8);
 }
 
-static uint16_t take_u16(const uint8_t *at)
+static uint16_t read_u16(const uint8_t *at)
 {
     return (uint16_t)(at[0] | at[1] << 8);
 }
@@ -55,7 +55,7 @@ bool foliot__raw_datagram_parse_packets(const uint8_t *bytes, size_t length,
         if (datagram->count == FOLIOT__RAW_DATAGRAM_PACKETS_MAX ||
             length - at < FOLIOT__RAW_LENGTH_BYTES)
             return false;
-        uint16_t packet = take_u16(bytes + at);
+        uint16_t packet = read_u16(bytes + at);
         uint16_t kind = packet & (FOLIOT__RAW_FRAGMENT | FOLIOT__RAW_PATH);
         packet = (uint16_t)(packet ^ kind);
         at += FOLIOT__RAW_LENGTH_BYTES;
@@ -80,7 +80,7 @@ bool foliot__raw_datagram_parse(const uint8_t *bytes, size_t length, foliot__raw
     for (int i = 0; datagram->early && i < 8; i++)
         datagram->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
     if (!datagram->early)
-        datagram->peer = take_u16(bytes + 5);
+        datagram->peer = read_u16(bytes + 5);
     return foliot__raw_datagram_parse_packets(bytes + head, length - head, datagram);
 }
 
@@ -113,7 +113,7 @@ bool foliot__fragment_read(foliot__reassembly *r, const uint8_t *fragment, size_
     *packet = NULL;
     if (length <= FOLIOT__RAW_FRAGMENT_HEAD_BYTES)
         return false;
-    uint32_t i = fragment[1] & 15, count = fragment[1] >> 4, total = take_u16(fragment + 2);
+    uint32_t i = fragment[1] & 15, count = fragment[1] >> 4, total = read_u16(fragment + 2);
     if (count < 2 || count > FOLIOT__RAW_FRAGMENTS_MAX || i >= count || total < count * count ||
         total > FOLIOT_PACKET_BYTES_MAX)
         return false;

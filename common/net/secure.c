@@ -53,8 +53,8 @@ static size_t lay_out(foliot__secure *s, uint8_t *base, uint32_t peers_max, bool
     return at + capacity * sizeof(foliot__secure_peer);
 }
 
-static foliot_status take_config(foliot__secure *s, const foliot_transport_config *config,
-                                 uint16_t port)
+static foliot_status apply_config(foliot__secure *s, const foliot_transport_config *config,
+                                  uint16_t port)
 {
     s->security = config->security;
     foliot__system_random(NULL, &s->multiplier, sizeof s->multiplier);
@@ -101,7 +101,7 @@ foliot_status foliot__secure_open(const foliot_transport_config *config, uint16_
     foliot__secure *s = block;
     s->bytes = bytes;
     lay_out(s, block, config->peers_max, config->bind != NULL);
-    foliot_status status = take_config(s, config, port);
+    foliot_status status = apply_config(s, config, port);
     if (status == FOLIOT_STATUS_OK)
         *secure = s;
     else
@@ -169,8 +169,8 @@ static foliot__secure_peer *free_peer(foliot__secure *s, uint64_t now_ns)
     return oldest;
 }
 
-foliot__secure_peer *foliot__secure_take(foliot__secure *s, uint32_t connection,
-                                         foliot__net_address address, uint64_t now_ns)
+foliot__secure_peer *foliot__secure_add(foliot__secure *s, uint32_t connection,
+                                        foliot__net_address address, uint64_t now_ns)
 {
     foliot__secure_peer *p = foliot__secure_find(s, connection) ? NULL : free_peer(s, now_ns);
     if (!p)
@@ -257,9 +257,9 @@ static void keys_in_use(foliot__secure_peer *p, bool listens, uint64_t now_ns)
     foliot__forget(p->keys.to_server, sizeof p->keys.to_server);
 }
 
-uint32_t foliot__secure_take_answer(foliot__secure *s, foliot__secure_peer *p,
-                                    const uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES],
-                                    uint64_t now_ns)
+uint32_t foliot__secure_receive_answer(foliot__secure *s, foliot__secure_peer *p,
+                                       const uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES],
+                                       uint64_t now_ns)
 {
     foliot__share share;
     uint8_t *o = p->opening;

@@ -80,8 +80,8 @@ void foliot__secure_close(foliot__secure *secure); // may be NULL
 // -- peers
 foliot__secure_peer *foliot__secure_find(foliot__secure *secure, uint32_t connection);
 // NULL: the connect id is in use, or there is no room.
-foliot__secure_peer *foliot__secure_take(foliot__secure *secure, uint32_t connection,
-                                         foliot__net_address address, uint64_t now_ns);
+foliot__secure_peer *foliot__secure_add(foliot__secure *secure, uint32_t connection,
+                                        foliot__net_address address, uint64_t now_ns);
 void foliot__secure_release(foliot__secure *secure, foliot__secure_peer *peer);
 // Its slot is gone; its keys stay until then.
 void foliot__secure_linger(foliot__secure *secure, foliot__secure_peer *peer, uint64_t until_ns);
@@ -93,9 +93,9 @@ void foliot__secure_expire(foliot__secure *secure, uint64_t now_ns);
 void foliot__secure_answer(foliot__secure *secure, uint32_t connection, uint64_t cookie,
                            uint64_t now_ns, uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES]);
 // A client that got it makes its keys and its opening. 0, or why it goes no further.
-uint32_t foliot__secure_take_answer(foliot__secure *secure, foliot__secure_peer *peer,
-                                    const uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES],
-                                    uint64_t now_ns);
+uint32_t foliot__secure_receive_answer(foliot__secure *secure, foliot__secure_peer *peer,
+                                       const uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES],
+                                       uint64_t now_ns);
 // A host's: whether that is an opening, by its form alone.
 bool foliot__secure_opening_form(const uint8_t *bytes, size_t length, uint32_t *connection,
                                  uint64_t *cookie);
@@ -126,7 +126,7 @@ uint32_t foliot__secure_show_token(foliot__secure *secure, const char *text,
                                    uint64_t now_s, uint64_t now_ns, foliot_peer_identity *identity);
 void foliot__secure_end_shown(foliot__secure *secure, const foliot_peer_identity *identity);
 // How many were refused by it, since the last call, for what their clients had.
-uint64_t foliot__secure_take_over_client(foliot__secure *secure);
+uint64_t foliot__secure_poll_over_client(foliot__secure *secure);
 uint32_t foliot__secure_show_password(const foliot__secure *secure, const char *password,
                                       foliot_peer_identity *identity);
 

@@ -43,7 +43,7 @@ uint32_t foliot__secure_look_up_token(foliot__secure *s, const foliot_token *tok
     if (verdict == FOLIOT__TOKEN_GOOD && (returns ? !*used : *used && (*used)->answered))
         verdict = FOLIOT__TOKEN_USED;
     if (verdict == FOLIOT__TOKEN_GOOD && !*used &&
-        !(*used = foliot__used_token_take(&s->used->table, now_s)))
+        !(*used = foliot__used_token_reserve(&s->used->table, now_s)))
         verdict = FOLIOT__TOKEN_NO_ROOM;
     switch (verdict) {
     case FOLIOT__TOKEN_GOOD:
@@ -75,9 +75,9 @@ void foliot__secure_remember_token(foliot__used_token *used, const uint8_t *nonc
 }
 
 // With the lock held.
-static uint32_t take_shown(foliot__secure *s, const foliot__client_token *shown,
-                           const uint8_t *return_secret, uint64_t now_s, uint64_t now_ns,
-                           foliot_peer_identity *identity)
+static uint32_t spend_shown(foliot__secure *s, const foliot__client_token *shown,
+                            const uint8_t *return_secret, uint64_t now_s, uint64_t now_ns,
+                            foliot_peer_identity *identity)
 {
     uint8_t keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
     foliot_token *token = &identity->token;
@@ -114,7 +114,7 @@ uint32_t foliot__secure_show_token(foliot__secure *s, const char *text,
     if (foliot__client_token_read(text, &shown) == FOLIOT_STATUS_OK &&
         foliot__secret_given(return_secret)) {
         pthread_mutex_lock(&s->used->lock);
-        reason = take_shown(s, &shown, return_secret, now_s, now_ns, &who);
+        reason = spend_shown(s, &shown, return_secret, now_s, now_ns, &who);
         pthread_mutex_unlock(&s->used->lock);
     }
     foliot__forget(&shown, sizeof shown);
@@ -132,7 +132,7 @@ void foliot__secure_end_shown(foliot__secure *s, const foliot_peer_identity *ide
     pthread_mutex_unlock(&s->used->lock);
 }
 
-uint64_t foliot__secure_take_over_client(foliot__secure *s)
+uint64_t foliot__secure_poll_over_client(foliot__secure *s)
 {
     if (!s->used)
         return 0;

@@ -41,7 +41,7 @@ static void sync_now(foliot__drain *drain)
 // -- one block
 
 // What lies in the ring behind its header, added to `out`.
-static void take_payload(const foliot__drain *drain, const foliot__queued *queued,
+static void copy_payload(const foliot__drain *drain, const foliot__queued *queued,
                          foliot__buffer *out)
 {
     for (size_t done = 0, length; done < queued->length; done += length) {
@@ -72,7 +72,7 @@ static int build_block(foliot__drain *drain, const foliot__queued *queued)
     block->length = drain->state.length = 0;
     foliot__pack_raw(block, no_header, sizeof no_header);
     if (queued->kind == FOLIOT__QUEUED_KEYFRAME) {
-        take_payload(drain, queued, &drain->state);
+        copy_payload(drain, queued, &drain->state);
         if (drain->state.failed || !index_keyframe(drain, queued->tick))
             return ENOMEM;
         size_t state_bytes = queued->length - queued->rules_bytes - queued->note_bytes;
@@ -89,7 +89,7 @@ static int build_block(foliot__drain *drain, const foliot__queued *queued)
                                          (const uint64_t(*)[2])drain->index, drain->index_count,
                                          drain->length);
     } else {
-        take_payload(drain, queued, block);
+        copy_payload(drain, queued, block);
     }
     if (block->failed)
         return ENOMEM;
@@ -164,7 +164,7 @@ static bool drain_one(foliot__drain *drain)
     if (atomic_load(&drain->stopped_errno))
         return false;
     atomic_store(&drain->written_tick, queued.tick);
-    foliot__ring_take(&drain->ring, sizeof queued + queued.length);
+    foliot__ring_drop(&drain->ring, sizeof queued + queued.length);
     if (drain->sync_blocks && ++drain->blocks_unsynced >= drain->sync_blocks)
         sync_now(drain);
     return true;

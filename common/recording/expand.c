@@ -60,7 +60,7 @@ static void append_input(expansion *e, uint32_t player, uint8_t kind)
         foliot__reader_fail(e->r, status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_CORRUPT);
 }
 
-static void take_changes(expansion *e, uint32_t player)
+static void read_changes(expansion *e, uint32_t player)
 {
     foliot__recording_player *known = &e->reader->players[player];
     unsigned mask = (unsigned)unpack_in_range(e, 0, 63);
@@ -102,7 +102,7 @@ static void expand_entry(expansion *e, uint32_t *from)
     bool again = player + 1 == *from; // a second input of the player in one tick
     *from = player + 1;
     if (code != FOLIOT__RECORDING_NONE) {
-        take_changes(e, player);
+        read_changes(e, player);
         if (again && e->reader->players[player].sequence < before)
             foliot__reader_fail(e->r, FOLIOT_STATUS_CORRUPT);
         append_input(e, player,

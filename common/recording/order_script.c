@@ -58,7 +58,7 @@ static void skip_blanks(rest *r)
 }
 
 // The next word, "" if there is none; a longer one is cut. Returns its column, from 0.
-static size_t take_word(rest *r, char word[WORD_BYTES])
+static size_t read_word(rest *r, char word[WORD_BYTES])
 {
     skip_blanks(r);
     const char *begin = r->at;
@@ -109,7 +109,7 @@ static int digit_of(char c)
                                   : -1;
 }
 
-static bool take_bytes(reader *r, const rest *text, size_t column, foliot__scripted_order *order)
+static bool read_bytes(reader *r, const rest *text, size_t column, foliot__scripted_order *order)
 {
     size_t digits = (size_t)(text->end - text->at);
     for (size_t i = 0; i < digits; i++)
@@ -126,7 +126,7 @@ static bool take_bytes(reader *r, const rest *text, size_t column, foliot__scrip
     return true;
 }
 
-static bool take_text(reader *r, const rest *text, size_t column, foliot__scripted_order *order)
+static bool read_text(reader *r, const rest *text, size_t column, foliot__scripted_order *order)
 {
     size_t length = (size_t)(text->end - text->at);
     const char *zero = length ? memchr(text->at, 0, length) : NULL;
@@ -140,7 +140,7 @@ static bool take_text(reader *r, const rest *text, size_t column, foliot__script
 }
 
 // What the order is, and its bytes.
-static bool take_content(reader *r, rest *line, foliot__scripted_order *order)
+static bool read_content(reader *r, rest *line, foliot__scripted_order *order)
 {
     static const struct {
         const char *name;
@@ -152,7 +152,7 @@ static bool take_content(reader *r, rest *line, foliot__scripted_order *order)
                  {"bytes", FOLIOT_ORDER_GAME}};
     const size_t count = sizeof kinds / sizeof kinds[0];
     char word[WORD_BYTES];
-    size_t column = take_word(line, word), i = 0;
+    size_t column = read_word(line, word), i = 0;
     while (i < count && strcmp(word, kinds[i].name) != 0)
         i++;
     if (i == count)
@@ -162,7 +162,7 @@ static bool take_content(reader *r, rest *line, foliot__scripted_order *order)
     while (line->end > line->at && is_blank(line->end[-1]))
         line->end--;
     column = (size_t)(line->at - line->start);
-    return i + 1 == count ? take_bytes(r, line, column, order) : take_text(r, line, column, order);
+    return i + 1 == count ? read_bytes(r, line, column, order) : read_text(r, line, column, order);
 }
 
 static bool read_line(reader *r, const char *text, size_t length)
@@ -179,7 +179,7 @@ static bool read_line(reader *r, const char *text, size_t length)
         r->status = FOLIOT_STATUS_MEMORY;
         return false;
     }
-    size_t column = take_word(&line, word);
+    size_t column = read_word(&line, word);
     if (!foliot__parse_count(word, &tick))
         return bad_word(r, column, word, "a line begins with its tick, a whole number");
     if (tick < before)
@@ -188,7 +188,7 @@ static bool read_line(reader *r, const char *text, size_t length)
     if (r->tick_count > FOLIOT__RECORDING_BLOCK_ORDERS_MAX)
         return complain(r, column, "a tick has at most %d orders",
                         FOLIOT__RECORDING_BLOCK_ORDERS_MAX);
-    column = take_word(&line, word);
+    column = read_word(&line, word);
     if (!foliot__parse_count(word, &player))
         return bad_word(r, column, word, "a player is a whole number");
     if (player >= r->players)
@@ -196,7 +196,7 @@ static bool read_line(reader *r, const char *text, size_t length)
                         (unsigned)r->players);
     foliot__scripted_order order = {.tick = tick, .at = s->length, .player = (uint32_t)player};
     order.sequence = ++r->sequences[player];
-    if (!take_content(r, &line, &order))
+    if (!read_content(r, &line, &order))
         return false;
     s->length += order.length;
     s->orders[s->count++] = order;

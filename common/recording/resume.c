@@ -388,7 +388,7 @@ static bool same_setup(const foliot_replay *replay, const foliot_simulation *sim
 
 // Hands over the instance that was replayed, and not its state: it has all that decides its steps,
 // saved or not.
-static void take_instance(foliot_replay *replay, foliot_simulation *simulation)
+static void move_instance(foliot_replay *replay, foliot_simulation *simulation)
 {
     foliot_hosted_world *replayed = foliot__replay_hosted(replay);
     if (replayed) {
@@ -434,7 +434,7 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
         status = resume_replay(file, replay, config, &sink, &resumed, problem, problem_bytes);
     if (status != FOLIOT_STATUS_OK)
         return refuse_resumption(replay, &sink, status, problem, problem_bytes);
-    take_instance(replay, simulation);
+    move_instance(replay, simulation);
     foliot_replay_close(replay);
     *recording = resumed;
     return FOLIOT_STATUS_OK;

@@ -70,7 +70,7 @@ void foliot__ring_peek(const foliot__ring *ring, void *out, size_t count)
         memcpy((uint8_t *)out + length, ring->bytes, count - length);
 }
 
-void foliot__ring_take(foliot__ring *ring, size_t count)
+void foliot__ring_drop(foliot__ring *ring, size_t count)
 {
     uint64_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);
     atomic_store_explicit(&ring->taken, taken + count, memory_order_release);

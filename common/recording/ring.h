@@ -32,6 +32,6 @@ void foliot__ring_peek(const foliot__ring *ring, void *out, size_t count);
 // The longest piece that lies in one stretch from `skip` on, at most `count`.
 const uint8_t *foliot__ring_piece(const foliot__ring *ring, size_t skip, size_t count,
                                   size_t *length);
-void foliot__ring_take(foliot__ring *ring, size_t count);
+void foliot__ring_drop(foliot__ring *ring, size_t count);
 
 #endif

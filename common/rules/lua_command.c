@@ -29,7 +29,7 @@ static int field_error(lua_State *L, kind_info *kind, field_info *field, const c
 
 // -- the value on the top of the stack as one field
 
-static void take_integer(lua_State *L, kind_info *kind, field_info *field, lua_Integer low,
+static void read_integer(lua_State *L, kind_info *kind, field_info *field, lua_Integer low,
                          lua_Integer high, lua_Integer *value)
 {
     int fits;
@@ -41,7 +41,7 @@ static void take_integer(lua_State *L, kind_info *kind, field_info *field, lua_I
 }
 
 // A word, a flag or the name of a prototype for its number. False if the value is none of these.
-static bool take_word(lua_State *L, uint32_t kind, kind_info *info, field_info *field,
+static bool read_word(lua_State *L, uint32_t kind, kind_info *info, field_info *field,
                       uint32_t *value)
 {
     if (lua_type(L, -1) == LUA_TBOOLEAN && foliot__command_is_flag(kind, field)) {
@@ -69,7 +69,7 @@ static bool take_word(lua_State *L, uint32_t kind, kind_info *info, field_info *
 }
 
 // The number on the stack, as the field's type has it.
-static void take_real(lua_State *L, kind_info *kind, field_info *field, void *values, uint32_t i)
+static void read_real(lua_State *L, kind_info *kind, field_info *field, void *values, uint32_t i)
 {
     if (lua_type(L, -1) != LUA_TNUMBER)
         field_error(L, kind, field, "a number");
@@ -83,10 +83,10 @@ static void take_real(lua_State *L, kind_info *kind, field_info *field, void *va
         ((double *)values)[i] = x;
 }
 
-static void take_reals(lua_State *L, kind_info *kind, field_info *field, void *values)
+static void read_reals(lua_State *L, kind_info *kind, field_info *field, void *values)
 {
     if (field->count == 1) {
-        take_real(L, kind, field, values, 0);
+        read_real(L, kind, field, values, 0);
         return;
     }
     if (lua_type(L, -1) != LUA_TTABLE || lua_rawlen(L, -1) != field->count)
@@ -94,12 +94,12 @@ static void take_reals(lua_State *L, kind_info *kind, field_info *field, void *v
                    (int)field->count);
     for (uint32_t i = 0; i < field->count; i++) {
         lua_rawgeti(L, -1, (lua_Integer)i + 1);
-        take_real(L, kind, field, values, i);
+        read_real(L, kind, field, values, i);
         lua_pop(L, 1);
     }
 }
 
-static void take_text(lua_State *L, uint32_t kind, kind_info *info, field_info *field,
+static void read_text(lua_State *L, uint32_t kind, kind_info *info, field_info *field,
                       const char **text)
 {
     size_t length, room = foliot__command_text_bytes(kind, field);
@@ -111,29 +111,29 @@ static void take_text(lua_State *L, uint32_t kind, kind_info *info, field_info *
                    (int)length, (int)room - 1);
 }
 
-static void take_field(lua_State *L, uint32_t number, kind_info *kind, field_info *field,
+static void read_field(lua_State *L, uint32_t number, kind_info *kind, field_info *field,
                        foliot_command *command)
 {
     void *room = foliot__command_room(command, field);
     lua_Integer n;
     switch (field->type) {
     case FOLIOT_COMMAND_TYPE_u32:
-        if (!take_word(L, number, kind, field, room)) {
-            take_integer(L, kind, field, 0, UINT32_MAX, &n);
+        if (!read_word(L, number, kind, field, room)) {
+            read_integer(L, kind, field, 0, UINT32_MAX, &n);
             *(uint32_t *)room = (uint32_t)n;
         }
         break;
     case FOLIOT_COMMAND_TYPE_i32:
-        take_integer(L, kind, field, INT32_MIN, INT32_MAX, &n);
+        read_integer(L, kind, field, INT32_MIN, INT32_MAX, &n);
         *(int32_t *)room = (int32_t)n;
         break;
     case FOLIOT_COMMAND_TYPE_i64:
-        take_integer(L, kind, field, LUA_MININTEGER, LUA_MAXINTEGER, &n);
+        read_integer(L, kind, field, LUA_MININTEGER, LUA_MAXINTEGER, &n);
         *(int64_t *)room = n;
         break;
     case FOLIOT_COMMAND_TYPE_f32:
     case FOLIOT_COMMAND_TYPE_real:
-        take_reals(L, kind, field, room);
+        read_reals(L, kind, field, room);
         break;
     case FOLIOT_COMMAND_TYPE_f64:
         if (lua_type(L, -1) != LUA_TNUMBER)
@@ -141,15 +141,15 @@ static void take_field(lua_State *L, uint32_t number, kind_info *kind, field_inf
         *(double *)room = lua_tonumber(L, -1);
         break;
     case FOLIOT_COMMAND_TYPE_body:
-        take_integer(L, kind, field, LUA_MININTEGER, LUA_MAXINTEGER, &n);
+        read_integer(L, kind, field, LUA_MININTEGER, LUA_MAXINTEGER, &n);
         ((foliot_body_id *)room)->value = (uint64_t)n;
         break;
     case FOLIOT_COMMAND_TYPE_joint:
-        take_integer(L, kind, field, LUA_MININTEGER, LUA_MAXINTEGER, &n);
+        read_integer(L, kind, field, LUA_MININTEGER, LUA_MAXINTEGER, &n);
         ((foliot_joint_id *)room)->value = (uint64_t)n;
         break;
     case FOLIOT_COMMAND_TYPE_text:
-        take_text(L, number, kind, field, room);
+        read_text(L, number, kind, field, room);
         break;
     }
 }
@@ -219,7 +219,7 @@ static int run_command(lua_State *L)
     for (uint32_t i = 0; i < kind->field_count; i++) {
         lua_pushstring(L, kind->fields[i].name);
         if (lua_rawget(L, 1) != LUA_TNIL) {
-            take_field(L, number, kind, &kind->fields[i], &command);
+            read_field(L, number, kind, &kind->fields[i], &command);
             command.fields |= 1u << i;
             known++;
         }

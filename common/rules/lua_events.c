@@ -147,7 +147,7 @@ static bool game_order(lua_State *L, const foliot_order *order)
 // player's share. A callback that exceeds it is dropped; later orders are not handed over. What an
 // order may allocate does not depend on the share: too much stops the rules, since it cannot be
 // counted alike everywhere, and players choose what comes before an order.
-static void take_speech(lua_State *L, const foliot_order *order, uint64_t *units)
+static void call_speech(lua_State *L, const foliot_order *order, uint64_t *units)
 {
     foliot__lua *lua = foliot__lua_of(L);
     const uint64_t game_units = lua->units, game_bytes = lua->bytes;
@@ -184,14 +184,14 @@ static uint64_t share_of_players(const foliot__lua *lua, const foliot_rules_view
     return share < most ? share : most;
 }
 
-static void take_order(lua_State *L, const foliot_order *order, uint64_t *units)
+static void call_order(lua_State *L, const foliot_order *order, uint64_t *units)
 {
     char name[FOLIOT_ORDER_BYTES_MAX + 1];
     foliot_rules_aim(foliot__lua_of(L)->rules, order);
     switch (order->kind) {
     case FOLIOT_ORDER_GAME:
     case FOLIOT_ORDER_CHAT:
-        take_speech(L, order, units);
+        call_speech(L, order, units);
         break;
     case FOLIOT_ORDER_JOINED:
         snprintf(name, sizeof name, "%.*s", (int)order->length, (const char *)order->bytes);
@@ -206,7 +206,7 @@ static void take_order(lua_State *L, const foliot_order *order, uint64_t *units)
 }
 
 // Orders first: they know the names. Inputs of a host without orders tell the same without them.
-static void take_players(lua_State *L, const foliot_rules_view *view)
+static void call_players(lua_State *L, const foliot_rules_view *view)
 {
     foliot__lua *lua = foliot__lua_of(L);
     const uint64_t share = share_of_players(lua, view);
@@ -216,7 +216,7 @@ static void take_players(lua_State *L, const foliot_rules_view *view)
         if (i == 0 || order->player != view->orders[i - 1].player)
             units = share;
         if (order->player < lua->players_max && order->length <= FOLIOT_ORDER_BYTES_MAX)
-            take_order(L, order, &units);
+            call_order(L, order, &units);
     }
     for (uint32_t i = 0; i < view->input_count; i++) {
         const foliot_input *input = &view->inputs[i];
@@ -307,7 +307,7 @@ static void call_refused(lua_State *L, uint32_t sequence, uint32_t reason)
     call(L, 2, 0);
 }
 
-static void take_events(lua_State *L, const foliot_world *world)
+static void call_events(lua_State *L, const foliot_world *world)
 {
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(world, &count);
@@ -359,7 +359,7 @@ static void push_party(lua_State *L, const foliot_world *world, uint32_t slot, b
     foliot__lua_push_body(L, now ? id_of(world, slot) : id_before(L, world, slot));
 }
 
-static void take_sensors(lua_State *L, const foliot_world *world)
+static void call_sensors(lua_State *L, const foliot_world *world)
 {
     foliot__lua *lua = foliot__lua_of(L);
     if (!is_defined(lua, FOLIOT__LUA_on_sensor))
@@ -378,7 +378,7 @@ static void take_sensors(lua_State *L, const foliot_world *world)
     }
 }
 
-static void take_hits(lua_State *L, const foliot_world *world)
+static void call_hits(lua_State *L, const foliot_world *world)
 {
     uint32_t count;
     if (!is_defined(foliot__lua_of(L), FOLIOT__LUA_on_hit))
@@ -441,7 +441,7 @@ static void call_contact(lua_State *L, const foliot_world *world,
     call(L, arguments, 0);
 }
 
-static void take_contacts(lua_State *L, const foliot_world *world)
+static void call_contacts(lua_State *L, const foliot_world *world)
 {
     foliot__lua *lua = foliot__lua_of(L);
     if (!is_defined(lua, FOLIOT__LUA_on_contact) && !is_defined(lua, FOLIOT__LUA_on_touch))
@@ -459,12 +459,12 @@ static void take_contacts(lua_State *L, const foliot_world *world)
 static int tick_body(lua_State *L)
 {
     const foliot_rules_view *view = foliot__lua_of(L)->view;
-    take_players(L, view);
+    call_players(L, view);
     if (view->world) {
-        take_events(L, view->world);
-        take_sensors(L, view->world);
-        take_hits(L, view->world);
-        take_contacts(L, view->world);
+        call_events(L, view->world);
+        call_sensors(L, view->world);
+        call_hits(L, view->world);
+        call_contacts(L, view->world);
     }
     foliot__lua *lua = foliot__lua_of(L);
     if (lua->units < lua->limits.instructions / LAST_PART)

@@ -82,7 +82,7 @@ static void push_libraries(lua_State *L)
 
 // -- callbacks
 
-static void take_callback(lua_State *L, int i)
+static void keep_callback(lua_State *L, int i)
 {
     foliot__lua *lua = foliot__lua_of(L);
     lua_Debug about;
@@ -156,7 +156,7 @@ static int load_body(lua_State *L)
     foliot__lua_push_globals(L);
     check_names(L);
     for (int i = 0; i < FOLIOT__LUA_CALLBACK_COUNT; i++)
-        take_callback(L, i);
+        keep_callback(L, i);
     foliot__lua_remember_globals(L);
     lua->loaded = true;
     return 0;

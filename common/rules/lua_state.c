@@ -327,7 +327,7 @@ static void start_budget(foliot__lua *lua, uint64_t units, uint64_t allowed_us, 
 }
 
 // What the error object on the stack says.
-static void take_error(foliot__lua *lua)
+static void read_error(foliot__lua *lua)
 {
     const char *text = lua_type(lua->L, -1) == LUA_TSTRING ? lua_tostring(lua->L, -1) : NULL;
     size_t length = strlen(lua->name);
@@ -366,7 +366,7 @@ static bool call_body(foliot__lua *lua, lua_CFunction body, void *context)
     lua_sethook(lua->L, count_hook, LUA_MASKCOUNT, HOOK_STEP);
     bool fine = lua_pcall(lua->L, 1, 0, 0) == LUA_OK;
     if (!fine)
-        take_error(lua);
+        read_error(lua);
     lua_settop(lua->L, 0);
     foliot__lua_look(lua); // the last collection was not looked at
     return fine;

@@ -212,7 +212,7 @@ void foliot_rules_aim(foliot_rules *rules, const foliot_order *order)
 
 // Orders stand by player: the first aims of each are those that its controls had, the last ones
 // stay.
-static void take_aims(foliot_rules *rules, const foliot_rules_view *view, bool first)
+static void apply_aims(foliot_rules *rules, const foliot_rules_view *view, bool first)
 {
     uint32_t taken = UINT32_MAX;
     for (uint32_t i = 0; rules->aims && i < view->order_count; i++) {
@@ -317,13 +317,13 @@ foliot_status foliot_rules_tick(foliot_rules *rules, const foliot_rules_view *vi
     foliot_rules_view seen = *view;
     foliot_status status = keep_past(rules, view, problem, sizeof problem);
     seen.history = view->world ? rules->history : NULL;
-    take_aims(rules, view, true);
+    apply_aims(rules, view, true);
     if (status == FOLIOT_STATUS_OK) {
         rules->open = true;
         status = rules->kind->tick(rules->self, &seen, rules, problem, sizeof problem);
         rules->open = false;
     }
-    take_aims(rules, view, false);
+    apply_aims(rules, view, false);
     if (status == FOLIOT_STATUS_OK && rules->no_memory)
         status = FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK)
@@ -616,7 +616,7 @@ static saved_history read_history(foliot__reader *r, const foliot_rules *rules)
     return saved;
 }
 
-static void take_history(foliot_rules *rules, const saved_history *saved)
+static void restore_history(foliot_rules *rules, const saved_history *saved)
 {
     rules->tick = saved->tick;
     for (uint32_t p = 0; rules->aims && p < rules->scene->players.limit; p++)
@@ -652,7 +652,7 @@ static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
     }
     foliot_history_destroy(rules->history);
     rules->history = history;
-    take_history(rules, &past);
+    restore_history(rules, &past);
     clear_results(rules);
     forget_saved(rules);
     foliot_command_list_destroy(&rules->commands);

@@ -93,7 +93,7 @@ static void check_decorations(builder *b, const yaml_event_t *event, const yaml_
         refuse_node(b, event->start_mark, "tags (!) are not allowed in a scene");
 }
 
-static void take_event(builder *b, const yaml_event_t *event)
+static void apply_event(builder *b, const yaml_event_t *event)
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
@@ -197,7 +197,7 @@ static void build_tree(builder *b, yaml_parser_t *parser, const char *text, size
             return;
         }
         ended = event.type == YAML_STREAM_END_EVENT;
-        take_event(b, &event);
+        apply_event(b, &event);
         yaml_event_delete(&event);
     }
 }

@@ -24,7 +24,7 @@ struct foliot__arena_chunk {
 #define HEADER_BYTES ((sizeof(struct foliot__arena_chunk) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT)
 
 // `bytes` aligned to 16, not cleared. NULL if there is no memory.
-static void *arena_take(foliot__arena *arena, size_t bytes)
+static void *arena_allocate(foliot__arena *arena, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2)
         return NULL;
@@ -117,7 +117,7 @@ void foliot__fault(foliot__reading *reading, foliot_status status, foliot__text_
 
 void *foliot__reading_allocate(foliot__reading *reading, size_t bytes)
 {
-    void *taken = arena_take(&reading->arena, bytes);
+    void *taken = arena_allocate(&reading->arena, bytes);
     if (!taken)
         foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__text_place){1, 1}, NULL,
                       "no memory for a scene of this size");

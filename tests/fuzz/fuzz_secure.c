@@ -42,7 +42,7 @@ static void greet(const uint8_t *data, size_t size, foliot_security security)
         foliot__secure_open(&config, 1, &secure) != FOLIOT_STATUS_OK)
         return;
     foliot__secure_peer *peer =
-        foliot__secure_take(secure, connection, foliot__net_address_of_ip4(1, 1), 1);
+        foliot__secure_add(secure, connection, foliot__net_address_of_ip4(1, 1), 1);
     FOLIOT_ASSERT(peer && !foliot__secure_opening_known(secure, data, size, 1, &reason));
     FOLIOT_ASSERT(foliot__secure_accept(secure, peer, data, size, 1, 1) != 0);
     FOLIOT_ASSERT(foliot__secure_opening_known(secure, data, size, 1, &reason) && reason);
@@ -65,9 +65,9 @@ static void answer(const uint8_t *data, size_t size, foliot_security security)
         return;
     memcpy(&asked, data + 8, sizeof asked);
     foliot__secure_peer *peer =
-        foliot__secure_take(secure, asked, foliot__net_address_of_ip4(1, 1), 1);
+        foliot__secure_add(secure, asked, foliot__net_address_of_ip4(1, 1), 1);
     FOLIOT_ASSERT(peer);
-    if (foliot__secure_take_answer(secure, peer, data, 1) == 0)
+    if (foliot__secure_receive_answer(secure, peer, data, 1) == 0)
         FOLIOT_ASSERT(
             foliot__secure_opening_form(peer->opening, peer->opening_bytes, &connection, &cookie) &&
             connection == asked);

@@ -157,7 +157,7 @@ static void answers_that_nobody_asked_for_walk_no_queue(void **state)
                                          .packets = {answer},
                                          .lengths = {sizeof answer},
                                          .kinds = {FOLIOT__RAW_PATH}};
-        foliot__enet_take_item(host, s, &datagram, 0, 45, clock_now_ns());
+        foliot__enet_receive_item(host, s, &datagram, 0, 45, clock_now_ns());
         assert_int_equal(s->peer->mtu, found + 1);
     }
     s->peer->mtu = found;

@@ -34,7 +34,7 @@ static void bytes_come_out_in_order(void **state)
             const uint8_t *piece = foliot__ring_piece(&ring, at, count - at, &length);
             assert_memory_equal(piece, bytes + at, length);
         }
-        foliot__ring_take(&ring, count);
+        foliot__ring_drop(&ring, count);
         taken = (uint8_t)(taken + count);
     }
     foliot__ring_free(&ring);
@@ -51,7 +51,7 @@ static void an_empty_ring_begins_anew(void **state)
         assert_true(foliot__ring_put(&ring, block, 16, block, sizeof block));
         assert_ptr_equal(foliot__ring_piece(&ring, 0, 716, &length), ring.bytes);
         assert_int_equal(length, 716);
-        foliot__ring_take(&ring, 716);
+        foliot__ring_drop(&ring, 716);
     }
     foliot__ring_free(&ring);
 }

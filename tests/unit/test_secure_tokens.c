@@ -162,10 +162,10 @@ static uint32_t open_by_hand(foliot__secure *host, foliot__secure *client, uint3
 {
     static const foliot__net_address from = {.port = 9};
     uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES];
-    foliot__secure_peer *own = foliot__secure_take(client, connection, from, 1),
-                        *theirs = foliot__secure_take(host, connection, from, 1);
+    foliot__secure_peer *own = foliot__secure_add(client, connection, from, 1),
+                        *theirs = foliot__secure_add(host, connection, from, 1);
     foliot__secure_answer(host, connection, 3, 1, answer);
-    assert_int_equal(foliot__secure_take_answer(client, own, answer, 1), 0);
+    assert_int_equal(foliot__secure_receive_answer(client, own, answer, 1), 0);
     uint32_t reason = foliot__secure_accept(host, theirs, own->opening, own->opening_bytes, 1,
                                             (uint64_t)time(NULL));
     if (!reason)
@@ -178,10 +178,10 @@ static foliot__secure_peer *accept_by_hand(foliot__secure *host, foliot__secure 
 {
     static const foliot__net_address from = {.port = 9};
     uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES];
-    foliot__secure_peer *theirs = foliot__secure_take(host, connection, from, 1);
-    *own = foliot__secure_take(client, connection, from, 1);
+    foliot__secure_peer *theirs = foliot__secure_add(host, connection, from, 1);
+    *own = foliot__secure_add(client, connection, from, 1);
     foliot__secure_answer(host, connection, 3, 1, answer);
-    check_eq(foliot__secure_take_answer(client, *own, answer, 1), 0u);
+    check_eq(foliot__secure_receive_answer(client, *own, answer, 1), 0u);
     check_eq(foliot__secure_accept(host, theirs, (*own)->opening, (*own)->opening_bytes, 1,
                                    (uint64_t)time(NULL)),
              0u);
@@ -233,7 +233,7 @@ static void who_has_no_token_keeps_nobody_out(void **state)
     foliot__secure *host = open_end(true, FOLIOT_SECURITY_TOKEN),
                    *honest = open_end(false, FOLIOT_SECURITY_TOKEN);
     foliot__secure_peer *own, *theirs = accept_by_hand(host, honest, 5, &own);
-    foliot__secure_peer *foe = foliot__secure_take(host, 6, from, 1);
+    foliot__secure_peer *foe = foliot__secure_add(host, 6, from, 1);
     memcpy(opening, own->opening, own->opening_bytes);
     opening[own->opening_bytes - 20]++; // the sealed token is none any more
     for (uint32_t i = 0; i < ATTACKS; i++) {
@@ -266,7 +266,7 @@ static void garbage_costs_no_look_at_used_tokens(void **state)
                    *honest = open_end(false, FOLIOT_SECURITY_TOKEN);
     foliot__secure_peer *own, *theirs = accept_by_hand(host, honest, 5, &own);
     assert_non_null(theirs);
-    foliot__secure_peer *foe = foliot__secure_take(host, 6, from, 1);
+    foliot__secure_peer *foe = foliot__secure_add(host, 6, from, 1);
     memcpy(opening, own->opening, own->opening_bytes);
     opening[own->opening_bytes - 20]++; // the sealed token is none any more
     foliot_used_tokens *used = host->used;
@@ -318,7 +318,7 @@ static void passwords_are_not_guessed_without_end(void **state)
                    *client = open_end(false, FOLIOT_SECURITY_PASSWORD);
     foliot__secure_peer *own, *theirs = accept_by_hand(host, client, 5, &own);
     assert_non_null(theirs);
-    foliot__secure_peer *foe = foliot__secure_take(host, 6, from, 1);
+    foliot__secure_peer *foe = foliot__secure_add(host, 6, from, 1);
     memcpy(opening, own->opening, own->opening_bytes);
     memset(opening + 22, 255, 32); // no point of the curve: judged at once
     for (uint32_t i = 0; i < GUESSES; i++) {
@@ -344,7 +344,7 @@ static void a_thief_cannot_come_back_by_a_secret_that_was_never_given(void **sta
                    *client = open_end(false, FOLIOT_SECURITY_TOKEN),
                    *thief = open_end(false, FOLIOT_SECURITY_TOKEN);
     check_eq(open_by_hand(host, client, 5), 0u);
-    foliot__secure_peer *zeros = foliot__secure_take(thief, 1, (foliot__net_address){0}, 1);
+    foliot__secure_peer *zeros = foliot__secure_add(thief, 1, (foliot__net_address){0}, 1);
     zeros->opening_bytes = 1; // it believes that it was let in, by a connection that left zeros
     foliot__secure_confirm(thief, zeros);
     check_eq(open_by_hand(host, thief, 6), (uint32_t)FOLIOT_DISCONNECT_TOKEN_USED);
@@ -429,7 +429,7 @@ static void what_is_shown_counts_for_its_client(void **state)
     client = (foliot__secure_close(client), open_end(false, FOLIOT_SECURITY_TOKEN));
     check_eq(open_by_hand(host, client, 5), FOLIOT__OVER_CLIENT);
     check_eq(show(host, stage_token, 1, 0, &who), (uint32_t)FOLIOT_DISCONNECT_FULL);
-    check_eq(foliot__secure_take_over_client(host), 1u);
+    check_eq(foliot__secure_poll_over_client(host), 1u);
     foliot__secure_end_shown(host, &held[0]);
     foliot__secure_end_shown(host, &held[0]); // once is enough
     client = (foliot__secure_close(client), open_end(false, FOLIOT_SECURITY_TOKEN));

@@ -65,7 +65,7 @@ static void span_of(const foliot__distance_link *link, foliot__v3 x, double d[3]
     d[2] = (anchored ? link->anchor[2] : x.z[b]) - x.z[a];
 }
 
-static void take_directions(const rods *r, foliot__v3 x)
+static void compute_directions(const rods *r, foliot__v3 x)
 {
     for (uint32_t i = 0; i < r->count; i++) {
         double d[3];
@@ -197,7 +197,7 @@ void foliot__shake(const foliot__step *step, foliot__v3 x_before, foliot__v3 x, 
                    double duration)
 {
     rods r = rods_of(step->world);
-    take_directions(&r, x_before);
+    compute_directions(&r, x_before);
     double worst = length_errors(&r, x), last = 2 * worst;
     for (int k = 0; k < OUTER_MAX && worst > SHAKE_TOLERANCE && worst <= last * PROGRESS; k++) {
         solve_multipliers(&r);
@@ -225,7 +225,7 @@ static double speed_errors(const rods *r, foliot__v3 v)
 void foliot__rattle(const foliot__step *step, foliot__v3 x, foliot__v3 v)
 {
     rods r = rods_of(step->world);
-    take_directions(&r, x);
+    compute_directions(&r, x);
     double worst = speed_errors(&r, v), last = 2 * worst;
     for (int k = 0; k < OUTER_MAX && worst > 0 && worst <= last * PROGRESS; k++) {
         solve_multipliers(&r);

@@ -45,7 +45,7 @@ static bool all_started(const foliot__step *step)
 }
 
 // u := (x - previous) / dt_before; what does not move has none.
-static void take_differences(const foliot__step *step, double dt_before, foliot__v3 u)
+static void compute_differences(const foliot__step *step, double dt_before, foliot__v3 u)
 {
     foliot_world *world = step->world;
     foliot__v3 x = foliot__position(world), p = foliot__previous(world);
@@ -59,7 +59,7 @@ static void take_differences(const foliot__step *step, double dt_before, foliot_
 }
 
 // Dampers see kinematic bodies move.
-static void take_kinematic(const foliot__step *step, foliot__v3 u)
+static void copy_kinematic(const foliot__step *step, foliot__v3 u)
 {
     foliot_world *world = step->world;
     foliot__v3 v = foliot__velocity(world);
@@ -160,8 +160,8 @@ static void advance_verlet(const foliot__step *step, double dt_before, double du
     foliot_world *world = step->world;
     foliot__v3 u = foliot__scratch_vector(world, MEAN), u0 = foliot__scratch_vector(world, BEFORE);
     bool all = all_started(step);
-    take_differences(step, dt_before, u);
-    take_kinematic(step, u);
+    compute_differences(step, dt_before, u);
+    copy_kinematic(step, u);
     if (!all)
         start_by_taylor(step, duration, u);
     foliot__copy(u0, u, foliot__lanes(world));

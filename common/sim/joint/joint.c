@@ -372,7 +372,7 @@ static void solve_positions(const foliot_world *world, foliot__solver_body *bodi
 }
 
 // `taken` := the velocity that the solver has without what the joints added in the soft phase.
-static void take_velocity_without_joints(foliot__joints *j, const foliot__solver_body *bodies,
+static void save_velocity_without_joints(foliot__joints *j, const foliot__solver_body *bodies,
                                          const foliot__island *island)
 {
     for (uint32_t i = 0; i < island->bodies; i++) {
@@ -412,7 +412,7 @@ static void begin_velocities(const foliot_world *world, foliot__solver_body *bod
 {
     static const double none[6];
     if (!island->rough)
-        take_velocity_without_joints(j, bodies, island);
+        save_velocity_without_joints(j, bodies, island);
     clear_friction(j, island);
     for (uint32_t k = 0; k < island->bodies && island->rough; k++)
         write_body(bodies, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,

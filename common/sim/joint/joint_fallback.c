@@ -29,7 +29,7 @@ static void limit_turn(double velocity[6], double h)
 }
 
 // `taken` := the motion of the substep so far, contacts included.
-static void take_motion(foliot__joint_body *body, const foliot_world *world, double h)
+static void save_motion(foliot__joint_body *body, const foliot_world *world, double h)
 {
     foliot__pose end = foliot__pose_of(world, body->slot);
     foliot__pose_move(&end, body->moved, h);
@@ -49,7 +49,7 @@ static void follow_velocity(foliot__joint_body *body, const foliot_world *world,
     foliot__pose_velocity(&smooth, &end, h, body->moved);
 }
 
-static void take_step(foliot__joints *j, const foliot__island *island, double h)
+static void apply_step(foliot__joints *j, const foliot__island *island, double h)
 {
     double turn2 = 0;
     for (uint32_t i = 0; i < island->bodies; i++) {
@@ -95,7 +95,7 @@ static double correct_positions(foliot__joints *j, const foliot_world *world,
         if (worst < SHARP || k == CORRECTIONS)
             return worst;
         foliot__island_solve(j, island, h);
-        take_step(j, island, h);
+        apply_step(j, island, h);
     }
 }
 
@@ -143,7 +143,7 @@ void foliot__island_solve_fallback(foliot__joints *j, const foliot_world *world,
 {
     // The rows are still those of the start.
     for (uint32_t i = 0; i < island->bodies; i++)
-        take_motion(&j->bodies[island->body + i], world, h);
+        save_motion(&j->bodies[island->body + i], world, h);
     if (try_velocities(j, world, island, h, false) <= ROUGH)
         return;
     linearise_at_start(j, world, island, h);

@@ -288,7 +288,7 @@ typedef struct arena {
     size_t at;
 } arena;
 
-static void *arena_take(arena *a, size_t bytes)
+static void *arena_allocate(arena *a, size_t bytes)
 {
     void *taken = a->base ? a->base + a->at : NULL;
     a->at += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -333,7 +333,7 @@ static const foliot_body_definition *read_bodies(foliot__reader *r, arena *a, ar
 {
     *count = checked_count(r, *count, count_max, 1 + MASK_BYTES);
     foliot_body_definition body = foliot_body_definition_default(), *kept;
-    kept = arena_take(a, *count * sizeof body);
+    kept = arena_allocate(a, *count * sizeof body);
     for (uint32_t i = 0; i < *count && r->status == FOLIOT_STATUS_OK; i++) {
         body.name = read_text(r, names);
         read_record(r, body_fields, &body);
@@ -349,7 +349,7 @@ static void read_forces(foliot__reader *r, arena *a, foliot_scene *scene)
     for (unsigned kind = 0; kind < FORCE_KINDS; kind++)
         before[kind] = foliot_force_definition_default((foliot_force_kind)kind);
     scene->force_count = read_count(r, FOLIOT_FORCES_MAX, 1 + MASK_BYTES);
-    kept = arena_take(a, scene->force_count * sizeof *kept);
+    kept = arena_allocate(a, scene->force_count * sizeof *kept);
     for (uint32_t i = 0; i < scene->force_count && r->status == FOLIOT_STATUS_OK; i++) {
         uint8_t kind = foliot__read_u8(r);
         if (kind >= FORCE_KINDS) {
@@ -369,7 +369,7 @@ static void read_constraints(foliot__reader *r, arena *a, foliot_scene *scene)
                                      FOLIOT_CONSTRAINT_DISTANCE),
                                  *kept;
     scene->constraint_count = read_count(r, FOLIOT_CONSTRAINTS_MAX, MASK_BYTES);
-    kept = arena_take(a, scene->constraint_count * sizeof *kept);
+    kept = arena_allocate(a, scene->constraint_count * sizeof *kept);
     for (uint32_t i = 0; i < scene->constraint_count && r->status == FOLIOT_STATUS_OK; i++) {
         read_record(r, constraint_fields, &one);
         if (kept)
@@ -386,7 +386,7 @@ static void read_players(foliot__reader *r, arena *a, foliot_players_definition 
     read_record(r, players_fields, players);
     read_record(r, body_fields, &players->body);
     players->position_count = read_count(r, FOLIOT_BODIES_MAX, 3 * sizeof(double));
-    double(*kept)[3] = arena_take(a, players->position_count * sizeof *kept);
+    double(*kept)[3] = arena_allocate(a, players->position_count * sizeof *kept);
     for (uint32_t i = 0; i < players->position_count; i++)
         for (unsigned k = 0; k < 3; k++) {
             double value = foliot__read_f64(r);
@@ -432,7 +432,7 @@ foliot_status foliot__scene_decode_into(const uint8_t *bytes, size_t length, siz
     arena measured = {NULL, 0}, names = {NULL, 0};
     foliot_scene scene;
     foliot__reader r = foliot__reader_of(bytes, length);
-    arena_take(&measured, sizeof scene);
+    arena_allocate(&measured, sizeof scene);
     read_scene(&r, &measured, &names, &scene);
     if (r.status != FOLIOT_STATUS_OK)
         return r.status;
@@ -440,7 +440,7 @@ foliot_status foliot__scene_decode_into(const uint8_t *bytes, size_t length, siz
     if (!block)
         return FOLIOT_STATUS_MEMORY;
     arena a = {block, 0}, kept_names = {block + measured.at, 0};
-    foliot_scene *kept = arena_take(&a, sizeof *kept);
+    foliot_scene *kept = arena_allocate(&a, sizeof *kept);
     r = foliot__reader_of(bytes, length);
     read_scene(&r, &a, &kept_names, kept);
     FOLIOT_ASSERT(r.status == FOLIOT_STATUS_OK && a.at == measured.at && kept_names.at == names.at);

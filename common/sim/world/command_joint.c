@@ -51,13 +51,13 @@ static bool fixed(const foliot_world *world, uint32_t slot)
 
 // -- what is given
 
-static void take(double *to, double from, uint32_t given)
+static void apply(double *to, double from, uint32_t given)
 {
     if (given)
         *to = from;
 }
 
-static void take_vector(double to[3], const double from[3], uint32_t given)
+static void apply_vector(double to[3], const double from[3], uint32_t given)
 {
     if (given)
         memcpy(to, from, 3 * sizeof *to);
@@ -67,7 +67,7 @@ static foliot_constraint_definition read_joint(const foliot_command *c)
 {
     foliot_constraint_definition d =
         foliot_constraint_definition_default((foliot_constraint_kind)c->as.joint.kind);
-#define TAKE(name) take(&d.name, (double)c->as.joint.name, GIVEN(c, joint, name));
+#define TAKE(name) apply(&d.name, (double)c->as.joint.name, GIVEN(c, joint, name));
     TAKE(length)
     TAKE(length_min)
     TAKE(angle_min)
@@ -77,8 +77,8 @@ static foliot_constraint_definition read_joint(const foliot_command *c)
     TAKE(break_force)
     TAKE(break_torque)
 #undef TAKE
-    take_vector(d.anchor_a, c->as.joint.anchor_a, GIVEN(c, joint, anchor_a));
-    take_vector(d.anchor_b, c->as.joint.anchor_b, GIVEN(c, joint, anchor_b));
+    apply_vector(d.anchor_a, c->as.joint.anchor_a, GIVEN(c, joint, anchor_a));
+    apply_vector(d.anchor_b, c->as.joint.anchor_b, GIVEN(c, joint, anchor_b));
     for (unsigned k = 0; GIVEN(c, joint, axis) && k < 3; k++)
         d.axis[k] = (double)c->as.joint.axis[k];
     d.collides = GIVEN(c, joint, collides) && c->as.joint.collides != 0;
@@ -212,7 +212,7 @@ reason foliot__command_set_joint(foliot_world *world, const foliot_command *c)
     if (index < world->scene_constraints)
         return FOLIOT_COMMAND_REASON_motion;
     foliot_constraint_definition d = foliot__constraint(world)[index];
-#define TAKE(name) take(&d.name, (double)c->as.set_joint.name, GIVEN(c, set_joint, name));
+#define TAKE(name) apply(&d.name, (double)c->as.set_joint.name, GIVEN(c, set_joint, name));
     TAKE(length)
     TAKE(length_min)
     TAKE(angle_min)

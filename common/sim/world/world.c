@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-static void take_settings(foliot_world *world, const foliot_scene *scene)
+static void copy_settings(foliot_world *world, const foliot_scene *scene)
 {
     world->dt = scene->dt;
     memcpy(world->gravity, scene->gravity, sizeof world->gravity);
@@ -56,7 +56,7 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
     world->state_fields = foliot__state_fields(world);
 }
 
-static void take_tables(foliot_world *world, const foliot_scene *scene)
+static void copy_tables(foliot_world *world, const foliot_scene *scene)
 {
     foliot_force_definition gravity = foliot_force_definition_default(FOLIOT_FORCE_UNIFORM);
     memcpy(gravity.as.uniform.acceleration, scene->gravity, sizeof scene->gravity);
@@ -108,7 +108,7 @@ foliot_status foliot__world_outline(foliot_world *outline, const foliot_world_co
         status = foliot__head_init(outline, config);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    take_settings(outline, scene);
+    copy_settings(outline, scene);
     outline->scene_bodies = outline->body_count = scene->body_count;
     outline->scene_constraints = outline->constraint_count = scene->constraint_count;
     return FOLIOT_STATUS_OK;
@@ -123,8 +123,8 @@ static foliot_status init_world(void *block, size_t bytes, const foliot_world_co
     if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_world *world = block;
-    take_settings(world, scene);
-    take_tables(world, scene);
+    copy_settings(world, scene);
+    copy_tables(world, scene);
     world->scene_bodies = world->body_count = scene->body_count;
     for (uint32_t i = 0; i < scene->body_count; i++)
         foliot__body_write(world, i, &scene->bodies[i], scene->bodies[i].position, 0);
