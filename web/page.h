@@ -119,7 +119,7 @@ bool web_socket_received(foliot_delivery delivery, uint32_t path, const uint8_t 
 // Before the client is made.
 void web_kind_configure(foliot_client_config *config);
 // Whether what a datagram begins with can be read now; if not it counts as lost.
-bool web_kind_takes(uint8_t packet);
+bool web_kind_reads(uint8_t packet);
 // After each update. NULL: there is no client any more.
 void web_kind_updated(foliot_client *client);
 // What the page tells of it: members of the object that is open.

@@ -30,7 +30,7 @@ void web_kind_configure(foliot_client_config *config)
     config->clock = clock_ns;
 }
 
-bool web_kind_takes(uint8_t packet)
+bool web_kind_reads(uint8_t packet)
 {
     (void)packet;
     return true;

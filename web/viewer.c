@@ -138,7 +138,7 @@ WEB_EXPORT(received) int web_received(uint32_t length)
         return 0;
     foliot_delivery delivery =
         block[0] == RELIABLE ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
-    if (delivery == FOLIOT_DELIVERY_UNRELIABLE && length > 1 && !web_kind_takes(block[1]))
+    if (delivery == FOLIOT_DELIVERY_UNRELIABLE && length > 1 && !web_kind_reads(block[1]))
         return 0;
     return web_socket_received(delivery, block[0] == BY_CHANNEL, block + 1, length - 1);
 }

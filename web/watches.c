@@ -27,7 +27,7 @@ WEB_EXPORT(tables_come) int web_tables_come(uint32_t bytes)
     return tables_here;
 }
 
-bool web_kind_takes(uint8_t packet)
+bool web_kind_reads(uint8_t packet)
 {
     static uint32_t asked;
     if (packet == FOLIOT__PARTIAL_PACKET && !tables_here && asked++ % ASK_EVERY == 0)

@@ -89,8 +89,8 @@ extern const foliot__action foliot__actions[]; // a NULL method ends them
 // Adds the routes to a table that ends with an empty one and has room.
 void foliot__admin_add_routes(foliot__http_route *routes, uint32_t capacity);
 // A request of one of its routes, from the thread of whatever service it came to.
-void foliot__admin_take(struct foliot__app *app, foliot__http *http,
-                        const foliot__http_request *request);
+void foliot__admin_receive(struct foliot__app *app, foliot__http *http,
+                           const foliot__http_request *request);
 int foliot__admin_open(struct foliot__app *app);    // behind the loop; an exit code
 void foliot__admin_start(struct foliot__app *app);  // the server is there
 void foliot__admin_update(struct foliot__app *app); // after each update: what waits is tried again

@@ -134,7 +134,7 @@ static void forget_former(foliot__app *a, const foliot__hosted *fresh)
 }
 
 // NULL: it is not hosted.
-static foliot__hosted *take_place(foliot__call *c)
+static foliot__hosted *add_hosted(foliot__call *c)
 {
     foliot__app *a = c->app;
     foliot__hosted *place = has_ended(a, c->name) ? free_slot(a) : NULL;
@@ -158,7 +158,7 @@ static foliot__outcome finish_session(foliot__call *c)
     foliot__app *a = c->app;
     char line[1200];
     a->admin.opening = false;
-    foliot__hosted *place = c->status == 200 ? take_place(c) : NULL;
+    foliot__hosted *place = c->status == 200 ? add_hosted(c) : NULL;
     if (!place) {
         c->status = c->status == 200 ? 409 : c->status;
         foliot__call_discard_hosted(c);
@@ -291,7 +291,7 @@ void foliot__work_record(foliot__call *c)
 }
 
 // Takes the recording from the session, to be closed on the worker. AGAIN while a step runs.
-static foliot__outcome take_recording(foliot__call *c, foliot__hosted *h)
+static foliot__outcome detach_recording(foliot__call *c, foliot__hosted *h)
 {
     foliot_status status = foliot_server_set_recording(c->app->server, c->session, NULL);
     if (status == FOLIOT_STATUS_AGAIN)
@@ -325,7 +325,7 @@ foliot__outcome foliot__act_stop_recording(foliot__call *c)
         return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->session);
     if (!h->recording)
         return foliot__call_fail(c, 409, "the session is not recorded");
-    return take_recording(c, h);
+    return detach_recording(c, h);
 }
 
 void foliot__work_stop_recording(foliot__call *c)
@@ -347,7 +347,7 @@ static foliot__outcome clean(foliot__call *c)
     if (!c->recording && (!h || !has_ended(c->app, c->session)))
         return FOLIOT__CALL_DONE; // another goes on under its name
     if (c->stage == 0)
-        return take_recording(c, h);
+        return detach_recording(c, h);
     if (c->recording)
         (void)recording_ended(c);
     if (!h || !has_ended(c->app, c->session))

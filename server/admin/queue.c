@@ -131,7 +131,7 @@ void foliot__admin_update(foliot__app *a)
 
 // -- the HTTP thread
 
-void foliot__admin_take(foliot__app *a, foliot__http *http, const foliot__http_request *request)
+void foliot__admin_receive(foliot__app *a, foliot__http *http, const foliot__http_request *request)
 {
     char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES];
     const foliot__action *action = foliot__actions;
@@ -156,10 +156,10 @@ void foliot__admin_take(foliot__app *a, foliot__http *http, const foliot__http_r
     }
 }
 
-static void take_request(void *user, const foliot__http_request *request)
+static void receive_request(void *user, const foliot__http_request *request)
 {
     foliot__app *a = user;
-    foliot__admin_take(a, a->front.http, request);
+    foliot__admin_receive(a, a->front.http, request);
 }
 
 // -- life
@@ -170,7 +170,7 @@ void foliot__admin_add_routes(foliot__http_route *routes, uint32_t capacity)
     while (routes[at].method)
         at++;
     for (const foliot__action *a = foliot__actions; a->method && at + 1 < capacity; a++)
-        routes[at++] = (foliot__http_route){a->method, a->path, take_request, true};
+        routes[at++] = (foliot__http_route){a->method, a->path, receive_request, true};
     routes[at] = (foliot__http_route){0};
 }
 

@@ -45,7 +45,7 @@ void foliot__http_answer(foliot__http *http, uint64_t request, int status, const
     foliot__http_cancel(http);
 }
 
-static void take_answers(foliot__http *http)
+static void send_answers(foliot__http *http)
 {
     uv_mutex_lock(&http->mutex);
     foliot__http_waiting *waiting = http->first;
@@ -120,7 +120,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
         foliot__http_close_connection(wsi);
         return 0;
     case LWS_CALLBACK_EVENT_WAIT_CANCELLED:
-        take_answers(http);
+        send_answers(http);
         return 0;
     default:
         return foliot__http_on_request(wsi, reason, user, in, length);
@@ -130,7 +130,7 @@ static int on_event(struct lws *wsi, enum lws_callback_reasons reason, void *use
 void foliot__http_serve(void *user)
 {
     foliot__http *http = user;
-    take_answers(http);
+    send_answers(http);
     while (!atomic_load(&http->stopping)) {
         // Reads the next request once the whole answer is out. Earlier the library would have to
         // keep it.

@@ -29,7 +29,7 @@ static uint64_t payload_length(const foliot__frames *f)
     return value;
 }
 
-static uint16_t take_frames(foliot__frames *f, const uint8_t *bytes, size_t length, uint64_t now_ns)
+static uint16_t read_frames(foliot__frames *f, const uint8_t *bytes, size_t length, uint64_t now_ns)
 {
     for (size_t at = 0; at < length;) {
         if (f->left > 0) {
@@ -53,10 +53,10 @@ static uint16_t take_frames(foliot__frames *f, const uint8_t *bytes, size_t leng
     return 0;
 }
 
-uint16_t foliot__frames_take(foliot__frames *f, const uint8_t *bytes, size_t length,
+uint16_t foliot__frames_read(foliot__frames *f, const uint8_t *bytes, size_t length,
                              uint64_t now_ns)
 {
-    return f->refused ? f->refused : (f->refused = take_frames(f, bytes, length, now_ns));
+    return f->refused ? f->refused : (f->refused = read_frames(f, bytes, length, now_ns));
 }
 
 void foliot__frames_begin(foliot__frames *f)

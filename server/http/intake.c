@@ -264,7 +264,7 @@ static void read_head(foliot__intake *in)
     in->state = FOLIOT__INTAKE_GIVE;
 }
 
-size_t foliot__intake_take_head(foliot__intake *in, const uint8_t *bytes, size_t length)
+size_t foliot__intake_read_head(foliot__intake *in, const uint8_t *bytes, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
         uint8_t c = bytes[i], before = in->head_bytes ? in->head[in->head_bytes - 1] : 0;
@@ -301,7 +301,7 @@ size_t foliot__intake_give(foliot__intake *in, uint8_t *bytes, size_t length)
     return count;
 }
 
-void foliot__intake_take_body(foliot__intake *in, size_t length)
+void foliot__intake_read_body(foliot__intake *in, size_t length)
 {
     in->left -= length;
     if (in->left == 0)
@@ -387,7 +387,7 @@ static ssize_t read_of_head(int descriptor, foliot__intake *in, uint8_t *bytes, 
     ssize_t got = recvfrom(descriptor, piece, sizeof piece, MSG_PEEK | MSG_DONTWAIT, NULL, NULL);
     if (got <= 0)
         return got;
-    size_t taken = foliot__intake_take_head(in, piece, (size_t)got);
+    size_t taken = foliot__intake_read_head(in, piece, (size_t)got);
     (void)!recvfrom(descriptor, piece, taken, MSG_DONTWAIT, NULL, NULL);
     foliot__forget(piece, (size_t)got);
     if (in->status) {
@@ -441,7 +441,7 @@ static ssize_t read_frames(int descriptor, foliot__frames *frames, void *bytes, 
         return got;
     uint64_t now_ns = foliot__clock_now_ns();
     bool refused = frames->refused;
-    uint16_t code = foliot__frames_take(frames, bytes, (size_t)got, now_ns);
+    uint16_t code = foliot__frames_read(frames, bytes, (size_t)got, now_ns);
     if (!code)
         return got;
     if (!refused) {
@@ -466,7 +466,7 @@ ssize_t recv(int descriptor, void *bytes, size_t length, int flags)
         length = length < in->left ? length : (size_t)in->left;
         ssize_t got = recvfrom(descriptor, bytes, length, flags, NULL, NULL);
         if (got > 0)
-            foliot__intake_take_body(in, (size_t)got);
+            foliot__intake_read_body(in, (size_t)got);
         return got;
     }
     case FOLIOT__INTAKE_FRAMES:

@@ -30,7 +30,7 @@ typedef struct foliot__frames {
 } foliot__frames;
 
 // What came next. Returns 0, or the close code to refuse it with.
-uint16_t foliot__frames_take(foliot__frames *frames, const uint8_t *bytes, size_t length,
+uint16_t foliot__frames_read(foliot__frames *frames, const uint8_t *bytes, size_t length,
                              uint64_t now_ns);
 // Frames come from now on.
 void foliot__frames_begin(foliot__frames *frames);
@@ -72,11 +72,11 @@ void foliot__intake_close(foliot__intake *intake);
 
 // The next bytes of a head. Returns how many of them belong to it; `state` is GIVE with the last,
 // or `status` is set.
-size_t foliot__intake_take_head(foliot__intake *intake, const uint8_t *bytes, size_t length);
+size_t foliot__intake_read_head(foliot__intake *intake, const uint8_t *bytes, size_t length);
 // Some of the head, or 0: all was given.
 size_t foliot__intake_give(foliot__intake *intake, uint8_t *bytes, size_t length);
 // So many bytes of the body were read.
-void foliot__intake_take_body(foliot__intake *intake, size_t length);
+void foliot__intake_read_body(foliot__intake *intake, size_t length);
 // The answer is out: the next head may come.
 void foliot__intake_next(foliot__intake *intake);
 // The answer made a WebSocket of it.

@@ -126,7 +126,7 @@ void foliot__browser_flush(foliot__app *a)
     if (!a->browsers.web)
         return;
     foliot__web_flush(a->browsers.web);
-    while (foliot__web_take_note(a->browsers.web, text, sizeof text))
+    while (foliot__web_poll_note(a->browsers.web, text, sizeof text))
         foliot__log_note("browsers", text);
 }
 

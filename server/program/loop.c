@@ -104,7 +104,7 @@ static void update(foliot__app *a)
         }
     foliot_server_update(a->server, foliot__clock_now_ns());
     foliot__step_workers_wake(a->workers);
-    foliot__step_workers_take_durations(a->workers, note_duration, a);
+    foliot__step_workers_drain_durations(a->workers, note_duration, a);
     foliot__browser_flush(a);
     foliot_server_event event;
     while (foliot_server_poll(a->server, &event)) {

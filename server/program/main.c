@@ -117,7 +117,7 @@ static int check_choices(foliot__server_choices *choices, const foliot__argument
         code = foliot__security_check(choices, arguments);
     return code ? code
                 : foliot__check_sessions(choices, arguments,
-                                         foliot__life_takes_orders(choices->process.life_cycle));
+                                         foliot__life_has_orders(choices->process.life_cycle));
 }
 
 static int host(foliot__server_choices *choices, const foliot__arguments *arguments)

@@ -27,7 +27,7 @@ struct foliot__pool {
     atomic_uint next;
 };
 
-static void take_part(foliot__pool *pool)
+static void run_tasks(foliot__pool *pool)
 {
     for (;;) {
         uint32_t index = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
@@ -50,7 +50,7 @@ static void worker(void *user)
             break;
         seen = pool->round;
         uv_mutex_unlock(&pool->mutex);
-        take_part(pool);
+        run_tasks(pool);
         uv_mutex_lock(&pool->mutex);
         if (--pool->busy == 0)
             uv_cond_signal(&pool->idle);
@@ -115,7 +115,7 @@ void foliot__pool_run(void *user, uint32_t count, void (*task)(void *context, ui
     pool->round++;
     uv_cond_broadcast(&pool->work);
     uv_mutex_unlock(&pool->mutex);
-    take_part(pool);
+    run_tasks(pool);
     uv_mutex_lock(&pool->mutex);
     while (pool->busy > 0)
         uv_cond_wait(&pool->idle, &pool->mutex);

@@ -266,7 +266,7 @@ int foliot__app_open_transport(foliot__app *a)
     if (code == 0)
         code = foliot__bind_open(&config, foliot__clock_now_ns(), &a->transport);
     if (code == 0)
-        foliot__security_take_keys(a->choices, a->transport);
+        foliot__security_apply_keys(a->choices, a->transport);
     foliot__security_forget();
     return code ? code : foliot__browser_open(a);
 }

@@ -218,8 +218,9 @@ void foliot__step_workers_wake(foliot__step_workers *w)
     uv_mutex_unlock(&w->mutex);
 }
 
-void foliot__step_workers_take_durations(foliot__step_workers *w,
-                                         void (*each)(void *user, uint64_t nanoseconds), void *user)
+void foliot__step_workers_drain_durations(foliot__step_workers *w,
+                                          void (*each)(void *user, uint64_t nanoseconds),
+                                          void *user)
 {
     uv_mutex_lock(&w->mutex);
     uint64_t *took_ns = w->took_ns;

@@ -24,8 +24,8 @@ void foliot__step_workers_destroy(foliot__step_workers *workers);
 void foliot__step_workers_run(foliot__step_workers *workers, void (*run)(void *job), void *job);
 void foliot__step_workers_wake(foliot__step_workers *workers);
 // From the same thread: how long each run took that has ended since the last call.
-void foliot__step_workers_take_durations(foliot__step_workers *workers,
-                                         void (*each)(void *user, uint64_t nanoseconds),
-                                         void *user);
+void foliot__step_workers_drain_durations(foliot__step_workers *workers,
+                                          void (*each)(void *user, uint64_t nanoseconds),
+                                          void *user);
 
 #endif

@@ -73,7 +73,7 @@ static void send_datagram(void *user, const uint8_t *bytes, size_t length)
         foliot__rtc_send_to(c->rtc, &c->path, bytes, length);
 }
 
-static void take_packet(void *user, const uint8_t *bytes, size_t length)
+static void receive_packet(void *user, const uint8_t *bytes, size_t length)
 {
     foliot__rtc_channel *c = user;
     foliot__rtc_look(c); // the first one may come with the handshake's end
@@ -87,7 +87,7 @@ static void send_packet(void *user, const uint8_t *bytes, size_t length)
     foliot__dtls_send(c->dtls, bytes, length);
 }
 
-void foliot__rtc_take_message(void *user, const uint8_t *bytes, size_t length)
+void foliot__rtc_receive_message(void *user, const uint8_t *bytes, size_t length)
 {
     foliot__rtc_channel *c = user;
     if (!c->told_open || c->over)
@@ -100,8 +100,8 @@ void foliot__rtc_take_message(void *user, const uint8_t *bytes, size_t length)
     c->rtc->config.received(c->rtc->config.user, c->of, bytes, length);
 }
 
-static const foliot__dtls_hook below = {send_datagram, take_packet};
-static const foliot__sctp_hook above = {send_packet, foliot__rtc_take_message};
+static const foliot__dtls_hook below = {send_datagram, receive_packet};
+static const foliot__sctp_hook above = {send_packet, foliot__rtc_receive_message};
 
 static bool make_dtls(foliot__rtc_channel *c)
 {
@@ -119,7 +119,7 @@ void foliot__rtc_shake(foliot__rtc_channel *c)
         foliot__dtls_start(c->dtls);
 }
 
-void foliot__rtc_take(foliot__rtc_channel *c, const uint8_t *bytes, size_t length)
+void foliot__rtc_channel_receive(foliot__rtc_channel *c, const uint8_t *bytes, size_t length)
 {
     if (c->offer.waits && !c->dtls)
         c->rtc->counters.strangers++; // the server has not begun

@@ -71,7 +71,7 @@ struct foliot__rtc {
 };
 
 // rtc.c
-void foliot__rtc_take_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns);
+void foliot__rtc_receive_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns);
 
 // channel.c
 // As much as the address may get.
@@ -81,11 +81,11 @@ void foliot__rtc_send_to(foliot__rtc *rtc, foliot__rtc_path *path, const uint8_t
 bool foliot__rtc_name(foliot__rtc_channel *c, uint32_t index);
 uint32_t foliot__rtc_index_of(const char ufrag[FOLIOT__RTC_UFRAG_BYTES]); // UINT32_MAX: none
 // A message of SCTP; `user` is the channel.
-void foliot__rtc_take_message(void *user, const uint8_t *bytes, size_t length);
+void foliot__rtc_receive_message(void *user, const uint8_t *bytes, size_t length);
 // Begins the handshake, where the browser waits for that.
 void foliot__rtc_shake(foliot__rtc_channel *c);
 // A datagram of DTLS from the channel's address.
-void foliot__rtc_take(foliot__rtc_channel *c, const uint8_t *bytes, size_t length);
+void foliot__rtc_channel_receive(foliot__rtc_channel *c, const uint8_t *bytes, size_t length);
 void foliot__rtc_look(foliot__rtc_channel *c); // whether a layer has opened, or ended
 bool foliot__rtc_listen(foliot__rtc *rtc);     // errno says why not
 void foliot__rtc_find_candidates(const foliot__rtc *rtc, const char *local,

@@ -202,8 +202,8 @@ static foliot__rtc_channel *by_name(const foliot__rtc *rtc, const foliot__stun_m
                : NULL;
 }
 
-static void take_request(foliot__rtc *rtc, const foliot__rtc_datagram *d,
-                         const foliot__stun_message *m, uint64_t now_ns)
+static void receive_request(foliot__rtc *rtc, const foliot__rtc_datagram *d,
+                            const foliot__stun_message *m, uint64_t now_ns)
 {
     uint8_t answer[FOLIOT__STUN_ANSWER_BYTES];
     foliot__rtc_channel *c = by_name(rtc, m);
@@ -265,8 +265,8 @@ static bool answers(const foliot__rtc_path *path, const foliot__rtc_datagram *d,
 }
 
 // The answer to a check: the browser receives there.
-static void take_answer(foliot__rtc *rtc, const foliot__rtc_datagram *d,
-                        const foliot__stun_message *m, uint64_t now_ns)
+static void receive_answer(foliot__rtc *rtc, const foliot__rtc_datagram *d,
+                           const foliot__stun_message *m, uint64_t now_ns)
 {
     uint32_t index = 0;
     for (int i = 0; i < FOLIOT__RTC_INDEX_BYTES; i++)
@@ -292,24 +292,24 @@ static void take_answer(foliot__rtc *rtc, const foliot__rtc_datagram *d,
     }
 }
 
-static void take_stun(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
+static void receive_stun(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
 {
     foliot__stun_message m;
     bool read = foliot__stun_read(d->bytes, d->length, &m) && m.has_fingerprint && !m.unknown;
     if (read && m.type == FOLIOT__STUN_BINDING_REQUEST)
-        take_request(rtc, d, &m, now_ns);
+        receive_request(rtc, d, &m, now_ns);
     else if (read && m.type == FOLIOT__STUN_BINDING_SUCCESS)
-        take_answer(rtc, d, &m, now_ns);
+        receive_answer(rtc, d, &m, now_ns);
     else
         rtc->counters.unauthentic++;
 }
 
-void foliot__rtc_take_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
+void foliot__rtc_receive_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
 {
     rtc->counters.datagrams++;
     switch (foliot__rtc_protocol_of(d->bytes, d->length)) {
     case FOLIOT__RTC_STUN:
-        take_stun(rtc, d, now_ns);
+        receive_stun(rtc, d, now_ns);
         break;
     case FOLIOT__RTC_DTLS: {
         foliot__rtc_address key = key_of(&d->from);
@@ -320,7 +320,7 @@ void foliot__rtc_take_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, 
             rtc->counters.too_many++;
         } else {
             foliot__address_received(&c->path.validation, d->length);
-            foliot__rtc_take(c, d->bytes, d->length);
+            foliot__rtc_channel_receive(c, d->bytes, d->length);
             look_at(c);
         }
         break;
@@ -348,7 +348,7 @@ void foliot__rtc_receive(foliot__rtc *rtc, uint64_t now_ns)
         for (int i = 0; i < got; i++) {
             foliot__rtc_datagram d = {bytes[i], heads[i].msg_len, from[i],
                                       heads[i].msg_hdr.msg_namelen};
-            foliot__rtc_take_datagram(rtc, &d, now_ns);
+            foliot__rtc_receive_datagram(rtc, &d, now_ns);
         }
     }
 }

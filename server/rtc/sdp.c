@@ -63,7 +63,7 @@ static int digit_of(char c)
                                   : -1;
 }
 
-static bool take_section(reader *r, const char *text)
+static bool read_section(reader *r, const char *text)
 {
     const char *port = value_of(text, "application "), *end = port ? strchr(port, ' ') : NULL;
     if (r->has_section)
@@ -74,12 +74,12 @@ static bool take_section(reader *r, const char *text)
     return true;
 }
 
-static bool take_line(reader *r, const char *line)
+static bool read_line(reader *r, const char *line)
 {
     const char *v;
     foliot__sdp_offer *o = r->offer;
     if ((v = value_of(line, "m=")))
-        return take_section(r, v);
+        return read_section(r, v);
     if ((v = value_of(line, "a=fingerprint:"))) {
         uint8_t print[FOLIOT__SDP_FINGERPRINT_BYTES];
         const char *hex = value_of(v, "sha-256 ");
@@ -158,7 +158,7 @@ bool foliot__sdp_read(const char *text, size_t length, foliot__sdp_offer *offer,
             *problem = "it is no session description";
             return false;
         }
-        read = take_line(&r, line);
+        read = read_line(&r, line);
         *problem = r.problem;
     }
     if (!read)

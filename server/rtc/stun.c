@@ -72,7 +72,7 @@ static uint32_t crc32(const uint8_t *bytes, size_t length)
     return ~crc;
 }
 
-static bool take_attribute(foliot__stun_message *m, const uint8_t *bytes, size_t at, uint32_t type,
+static bool read_attribute(foliot__stun_message *m, const uint8_t *bytes, size_t at, uint32_t type,
                            uint32_t length)
 {
     const uint8_t *value = bytes + at + 4;
@@ -117,7 +117,7 @@ bool foliot__stun_read(const uint8_t *bytes, size_t length, foliot__stun_message
     for (size_t at = HEAD_BYTES; at < length;) { // a multiple of 4, as is `length`
         uint32_t type = get16(bytes + at), of_value = get16(bytes + at + 2);
         size_t padded = 4 + ((size_t)of_value + 3) / 4 * 4;
-        if (padded > length - at || !take_attribute(message, bytes, at, type, of_value))
+        if (padded > length - at || !read_attribute(message, bytes, at, type, of_value))
             return false;
         at += padded;
     }

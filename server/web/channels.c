@@ -50,7 +50,7 @@ foliot__rtc_counters foliot__channels_get_counters(const foliot__channels *chann
     return *foliot__rtc_get_counters(channels->rtc);
 }
 
-bool foliot__channels_take_note(foliot__channels *channels, char *text, size_t bytes)
+bool foliot__channels_poll_note(foliot__channels *channels, char *text, size_t bytes)
 {
     if (!channels || atomic_load(&channels->note_count) == 0)
         return false;
@@ -185,9 +185,9 @@ static bool too_soon(foliot__channel *channel, uint64_t now_ns)
     return false;
 }
 
-bool foliot__channel_take_signal(foliot__channels *channels, foliot__channel *channel, void *of,
-                                 const char *local, const uint8_t *bytes, size_t length,
-                                 uint64_t now_ns)
+bool foliot__channel_receive_signal(foliot__channels *channels, foliot__channel *channel, void *of,
+                                    const char *local, const uint8_t *bytes, size_t length,
+                                    uint64_t now_ns)
 {
     char text[FOLIOT__SDP_ANSWER_BYTES];
     const char *problem = "this server has no data channels";

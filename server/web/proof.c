@@ -67,8 +67,8 @@ static const char *token_sentence(uint32_t reason)
     }
 }
 
-static uint32_t take_token(const foliot__web_gate *g, const uint8_t *said, size_t length,
-                           uint64_t now_ns, foliot__web_proof *proof)
+static uint32_t check_token(const foliot__web_gate *g, const uint8_t *said, size_t length,
+                            uint64_t now_ns, foliot__web_proof *proof)
 {
     char text[FOLIOT_TOKEN_TEXT_BYTES] = "";
     foliot__client_token token;
@@ -87,8 +87,8 @@ static uint32_t take_token(const foliot__web_gate *g, const uint8_t *said, size_
     return reason;
 }
 
-static uint32_t take_password(foliot__web_gate *g, const foliot__web_visitor *who,
-                              const uint8_t *said, size_t length, foliot__web_proof *proof)
+static uint32_t check_password(foliot__web_gate *g, const foliot__web_visitor *who,
+                               const uint8_t *said, size_t length, foliot__web_proof *proof)
 {
     char password[FOLIOT_PASSWORD_BYTES_MAX + 1] = "", peer[64];
     foliot__web_peer_address(who->descriptor, peer, sizeof peer);
@@ -116,9 +116,9 @@ uint32_t foliot__web_judge(foliot__web_gate *g, const foliot__web_visitor *who,
     uint8_t kind = message[0] == FOLIOT__WEB_SIGNAL ? message[1] : 0;
     *proof = (foliot__web_proof){0};
     if (tokens && kind == FOLIOT__WEB_SIGNAL_TOKEN)
-        return take_token(g, message + 1, length - 1, who->now_ns, proof);
+        return check_token(g, message + 1, length - 1, who->now_ns, proof);
     if (!tokens && kind == FOLIOT__WEB_SIGNAL_PASSWORD)
-        return take_password(g, who, message + 1, length - 1, proof);
+        return check_password(g, who, message + 1, length - 1, proof);
     proof->sentence =
         tokens ? "this server lets in those who have a link of their own: ask its host for one"
                : "this server asks for a password";

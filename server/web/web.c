@@ -142,8 +142,8 @@ static void end_others(foliot__web *web, const uint8_t name[FOLIOT__TOKEN_NONCE_
     }
 }
 
-static void take_proof(foliot__web *web, browser *b, const uint8_t *message, size_t length,
-                       uint64_t now)
+static void receive_proof(foliot__web *web, browser *b, const uint8_t *message, size_t length,
+                          uint64_t now)
 {
     foliot__web_proof proof;
     foliot__web_visitor who = {.descriptor = foliot__http_socket_get_descriptor(b->socket),
@@ -219,14 +219,14 @@ static void find_local(const browser *b, char *text, size_t bytes)
         inet_ntop(name.ss_family, address, text, (socklen_t)bytes);
 }
 
-static void take_signal(foliot__web *web, browser *b, const uint8_t *bytes, size_t length,
-                        uint64_t now)
+static void receive_signal(foliot__web *web, browser *b, const uint8_t *bytes, size_t length,
+                           uint64_t now)
 {
     char local[INET6_ADDRSTRLEN];
     find_local(b, local, sizeof local);
     web->in_channels++;
     bool taken =
-        foliot__channel_take_signal(web->channels, &b->channel, b, local, bytes, length, now);
+        foliot__channel_receive_signal(web->channels, &b->channel, b, local, bytes, length, now);
     web->in_channels--;
     if (!taken)
         return; // of a later version
@@ -255,11 +255,11 @@ static void on_received(void *user, void *of_socket, const void *bytes, size_t l
         return;
     }
     if (b->unproven) {
-        take_proof(web, b, message, length, now);
+        receive_proof(web, b, message, length, now);
         return;
     }
     if (message[0] == FOLIOT__WEB_SIGNAL) {
-        take_signal(web, b, message + 1, length - 1, now);
+        receive_signal(web, b, message + 1, length - 1, now);
         return;
     }
     look_at_round_trip(web, b, now);
@@ -287,7 +287,7 @@ static bool send_by_channel(foliot__web *web, browser *b, uint64_t now)
     return foliot__queues_has_more(web->queues, b->peer, way == FOLIOT__RTC_ABSENT);
 }
 
-static bool take_packet(foliot__web *web, browser *b, foliot_queues_packet *packet)
+static bool poll_packet(foliot__web *web, browser *b, foliot_queues_packet *packet)
 {
     uint64_t now = foliot__clock_now_ns();
     if (foliot__channel_get_way(&b->channel, now) != FOLIOT__RTC_ABSENT &&
@@ -329,11 +329,11 @@ static void on_writable(void *user, void *of_socket)
         return;
     if (b->channel.signal)
         written = write_signal(b);
-    bool more = written == FOLIOT__HTTP_WRITTEN && take_packet(web, b, &packet);
+    bool more = written == FOLIOT__HTTP_WRITTEN && poll_packet(web, b, &packet);
     for (size_t bytes = 0; more && !packet.ended && written == FOLIOT__HTTP_WRITTEN;) {
         bytes += packet.length;
         bool full = bytes >= FOLIOT__WEB_UNSENT_BYTES;
-        more = !full && take_packet(web, b, &next);
+        more = !full && poll_packet(web, b, &next);
         written = write_packet(web, b, &packet, more && !next.ended);
         if (full)
             foliot__http_socket_want_write(b->socket);
@@ -454,9 +454,9 @@ uint16_t foliot__web_get_channel_port(const foliot__web *web, const char **why)
     return foliot__channels_get_port(web->channels);
 }
 
-bool foliot__web_take_note(foliot__web *web, char *text, size_t bytes)
+bool foliot__web_poll_note(foliot__web *web, char *text, size_t bytes)
 {
-    return foliot__channels_take_note(web->channels, text, bytes);
+    return foliot__channels_poll_note(web->channels, text, bytes);
 }
 
 // -- life

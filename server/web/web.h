@@ -77,7 +77,7 @@ uint16_t foliot__web_get_port(const foliot__web *web);
 // wanted. Behind foliot__web_start.
 uint16_t foliot__web_get_channel_port(const foliot__web *web, const char **why);
 // From any thread: a sentence for the log. False: there is none.
-bool foliot__web_take_note(foliot__web *web, char *text, size_t bytes);
+bool foliot__web_poll_note(foliot__web *web, char *text, size_t bytes);
 // After every update of the server: what it flushed is on its way then. From one thread.
 void foliot__web_flush(foliot__web *web);
 // As foliot__http_watch.
@@ -137,15 +137,15 @@ bool foliot__channels_tick(foliot__channels *channels, uint64_t now_ns); // fals
 
 // A signal of the browser `of`, whose WebSocket came to `local`. What is to be sent is in
 // `channel->signal` then. False: it is none of these signals.
-bool foliot__channel_take_signal(foliot__channels *channels, foliot__channel *channel, void *of,
-                                 const char *local, const uint8_t *bytes, size_t length,
-                                 uint64_t now_ns);
+bool foliot__channel_receive_signal(foliot__channels *channels, foliot__channel *channel, void *of,
+                                    const char *local, const uint8_t *bytes, size_t length,
+                                    uint64_t now_ns);
 void foliot__channel_close(foliot__channel *channel);
 foliot__rtc_counters foliot__channels_get_counters(const foliot__channels *channels);
 foliot__rtc_way foliot__channel_get_way(const foliot__channel *channel, uint64_t now_ns);
 
 // From any thread: the oldest sentence for the log. False: there is none.
-bool foliot__channels_take_note(foliot__channels *channels, char *text, size_t bytes);
+bool foliot__channels_poll_note(foliot__channels *channels, char *text, size_t bytes);
 
 // -- what a browser shows before it is let in, where the server asks for tokens or a
 // password. Of the HTTP service's thread.

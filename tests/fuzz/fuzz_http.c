@@ -17,10 +17,10 @@ static void try_frames(const uint8_t *data, size_t size)
     foliot__frames whole, cut;
     foliot__frames_begin(&whole);
     foliot__frames_begin(&cut);
-    uint16_t code = foliot__frames_take(&whole, data, size, 1), in_pieces = 0;
+    uint16_t code = foliot__frames_read(&whole, data, size, 1), in_pieces = 0;
     for (size_t at = 0, piece = 1; at < size; at += piece, piece = piece % 7 + 1) {
         piece = piece < size - at ? piece : size - at;
-        in_pieces = foliot__frames_take(&cut, data + at, piece, 1);
+        in_pieces = foliot__frames_read(&cut, data + at, piece, 1);
     }
     FOLIOT_ASSERT(code == in_pieces && cut.refused == whole.refused);
     FOLIOT_ASSERT(code || (whole.left == cut.left && whole.head_bytes == cut.head_bytes));

@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             d.bytes = made;
         }
         bool had = channel->path.used;
-        foliot__rtc_take_datagram(rtc, &d, now_ns);
+        foliot__rtc_receive_datagram(rtc, &d, now_ns);
         FOLIOT_ASSERT(!channel || channel->path.used == had || (kind & AUTHENTIC) || !had);
         if (channel && !had && channel->path.used)
             FOLIOT_ASSERT(kind & AUTHENTIC);

@@ -325,7 +325,7 @@ static void messages_have_a_limited_rate(void **state)
     assert_non_null(c);
     c->told_open = true;
     for (uint32_t i = 0; i < 2 * FOLIOT__RTC_PACKETS_BURST; i++)
-        foliot__rtc_take_message(c, print, 1);
+        foliot__rtc_receive_message(c, print, 1);
     check_eq(came, (uint64_t)FOLIOT__RTC_PACKETS_BURST);
     check_eq(foliot__rtc_get_counters(rtc)->too_many, (uint64_t)FOLIOT__RTC_PACKETS_BURST);
     foliot__rtc_destroy(rtc);
@@ -350,7 +350,7 @@ static void say(const browser *b, const uint8_t *bytes, size_t length, uint64_t 
 {
     foliot__rtc_datagram d = {.bytes = bytes, .length = length, .from_bytes = sizeof b->at};
     memcpy(&d.from, &b->at, sizeof b->at);
-    foliot__rtc_take_datagram(b->rtc, &d, now_ns);
+    foliot__rtc_receive_datagram(b->rtc, &d, now_ns);
 }
 
 static void ask(const browser *b, const foliot__rtc_channel *c, uint64_t now_ns)

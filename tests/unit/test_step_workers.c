@@ -101,7 +101,7 @@ static void every_job_runs_once_and_is_timed(void **state)
             foliot__step_workers_run(workers, count_run, &runs[i]);
         foliot__step_workers_wake(workers);
         wait_for(&hall.passed, round * JOBS);
-        foliot__step_workers_take_durations(workers, add_duration, sum);
+        foliot__step_workers_drain_durations(workers, add_duration, sum);
     }
     wait_for(&hall.reports, 1);
     for (uint32_t i = 0; i < JOBS; i++)
@@ -138,7 +138,7 @@ static void slow_jobs_leave_a_worker_to_quick_ones(void **state)
     uint64_t end = uv_hrtime() + (uint64_t)WAIT_MS * 1000000u, sum[2] = {0};
     while (sum[0] < SLOW_JOBS && uv_hrtime() < end) {
         uv_sleep(1);
-        foliot__step_workers_take_durations(workers, add_duration, sum);
+        foliot__step_workers_drain_durations(workers, add_duration, sum);
     }
     check_eq(sum[0], SLOW_JOBS);
     check_ge(sum[1], SLOW_JOBS * 20000000u);

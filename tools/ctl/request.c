@@ -34,7 +34,7 @@ static int fail(int code, const char *what, const char *why)
     return code;
 }
 
-static size_t take(char *bytes, size_t size, size_t count, void *user)
+static size_t append(char *bytes, size_t size, size_t count, void *user)
 {
     growing *g = user;
     size_t length = size * count;
@@ -78,7 +78,7 @@ static bool of_this_machine(const char *base)
            (length == 5 && strncmp(host, "[::1]", 5) == 0);
 }
 
-// What would lead out of its place in the path: servers decode a path before they take it apart.
+// What would lead out of its place in the path: servers decode a path before they append it apart.
 static bool leads_elsewhere(const char *part)
 {
     size_t length;
@@ -128,7 +128,7 @@ static int perform(CURL *curl, const char *where, const char *path, growing *ans
     char problem[CURL_ERROR_SIZE] = "";
     long status = 0;
     curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, problem);
-    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+    curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, append);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, answer);
     curl_easy_setopt(curl, CURLOPT_TIMEOUT, SECONDS);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);

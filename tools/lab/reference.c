@@ -216,7 +216,7 @@ static bool bad(source *s, const char *why)
 }
 
 // The next body of the file is the scene's next one: same name, its position kept.
-static bool take_body(source *s, const char *name, const double position[3])
+static bool read_body(source *s, const char *name, const double position[3])
 {
     if (s->found >= s->scene->body_count)
         return true; // players' bodies
@@ -344,7 +344,7 @@ static bool json_body(source *s, const char *key, int depth)
     } while (next_is(s, ','));
     if (!next_is(s, '}') || !placed)
         return bad(s, "a body has no position");
-    return take_body(s, name[0] ? name : NULL, position);
+    return read_body(s, name[0] ? name : NULL, position);
 }
 
 static bool json_top(source *s, const char *key, int depth)
@@ -401,7 +401,7 @@ static bool csv_row(source *s)
     while (csv_cell(s, cell, sizeof cell)) {
     }
     s->at += s->at < s->end;
-    return !same_time(s, time) || take_body(s, name[0] == '#' ? NULL : name, position);
+    return !same_time(s, time) || read_body(s, name[0] == '#' ? NULL : name, position);
 }
 
 static bool csv_all(source *s)

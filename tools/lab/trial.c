@@ -8,7 +8,7 @@
 
 #include "base/terminal.h"
 
-static void take_point(trial *t, const foliot_world *world, const trial_view *view, uint64_t tick)
+static void append_point(trial *t, const foliot_world *world, const trial_view *view, uint64_t tick)
 {
     uint64_t stride = t->ticks / TRIAL_POINTS + 1;
     if (!t->x || tick % stride || t->point_count > TRIAL_POINTS)
@@ -28,7 +28,7 @@ static foliot_status run_and_measure(trial *t, foliot_world *world, const trial_
     double start = lab_energy(world);
     foliot_status status = FOLIOT_STATUS_OK;
     uint64_t ns = 0;
-    take_point(t, world, view, 0);
+    append_point(t, world, view, 0);
     for (uint64_t tick = 1; tick <= t->ticks && status == FOLIOT_STATUS_OK; tick++) {
         uint64_t begin = lab_now_ns();
         status = foliot_world_step(world, NULL, 0, NULL);
@@ -51,7 +51,7 @@ static foliot_status run_and_measure(trial *t, foliot_world *world, const trial_
         if (!(error <= t->bin_error[bin]))
             t->bin_error[bin] = error;
         t->bin_time[bin] = foliot_world_get_time(world);
-        take_point(t, world, view, tick);
+        append_point(t, world, view, tick);
         t->had_contacts = t->had_contacts || lab_has_contacts(world);
         foliot__progress_at(&progress, tick);
         if (lab_interrupted())

@@ -152,7 +152,7 @@ static bool run_answer(const foliot__module *m, uint64_t ticks, uint64_t *result
 }
 
 // A kind without a fingerprint gets the known answer for one. Another kind takes a single step.
-static bool take_answer(foliot__module *m, char *problem, size_t problem_bytes)
+static bool compute_answer(foliot__module *m, char *problem, size_t problem_bytes)
 {
     uint8_t bytes[24];
     uint64_t chain;
@@ -207,11 +207,11 @@ const foliot__module *foliot__module_load(const char *file, char *problem, size_
         return NULL;
     }
     loaded = (foliot__module){.kind = *entry->kind, .entry = entry};
-    return take_answer(&loaded, problem, problem_bytes) ? &loaded : NULL;
+    return compute_answer(&loaded, problem, problem_bytes) ? &loaded : NULL;
 }
 
-static uint8_t *take_config(const foliot__module *m, const char *config, size_t config_bytes,
-                            size_t *setup_bytes, char *problem, size_t problem_bytes)
+static uint8_t *apply_config(const foliot__module *m, const char *config, size_t config_bytes,
+                             size_t *setup_bytes, char *problem, size_t problem_bytes)
 {
     char why[256] = "";
     size_t length = config_bytes;
@@ -249,7 +249,7 @@ bool foliot__module_configure(const foliot__module *module, const char *file, ui
             errno == EFBIG ? "a configuration has at most 16 MiB" : foliot__file_problem(errno));
         return false;
     }
-    *setup = take_config(module, config ? config : "", bytes, setup_bytes, problem, problem_bytes);
+    *setup = apply_config(module, config ? config : "", bytes, setup_bytes, problem, problem_bytes);
     free(config);
     return *setup != NULL;
 }

@@ -415,7 +415,7 @@ static int print_frame(player *p)
     return FOLIOT__EXIT_FINE;
 }
 
-static bool take_side(player *p)
+static bool choose_side(player *p)
 {
     if (!p->about->scene)
         return !side_text;
@@ -445,7 +445,7 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     tool_tell_damage(p.file, p.replay);
     foliot_status status = tick_given ? foliot_replay_seek(p.replay, first_tick) : FOLIOT_STATUS_OK;
     int shown = FOLIOT__EXIT_FINE;
-    if (!take_side(&p)) {
+    if (!choose_side(&p)) {
         shown = foliot__options_wrong(program, arguments,
                                       "--view is of worlds: a module draws its own picture");
     } else if (status != FOLIOT_STATUS_OK) {

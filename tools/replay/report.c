@@ -223,7 +223,7 @@ static bool put(report *r, const char *file, char *detail, const char *scene,
     return result->file != NULL;
 }
 
-static bool take_line(report *r, const char *text, size_t length)
+static bool apply_line(report *r, const char *text, size_t length)
 {
     static line l;
     if (length > LINE_BYTES_MAX || !read_line(text, length, &l)) {
@@ -513,7 +513,7 @@ int report_command(const foliot__program *program, const foliot__arguments *argu
     int code = FOLIOT__EXIT_ERROR;
     (void)program;
     for (uint32_t i = 0; fine && i < arguments->operand_count; i++)
-        fine = each_line(&r, arguments->operands[i], take_line);
+        fine = each_line(&r, arguments->operands[i], apply_line);
     if (fine && files_from)
         fine = each_line(&r, files_from, take_name);
     if (fine) {

@@ -368,7 +368,7 @@ static bool receive(foliot__agones_watch *w, uint64_t now_ns)
 }
 
 // One byte of the head, which ends with an empty line. False: it is none of 200.
-static bool take_head(foliot__agones_watch *w, char byte)
+static bool read_head(foliot__agones_watch *w, char byte)
 {
     if (w->length + 1 >= sizeof w->line)
         return false;
@@ -384,7 +384,7 @@ static bool take_head(foliot__agones_watch *w, char byte)
 }
 
 // One byte between chunks: the end of the last one, then the size of the next.
-static bool take_size(foliot__agones_watch *w, char byte)
+static bool read_size(foliot__agones_watch *w, char byte)
 {
     if (byte == '\r')
         return true;
@@ -406,7 +406,7 @@ static bool take_size(foliot__agones_watch *w, char byte)
 }
 
 // One byte of a line. True: the line is whole.
-static bool take_line(foliot__agones_watch *w, char byte)
+static bool read_line(foliot__agones_watch *w, char byte)
 {
     if (--w->chunk_left == 0) {
         w->in_chunk = false;
@@ -421,19 +421,19 @@ static bool take_line(foliot__agones_watch *w, char byte)
     return false;
 }
 
-static bool take_bytes(foliot__agones_watch *w, uint64_t now_ns, foliot__agones_server *out)
+static bool read_bytes(foliot__agones_watch *w, uint64_t now_ns, foliot__agones_server *out)
 {
     const char *problem;
     while (w->taken < w->got) {
         char byte = w->bytes[w->taken++];
         if (!w->in_chunk || !w->head) {
-            if (!(w->head ? take_size(w, byte) : take_head(w, byte))) {
+            if (!(w->head ? read_size(w, byte) : read_head(w, byte))) {
                 lose_watch(w, now_ns);
                 return false;
             }
             continue;
         }
-        if (!take_line(w, byte))
+        if (!read_line(w, byte))
             continue;
         bool fine = !w->too_long && read_game_server(w->line, w->length, out, &problem);
         w->length = 0;
@@ -459,7 +459,7 @@ bool foliot__agones_watch_poll(foliot__agones_watch *w, uint16_t port, uint64_t 
             lose_watch(w, now_ns);
     }
     while (w->socket >= 0) {
-        if (take_bytes(w, now_ns, out))
+        if (read_bytes(w, now_ns, out))
             return true;
         if (w->socket < 0 || !receive(w, now_ns))
             return false;

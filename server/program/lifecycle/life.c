@@ -115,10 +115,10 @@ static const foliot__life_kind *find_kind(const char *name)
     return NULL;
 }
 
-bool foliot__life_takes_orders(const char *name)
+bool foliot__life_has_orders(const char *name)
 {
     const foliot__life_kind *kind = find_kind(name);
-    return kind && kind->take_order;
+    return kind && kind->poll_order;
 }
 
 void foliot__life_order_done(foliot__app *a, const foliot__life_order *order, const char *why)
@@ -173,7 +173,7 @@ static void look(uv_timer_t *timer)
         foliot__recordings_trim_soon(a);
     }
     foliot__life_order order;
-    while (a->life.kind && a->life.kind->take_order && a->life.kind->take_order(&order))
+    while (a->life.kind && a->life.kind->poll_order && a->life.kind->poll_order(&order))
         if (!a->choices->sessions.scenes)
             foliot__life_order_done(a, &order, "this server was started without --scenes DIR");
         else if (!a->life.host(a, &order))

@@ -34,7 +34,7 @@ typedef struct foliot__life_kind {
     void (*draining)(uint64_t seconds);
     void (*ending)(void); // the loop has ended; recordings and their commands may take a while
     // The next order; false: there is none. Then what became of it, `why` NULL: it is hosted.
-    bool (*take_order)(foliot__life_order *order);
+    bool (*poll_order)(foliot__life_order *order);
     // This and the next: `left` sessions go on. They return whether the server is to end now.
     bool (*order_done)(const foliot__life_order *order, const char *why, uint32_t left);
     bool (*session_ended)(const char *session, uint32_t left);
@@ -61,7 +61,7 @@ typedef struct foliot__life {
 } foliot__life;
 
 // Whether who started the server may want sessions of it. `name`: of --life-cycle, or NULL.
-bool foliot__life_takes_orders(const char *name);
+bool foliot__life_has_orders(const char *name);
 void foliot__life_order_done(struct foliot__app *a, const foliot__life_order *order,
                              const char *why);
 

@@ -132,7 +132,7 @@ static void grant_wishes(void)
 
 // An allocation that names a scene is an order. It is told again and again: Agones's mark of it,
 // the session and the scene tell one from another.
-static void take_allocation(const foliot__agones_server *now, char known[KNOWN_BYTES])
+static void queue_allocation(const foliot__agones_server *now, char known[KNOWN_BYTES])
 {
     char mark[KNOWN_BYTES];
     foliot__life_order order;
@@ -157,13 +157,13 @@ static void take_allocation(const foliot__agones_server *now, char known[KNOWN_B
 }
 
 // Logs the states that a watch reports; states repeat.
-static void take_server(foliot__agones_watch *watch, char state[FOLIOT__AGONES_TEXT_BYTES],
-                        char known[KNOWN_BYTES])
+static void log_server(foliot__agones_watch *watch, char state[FOLIOT__AGONES_TEXT_BYTES],
+                       char known[KNOWN_BYTES])
 {
     char note[2 * FOLIOT__AGONES_TEXT_BYTES + 64];
     foliot__agones_server now;
     while (foliot__agones_watch_poll(watch, agones.port, foliot__clock_now_ns(), &now)) {
-        take_allocation(&now, known);
+        queue_allocation(&now, known);
         if (strcmp(now.state, state) == 0)
             continue;
         snprintf(state, FOLIOT__AGONES_TEXT_BYTES, "%s", now.state);
@@ -190,7 +190,7 @@ static void *talk(void *unused)
             fails = failed;
         }
         grant_wishes();
-        take_server(&watch, state, known);
+        log_server(&watch, state, known);
         rest(fails ? TRY_MS : 50);
     }
     grant_wishes();
@@ -273,7 +273,7 @@ static void ending(void)
     atomic_store(&agones.ended_ns, foliot__clock_now_ns());
 }
 
-static bool take_order(foliot__life_order *order)
+static bool poll_order(foliot__life_order *order)
 {
     pthread_mutex_lock(&agones.mutex);
     bool any = agones.order_count > 0;
@@ -340,7 +340,7 @@ const foliot__life_kind foliot__life_agones = {.name = "agones",
                                                .alive = alive,
                                                .draining = draining,
                                                .ending = ending,
-                                               .take_order = take_order,
+                                               .poll_order = poll_order,
                                                .order_done = order_done,
                                                .session_ended = session_ended,
                                                .close = close_agones};

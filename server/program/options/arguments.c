@@ -427,7 +427,7 @@ int foliot__arguments_read(int argc, char **argv, foliot__server_choices *choice
     code = foliot__options_start(&foliot__server_program, argc, argv, arguments);
     if (code >= 0)
         return code;
-    foliot__config_take_scene(arguments);
+    foliot__config_apply_scene(arguments);
     *choices = parsed;
     return -1;
 }

@@ -93,8 +93,8 @@ static const foliot__option *find(const foliot__option *options, const foliot__n
     return NULL;
 }
 
-static bool take_pair(const foliot__option *options, const foliot__node *key,
-                      const foliot__node *value)
+static bool apply_pair(const foliot__option *options, const foliot__node *key,
+                       const foliot__node *value)
 {
     if (strcmp(key->as.text, "scene") == 0 && value->kind == FOLIOT__SCALAR) {
         config.scene[0] = (char *)value->as.text;
@@ -133,7 +133,7 @@ static bool take_pair(const foliot__option *options, const foliot__node *key,
     return true;
 }
 
-static bool take_file(const foliot__option *options, const char *text, size_t length)
+static bool apply_file(const foliot__option *options, const char *text, size_t length)
 {
     const foliot__node *top = foliot__document_of(&config.reading, text, length);
     if (!top)
@@ -144,7 +144,7 @@ static bool take_file(const foliot__option *options, const char *text, size_t le
         return false;
     }
     for (const foliot__node *key = top->as.first; key; key = key->next->next)
-        if (!take_pair(options, key, key->next))
+        if (!apply_pair(options, key, key->next))
             return false;
     return true;
 }
@@ -165,7 +165,7 @@ int foliot__config_read(const foliot__program *program, int *argc, char ***argv)
     config.reading = (foliot__reading){.file = file, .error = &config.error};
     config.reading.numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     config.argv[config.argc++] = config.own_argv[0];
-    bool fine = take_file(program->commands[0].options, text, length);
+    bool fine = apply_file(program->commands[0].options, text, length);
     free(text);
     if (!fine) {
         fprintf(stderr, "%s\n", *config.error.message ? config.error.message : "no memory");
@@ -178,7 +178,7 @@ int foliot__config_read(const foliot__program *program, int *argc, char ***argv)
     return 0;
 }
 
-void foliot__config_take_scene(foliot__arguments *arguments)
+void foliot__config_apply_scene(foliot__arguments *arguments)
 {
     if (!config.scene[0] || arguments->operand_count > 0)
         return;

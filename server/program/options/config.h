@@ -10,7 +10,7 @@
 // together. Returns an exit code, and prints what is wrong with its place.
 int foliot__config_read(const foliot__program *program, int *argc, char ***argv);
 // The file's `scene`, where the command line names none.
-void foliot__config_take_scene(foliot__arguments *arguments);
+void foliot__config_apply_scene(foliot__arguments *arguments);
 // Every option of the first command with its value and where it comes from.
 void foliot__config_print(const foliot__program *program);
 

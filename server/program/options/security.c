@@ -125,7 +125,7 @@ int foliot__security_open_used(const foliot__server_choices *choices, uint32_t p
     return again ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
 }
 
-void foliot__security_take_keys(const foliot__server_choices *choices, foliot_transport *transport)
+void foliot__security_apply_keys(const foliot__server_choices *choices, foliot_transport *transport)
 {
     if (choices->access.key && secrets.key_count > 1)
         (void)!foliot_transport_set_keys(transport, secrets.keys, secrets.key_count);

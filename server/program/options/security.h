@@ -18,7 +18,8 @@ int foliot__security_read(const foliot__server_choices *choices, foliot_transpor
 int foliot__security_open_used(const foliot__server_choices *choices, uint32_t peers_max,
                                foliot_used_tokens **used);
 // Those of the keys that the configuration has no room for.
-void foliot__security_take_keys(const foliot__server_choices *choices, foliot_transport *transport);
+void foliot__security_apply_keys(const foliot__server_choices *choices,
+                                 foliot_transport *transport);
 void foliot__security_forget(void);
 // The file of --key, once more: FOLIOT_KEYS_MAX keys at most, which the caller wipes. False, with
 // a sentence in `problem`.

@@ -139,7 +139,7 @@ static void create_session(void *user, const foliot__http_request *request)
     uv_mutex_lock(&a->lobby.mutex);
     bool takes = a->lobby.takes_calls;
     if (takes)
-        foliot__admin_take(a, http, request);
+        foliot__admin_receive(a, http, request);
     uv_mutex_unlock(&a->lobby.mutex);
     if (!takes)
         foliot__http_answer(http, request->id, 503, JSON_TYPE, "{}\n", 3);

@@ -123,7 +123,7 @@ void foliot__log_flush(void)
     uv_mutex_unlock(&ring.mutex);
 }
 
-static uint64_t take_lost(void)
+static uint64_t reset_lost(void)
 {
     if (!ring.runs)
         return 0;
@@ -219,7 +219,7 @@ static void prepare(void)
     int64_t unix_ns;
     now(&monotonic_ns, &unix_ns);
     foliot__log_at(&log_, monotonic_ns, unix_ns);
-    uint64_t lost = take_lost();
+    uint64_t lost = reset_lost();
     if (lost && foliot__log_begin(&log_, FOLIOT__LOG_WARNING, "lines-lost",
                                   "lines were left out: nobody read them in time")) {
         foliot__log_count(&log_, "lines", lost);

@@ -53,7 +53,7 @@ static int make_script(foliot__hosted *h, const char *name)
 }
 
 // Copies the text.
-static int take_script(foliot__hosted *h, const char *text, size_t length, const char *name)
+static int copy_script(foliot__hosted *h, const char *text, size_t length, const char *name)
 {
     h->script = malloc(length + 1);
     if (!h->script)
@@ -101,7 +101,7 @@ int foliot__hosted_make_rules(foliot__hosted *h, const foliot_scene *scene,
     if (scene->commands_max == 0)
         return complain(file, "the scene takes no commands: it lacks limits: {commands_max}");
     if (!options->rules && scene->script_kind == FOLIOT_SCRIPT_LUA)
-        return take_script(h, scene->script_text, scene->script_bytes, file);
+        return copy_script(h, scene->script_text, scene->script_bytes, file);
     if (options->rules && !ends_with(file, ".so")) {
         errno = 0;
         h->script = foliot__file_slurp_text(file, FOLIOT_RULES_SCRIPT_BYTES_MAX, &h->script_bytes);
@@ -145,7 +145,7 @@ int foliot__hosted_resume_rules(foliot__hosted *h, const foliot_replay_summary *
     h->rules_scene = copy_scene(about->scene);
     if (!h->rules_scene)
         return complain(about->rules_name, foliot_status_get_text(FOLIOT_STATUS_MEMORY));
-    return take_script(h, about->rules_text, about->rules_text_bytes, about->rules_name);
+    return copy_script(h, about->rules_text, about->rules_text_bytes, about->rules_name);
 }
 
 void foliot__hosted_destroy_rules(foliot__hosted *h)

@@ -68,7 +68,7 @@ static foliot_digest find_fingerprint(const foliot_scene *scene)
 // -- sessions
 
 // A scene's name, or one from a file, becomes the name of a session: it is shown, logged, sent.
-static void take_name(foliot__hosted *hosted, const char *name)
+static void copy_name(foliot__hosted *hosted, const char *name)
 {
     foliot__text_clean(hosted->name, sizeof hosted->name, name);
 }
@@ -235,14 +235,14 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     memset(hosted, 0, sizeof *hosted);
     if (options->simulation) {
         int opened = foliot__hosted_open_simulation(hosted, file, options);
-        take_name(hosted, name ? name : *hosted->terms.name ? hosted->terms.name : "main");
+        copy_name(hosted, name ? name : *hosted->terms.name ? hosted->terms.name : "main");
         return opened;
     }
     foliot_status status = foliot_scene_read(file, &hosted->scene, &error);
     if (status != FOLIOT_STATUS_OK) {
         return foliot__host_complain(FOLIOT__EXIT_SCENE, NULL, error.message);
     }
-    take_name(hosted, name ? name : hosted->scene->name);
+    copy_name(hosted, name ? name : hosted->scene->name);
     snprintf(hosted->scene_file, sizeof hosted->scene_file, "%s", file);
     int code = apply_options(hosted, file, options);
     if (code)
@@ -293,7 +293,7 @@ static double pace_of(const foliot_scene *scene)
 }
 
 // Reads name, mode and file of the session that goes on.
-static void take_resumption(foliot__hosted *hosted, const char *file)
+static void apply_resumption(foliot__hosted *hosted, const char *file)
 {
     const foliot_resumption *about = foliot_recording_get_resumption(hosted->recording);
     const char *name = hosted->scene ? hosted->scene->name : hosted->terms.name;
@@ -313,7 +313,7 @@ static void take_resumption(foliot__hosted *hosted, const char *file)
                 "off%s%s: %s\n",
                 file, tick, bytes, *about->kept_in ? " and kept in " : "", about->kept_in,
                 about->damage);
-    take_name(hosted, *about->session ? about->session : *name ? name : "main");
+    copy_name(hosted, *about->session ? about->session : *name ? name : "main");
     snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", file);
     hosted->resumed = true;
     hosted->lockstep = about->lockstep;
@@ -331,7 +331,7 @@ static int resume_simulation(foliot__hosted *hosted, const char *file,
                                                    &hosted->recording, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
         return foliot__host_complain(resume_exit(status), file, problem);
-    take_resumption(hosted, file);
+    apply_resumption(hosted, file);
     return 0;
 }
 
@@ -363,7 +363,7 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
         return foliot__host_complain(resume_exit(status), file, problem);
     hosted->scene = resumed.scene;
     hosted->world = resumed.world;
-    take_resumption(hosted, file);
+    apply_resumption(hosted, file);
     (void)find_fingerprint(hosted->scene);
     hosted->pace_hz = pace_of(hosted->scene);
     return 0;

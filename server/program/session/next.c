@@ -61,7 +61,7 @@ static void open_scene(uv_work_t *work)
 }
 
 // The loop does nothing else meanwhile than to give the scene its place.
-static bool take_place(follow_up *o)
+static bool replace_session(follow_up *o)
 {
     foliot__app *a = o->app;
     foliot__hosted before = *o->place;
@@ -110,7 +110,7 @@ static void opened(uv_work_t *work, int status)
     (void)status;
     // Meanwhile the server may have been stopped, or another session taken the name.
     bool wanted = !a->over && a->interrupts == 0 && o->place->next == FOLIOT__NEXT_OPENS;
-    if (o->code || !wanted || !take_place(o))
+    if (o->code || !wanted || !replace_session(o))
         give_up(o);
     a->following = o->later;
     free(o);
