@@ -39,15 +39,14 @@ static void half_extents_of(const foliot__collider *c, uint32_t i, double turn, 
     half[0] = half[1] = half[2] = radius;
     if (kind == FOLIOT_SHAPE_SPHERE)
         return;
-    double q[4], row[3][3];
-    foliot__orientation_of(world, i, q);
-    foliot__quat_matrix(q, row);
-    const double size[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i],
-                            foliot__half_z(world)[i]};
+    mat3 turned = mat3_transpose(quat_axes(foliot__quat_get(world, i)));
+    vec3 size = {foliot__half_x(world)[i], foliot__half_y(world)[i], foliot__half_z(world)[i]};
     double most = (double)c->bounding_radius[i], more = turn * most;
     for (int axis = 0; axis < 3; axis++) {
-        for (int k = 0; k < 3; k++)
-            half[axis] += row[axis][k] < 0 ? -row[axis][k] * size[k] : row[axis][k] * size[k];
+        vec3 row = turned.row[axis];
+        half[axis] += foliot__absolute(row.x) * size.x;
+        half[axis] += foliot__absolute(row.y) * size.y;
+        half[axis] += foliot__absolute(row.z) * size.z;
         half[axis] = foliot__smaller(half[axis] + more, most);
     }
 }

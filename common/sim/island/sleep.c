@@ -340,8 +340,6 @@ static double magnitude(double x)
 // Half extents of the body along the world's axes.
 static void half_extents_of(const foliot_world *world, uint32_t i, double extent[3])
 {
-    const double q[4] = {foliot__orientation_w(world)[i], foliot__orientation_x(world)[i],
-                         foliot__orientation_y(world)[i], foliot__orientation_z(world)[i]};
     double hx = foliot__half_x(world)[i], hy = foliot__half_y(world)[i];
     double hz = foliot__half_z(world)[i], r = foliot__radius(world)[i];
     uint32_t kind = foliot__shape_kind(world)[i];
@@ -349,11 +347,10 @@ static void half_extents_of(const foliot_world *world, uint32_t i, double extent
         hx = hy = 0;
     if (kind == FOLIOT_SHAPE_SPHERE)
         hz = 0;
-    double turn[3][3];
-    foliot__quat_matrix(q, turn);
+    mat3 turn = mat3_transpose(quat_axes(foliot__quat_get(world, i)));
     for (int k = 0; k < 3; k++)
-        extent[k] = ((kind == FOLIOT_SHAPE_BOX ? 0 : r) + magnitude(turn[k][0]) * hx) +
-                    (magnitude(turn[k][1]) * hy + magnitude(turn[k][2]) * hz);
+        extent[k] = ((kind == FOLIOT_SHAPE_BOX ? 0 : r) + magnitude(turn.row[k].x) * hx) +
+                    (magnitude(turn.row[k].y) * hy + magnitude(turn.row[k].z) * hz);
 }
 
 // Bounds of the body's shape along its displacement in dt, with a margin where dt is not 0.

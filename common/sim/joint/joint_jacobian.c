@@ -292,10 +292,7 @@ void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *
     for (int k = 0; k < 3; k++)
         axis[k] = quat_rotate(pose->q, axes[k]);
     body->mass = foliot__mass(world)[body->slot];
-    body->inertia.row[0] =
-        axes_sum(axis, (vec3){moment.x * axis[0].x, moment.y * axis[1].x, moment.z * axis[2].x});
-    body->inertia.row[1] =
-        axes_sum(axis, (vec3){moment.x * axis[0].y, moment.y * axis[1].y, moment.z * axis[2].y});
-    body->inertia.row[2] =
-        axes_sum(axis, (vec3){moment.x * axis[0].z, moment.y * axis[1].z, moment.z * axis[2].z});
+    mat3 part = mat3_transpose((mat3){{axis[0], axis[1], axis[2]}});
+    for (int i = 0; i < 3; i++)
+        body->inertia.row[i] = axes_sum(axis, vec3_multiply(moment, part.row[i]));
 }

@@ -72,6 +72,12 @@ static inline vec3 vec3_scale(vec3 v, double s)
     return (vec3){v.x * s, v.y * s, v.z * s};
 }
 
+// Component by component.
+static inline vec3 vec3_multiply(vec3 a, vec3 b)
+{
+    return (vec3){a.x * b.x, a.y * b.y, a.z * b.z};
+}
+
 static inline vec3 vec3_divide(vec3 v, double s)
 {
     return (vec3){v.x / s, v.y / s, v.z / s};
@@ -96,6 +102,12 @@ static inline vec3 vec3_cross(vec3 a, vec3 b)
 static inline vec3 mat3_apply(mat3 m, vec3 v)
 {
     return (vec3){vec3_dot(m.row[0], v), vec3_dot(m.row[1], v), vec3_dot(m.row[2], v)};
+}
+
+static inline mat3 mat3_transpose(mat3 m)
+{
+    vec3 a = m.row[0], b = m.row[1], c = m.row[2];
+    return (mat3){{{a.x, b.x, c.x}, {a.y, b.y, c.y}, {a.z, b.z, c.z}}};
 }
 
 // m^-1 b, m symmetric and positive definite.
@@ -198,21 +210,6 @@ static inline void foliot__quat_normalise(const double q[4], double out[4])
     quat_store(quat_normalise(quat_of(q)), out);
 }
 
-static inline void foliot__quat_conjugate(const double q[4], double out[4])
-{
-    quat_store(quat_conjugate(quat_of(q)), out);
-}
-
-static inline void foliot__quat_multiply(const double p[4], const double q[4], double out[4])
-{
-    quat_store(quat_multiply(quat_of(p), quat_of(q)), out);
-}
-
-static inline void foliot__quat_rotate(const double q[4], const double v[3], double out[3])
-{
-    vec3_store(quat_rotate(quat_of(q), vec3_of(v)), out);
-}
-
 static inline void foliot__quat_axes(const double q[4], double axis[3][3])
 {
     double w = q[0], x = q[1], y = q[2], z = q[3];
@@ -225,21 +222,6 @@ static inline void foliot__quat_axes(const double q[4], double axis[3][3])
     axis[2][0] = 2 * (x * z + w * y);
     axis[2][1] = 2 * (y * z - w * x);
     axis[2][2] = 1 - 2 * (x * x + y * y);
-}
-
-// The transpose: column k is the body's axis k in world axes.
-static inline void foliot__quat_matrix(const double q[4], double m[3][3])
-{
-    double w = q[0], x = q[1], y = q[2], z = q[3];
-    m[0][0] = 1 - 2 * (y * y + z * z);
-    m[0][1] = 2 * (x * y - w * z);
-    m[0][2] = 2 * (x * z + w * y);
-    m[1][0] = 2 * (x * y + w * z);
-    m[1][1] = 1 - 2 * (x * x + z * z);
-    m[1][2] = 2 * (y * z - w * x);
-    m[2][0] = 2 * (x * z - w * y);
-    m[2][1] = 2 * (y * z + w * x);
-    m[2][2] = 1 - 2 * (x * x + y * y);
 }
 
 #endif

@@ -78,28 +78,22 @@ static uint32_t kinds_of(const foliot_world *world)
 // Inverse inertia in world axes: R diag(inverse) R^t.
 static void set_inverse_inertia(const foliot_world *world, uint32_t i, foliot__solver_mass *mass)
 {
-    foliot__v3 inverse = foliot__inverse_inertia(world);
-    double ix = inverse.x[i], iy = inverse.y[i], iz = inverse.z[i];
-    if (ix == iy && iy == iz) {
-        mass->xx = mass->yy = mass->zz = (float)ix;
+    vec3 inverse = foliot__v3_get(foliot__inverse_inertia(world), i);
+    if (inverse.x == inverse.y && inverse.y == inverse.z) {
+        mass->xx = mass->yy = mass->zz = (float)inverse.x;
         mass->xy = mass->xz = mass->yz = 0;
         return;
     }
-    double q[4], r[3][3];
-    foliot__orientation_of(world, i, q);
-    foliot__quat_matrix(q, r);
-    double s[3][3];
-    for (int k = 0; k < 3; k++) {
-        s[k][0] = r[k][0] * ix;
-        s[k][1] = r[k][1] * iy;
-        s[k][2] = r[k][2] * iz;
-    }
-    mass->xx = (float)foliot__vec3_dot(s[0], r[0]);
-    mass->yy = (float)foliot__vec3_dot(s[1], r[1]);
-    mass->zz = (float)foliot__vec3_dot(s[2], r[2]);
-    mass->xy = (float)foliot__vec3_dot(s[0], r[1]);
-    mass->xz = (float)foliot__vec3_dot(s[0], r[2]);
-    mass->yz = (float)foliot__vec3_dot(s[1], r[2]);
+    mat3 r = mat3_transpose(quat_axes(foliot__quat_get(world, i)));
+    vec3 s[3];
+    for (int k = 0; k < 3; k++)
+        s[k] = vec3_multiply(r.row[k], inverse);
+    mass->xx = (float)vec3_dot(s[0], r.row[0]);
+    mass->yy = (float)vec3_dot(s[1], r.row[1]);
+    mass->zz = (float)vec3_dot(s[2], r.row[2]);
+    mass->xy = (float)vec3_dot(s[0], r.row[1]);
+    mass->xz = (float)vec3_dot(s[0], r.row[2]);
+    mass->yz = (float)vec3_dot(s[1], r.row[2]);
 }
 
 static void place_body(foliot__solver *s, uint32_t i)
