@@ -3,6 +3,7 @@
 // order, twice or never. Invariant: only a complete snapshot is sampled or used as a baseline.
 #include "buffer.h"
 #include "interpolation.h"
+#include "sim/math/vec3.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -329,8 +330,8 @@ static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foli
     for (uint32_t i = 0; i < from->count; i++) {
         foliot_body_state *state = &states[i];
         *state = foliot_snapshot_dequantise(&buffer->format, &from->bodies[i], buffer->dt);
-        for (int k = 0; k < 3; k++)
-            state->position[k] += state->velocity[k] * ticks * buffer->dt;
+        vec3 way = vec3_scale(vec3_scale(vec3_of(state->velocity), ticks), buffer->dt);
+        vec3_store(vec3_add(vec3_of(state->position), way), state->position);
         if (was)
             spin_since(buffer, was, from, i, state);
         if (was && ticks > 0)
@@ -449,8 +450,8 @@ static void show_change(foliot__snapshot_buffer *buffer, const known *k, uint32_
     }
     *state = foliot_snapshot_dequantise(&buffer->format, body, buffer->dt);
     double back = ((double)k->next->tick - k->tick) * buffer->dt;
-    for (int i = 0; i < 3; i++)
-        state->position[i] -= state->velocity[i] * back;
+    vec3 way = vec3_scale(vec3_of(state->velocity), back);
+    vec3_store(vec3_sub(vec3_of(state->position), way), state->position);
 }
 
 void foliot__buffer_show_changes(foliot__snapshot_buffer *buffer, const uint64_t *changed,

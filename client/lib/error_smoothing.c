@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // error_smoothing.c: offsets that fade (error_smoothing.h).
 #include "error_smoothing.h"
+#include "sim/math/vec3.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,8 +67,7 @@ void foliot__error_smoothing_set(foliot__error_smoothing *smoothing, uint32_t bo
         *offset = none;
         return;
     }
-    for (int k = 0; k < 3; k++)
-        offset->position[k] = shown->position[k] - known->position[k];
+    vec3_store(vec3_sub(vec3_of(shown->position), vec3_of(known->position)), offset->position);
     const double back[4] = {known->orientation[0], -known->orientation[1], -known->orientation[2],
                             -known->orientation[3]};
     quat_product(shown->orientation, back, offset->turn);
@@ -80,8 +80,8 @@ void foliot__error_smoothing_apply(const foliot__error_smoothing *smoothing, uin
     double turn[4];
     if (smoothing->weight == 0)
         return;
-    for (int k = 0; k < 3; k++)
-        state->position[k] += smoothing->weight * offset->position[k];
+    vec3 moved = vec3_scale(vec3_of(offset->position), smoothing->weight);
+    vec3_store(vec3_add(vec3_of(state->position), moved), state->position);
     share_of_turn(offset->turn, smoothing->weight, turn);
     quat_product(turn, state->orientation, state->orientation);
 }

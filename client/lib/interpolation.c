@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // interpolation.c: states between two states (interpolation.h).
 #include "interpolation.h"
+#include "sim/math/vec3.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,12 +12,19 @@
 #define NEAR_TANGENT 0.05
 
 // The cubic with the given ends and end slopes (Hermite), and its slope. Slopes are per unit of u.
-static void hermite(double x0, double m0, double x1, double m1, double u, double *x, double *m)
+static vec3 hermite(vec3 x0, vec3 m0, vec3 x1, vec3 m1, double u)
 {
     double u2 = u * u, u3 = u2 * u;
-    *x = (2 * u3 - 3 * u2 + 1) * x0 + (u3 - 2 * u2 + u) * m0 + (3 * u2 - 2 * u3) * x1 +
-         (u3 - u2) * m1;
-    *m = (6 * u2 - 6 * u) * (x0 - x1) + (3 * u2 - 4 * u + 1) * m0 + (3 * u2 - 2 * u) * m1;
+    vec3 from = vec3_add(vec3_scale(x0, 2 * u3 - 3 * u2 + 1), vec3_scale(m0, u3 - 2 * u2 + u));
+    return vec3_add(vec3_add(from, vec3_scale(x1, 3 * u2 - 2 * u3)), vec3_scale(m1, u3 - u2));
+}
+
+static vec3 hermite_slope(vec3 x0, vec3 m0, vec3 x1, vec3 m1, double u)
+{
+    double u2 = u * u;
+    vec3 ends = vec3_scale(vec3_sub(x0, x1), 6 * u2 - 6 * u);
+    return vec3_add(vec3_add(ends, vec3_scale(m0, 3 * u2 - 4 * u + 1)),
+                    vec3_scale(m1, 3 * u2 - 2 * u));
 }
 
 // The shorter arc between two rotations (Shoemake 1985). Where they are near, the chord, stretched
@@ -103,12 +111,10 @@ foliot_body_state foliot__interpolate_body(const foliot_snapshot_format *format,
         return *from;
     foliot_body_state state = *from;
     double gap = ticks * dt, rate = 1 / gap;
-    for (int k = 0; k < 3; k++) {
-        double slope;
-        hermite(from->position[k], from->velocity[k] * gap, to->position[k], to->velocity[k] * gap,
-                u, &state.position[k], &slope);
-        state.velocity[k] = slope * rate;
-    }
+    vec3 x0 = vec3_of(from->position), m0 = vec3_scale(vec3_of(from->velocity), gap);
+    vec3 x1 = vec3_of(to->position), m1 = vec3_scale(vec3_of(to->velocity), gap);
+    vec3_store(hermite(x0, m0, x1, m1, u), state.position);
+    vec3_store(vec3_scale(hermite_slope(x0, m0, x1, m1, u), rate), state.velocity);
     if (!format->rotates)
         return state;
     slerp(from->orientation, to->orientation, u, state.orientation);

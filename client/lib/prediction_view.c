@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // prediction_view.c: interpolation and smoothing of predicted worlds (prediction_view.h).
 #include "prediction_view.h"
+#include "sim/math/vec3.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -91,10 +92,7 @@ static bool is_continuous(const foliot__prediction_view *view, const foliot__pre
 
 static double distance(const foliot_body_state *a, const foliot_body_state *b)
 {
-    double square = 0;
-    for (int k = 0; k < 3; k++)
-        square += (a->position[k] - b->position[k]) * (a->position[k] - b->position[k]);
-    return sqrt(square);
+    return vec3_length(vec3_sub(vec3_of(a->position), vec3_of(b->position)));
 }
 
 // -- sampling

@@ -8,6 +8,7 @@
 
 #include "interpolation.h"
 #include "wire/lockstep_message.h"
+#include "sim/math/vec3.h"
 
 #define BYTES_FREE (32u << 20) // that may be held whatever has come ...
 #define BYTES_A_BYTE 256       // ... and for each byte received
@@ -277,8 +278,8 @@ static bool state_at(const foliot__tracks *t, const foliot__track *track, double
         return true;
     }
     double time = fmin(since, extrapolate_ticks) * t->dt;
-    for (int k = 0; k < 3; k++)
-        state->position[k] += state->velocity[k] * time;
+    vec3 way = vec3_scale(vec3_of(state->velocity), time);
+    vec3_store(vec3_add(vec3_of(state->position), way), state->position);
     spin_of(t, track, at - 1, state);
     if (since > 0)
         foliot__rotate_by_spin(state->orientation, state->angular_velocity, time);
