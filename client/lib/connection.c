@@ -102,7 +102,7 @@ void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, si
     foliot__message m = {.kind = FOLIOT__SEARCH_RESPONSE};
     if (length == SIZE_MAX)
         return; // not yet
-    m.as.search.number = c->lockstep->number;
+    m.as.search.number = c->lockstep->search.number;
     m.as.search.bytes = bytes;
     m.as.search.length = (uint32_t)length;
     foliot__connection_send(c, &m);

@@ -350,7 +350,7 @@ static bool may_show_steps(const foliot_client *c)
 static void become_stepper(foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
-    if (!c->controls.by_ticks && l->begun && !l->diverged && l->deadline_known &&
+    if (!c->controls.by_ticks && l->begun && !l->diverged && l->deadline.known &&
         foliot__lockstep_client_backlog(l) < CAUGHT_UP_TICKS)
         foliot__stream_by_ticks(c);
     if (!c->controls.by_ticks || c->controls.change_count > 0 || !may_show_steps(c))

@@ -35,7 +35,8 @@ foliot_status foliot__lockstep_client_create(const foliot_simulation_kind *kind,
     }
     if (foliot__tick_log_init(&l->log, FOLIOT__CLIENT_TICKS, FOLIOT__CLIENT_INPUTS) !=
             FOLIOT_STATUS_OK ||
-        foliot__tick_log_init(&l->own, FOLIOT__OWN_TICKS, FOLIOT__OWN_TICKS) != FOLIOT_STATUS_OK) {
+        foliot__tick_log_init(&l->own.log, FOLIOT__OWN_TICKS, FOLIOT__OWN_TICKS) !=
+            FOLIOT_STATUS_OK) {
         foliot__lockstep_client_destroy(l);
         return FOLIOT_STATUS_MEMORY;
     }
@@ -50,39 +51,40 @@ void foliot__lockstep_client_destroy(foliot__lockstep_client *l)
         return;
     foliot_simulation_destroy(&l->simulation);
     foliot__tick_log_free(&l->log);
-    foliot__tick_log_free(&l->own);
+    foliot__tick_log_free(&l->own.log);
     foliot__command_log_free(&l->commands);
-    foliot_command_list_destroy(&l->step_commands);
-    free(l->state);
-    free(l->held);
+    foliot_command_list_destroy(&l->step.commands);
+    free(l->state.bytes);
+    free(l->kept.bytes);
     free(l->base.bytes);
     free(l->next.bytes);
-    foliot__rewind_free(&l->rewind);
+    foliot__rewind_free(&l->search.rewind);
     free(l);
 }
 
 void foliot__lockstep_client_restart(foliot__lockstep_client *l)
 {
-    l->expected = l->begun = l->pending = l->diverged = l->stalled = l->going_back = false;
+    l->state.expected = l->begun = l->state.pending = l->diverged = l->counts.stalled =
+        l->search.going_back = false;
     l->base.valid = l->next.valid = false;
-    l->rewind.active = l->rewind.finished =
+    l->search.rewind.active = l->search.rewind.finished =
         false; // it is of ticks that may come again, and be others
-    l->state_tick = UINT64_MAX;
+    l->state.tick = UINT64_MAX;
     foliot__command_log_clear(&l->commands);
 }
 
 void foliot__lockstep_client_reconnect(foliot__lockstep_client *l)
 {
     foliot__lockstep_client_restart(l);
-    foliot__rewind_release(&l->rewind);
-    l->setup_here = l->unfit = l->own_begun = l->deadline_known = false;
+    foliot__rewind_release(&l->search.rewind);
+    l->setup_here = l->unfit = l->own.begun = l->deadline.known = false;
 }
 
 void foliot__lockstep_client_forget(foliot__lockstep_client *l)
 {
     foliot__lockstep_client_reconnect(l);
     foliot__lockstep_client_drop_case(l);
-    foliot__rewind_free(&l->rewind);
+    foliot__rewind_free(&l->search.rewind);
     foliot_simulation_destroy(&l->simulation);
     l->made = false;
 }
@@ -130,17 +132,17 @@ static void reserve_states(foliot__lockstep_client *l)
 {
     size_t stride =
         l->base.valid ? l->base.length + l->base.length / 4 + 256 : 0; // bodies may come
-    if (l->held && stride <= l->held_stride)
+    if (l->kept.bytes && stride <= l->kept.stride)
         return;
-    free(l->held);
-    l->held = NULL;
-    l->held_stride = stride;
-    l->held_ticks =
+    free(l->kept.bytes);
+    l->kept.bytes = NULL;
+    l->kept.stride = stride;
+    l->kept.ticks =
         stride && stride < FOLIOT__HELD_BYTES / 16 ? (uint32_t)(FOLIOT__HELD_BYTES / stride) : 0;
-    if (l->held_ticks > FOLIOT__CLIENT_TICKS / 4)
-        l->held_ticks = FOLIOT__CLIENT_TICKS / 4;
-    if (l->held_ticks)
-        l->held = malloc(stride * l->held_ticks);
+    if (l->kept.ticks > FOLIOT__CLIENT_TICKS / 4)
+        l->kept.ticks = FOLIOT__CLIENT_TICKS / 4;
+    if (l->kept.ticks)
+        l->kept.bytes = malloc(stride * l->kept.ticks);
 }
 
 // A state has outgrown its room: what is held of the ticks before goes to larger ones. Without
@@ -151,8 +153,8 @@ static bool enlarge_states(foliot__lockstep_client *l, size_t length)
     if (stride >= FOLIOT__HELD_BYTES / 16)
         return false;
     uint32_t ticks = (uint32_t)(FOLIOT__HELD_BYTES / stride);
-    if (ticks > l->held_ticks)
-        ticks = l->held_ticks;
+    if (ticks > l->kept.ticks)
+        ticks = l->kept.ticks;
     uint8_t *held = malloc(stride * ticks);
     size_t *lengths = calloc(ticks, sizeof *lengths);
     if (!held || !lengths) {
@@ -162,67 +164,67 @@ static bool enlarge_states(foliot__lockstep_client *l, size_t length)
     }
     uint64_t first = l->tick - l->start < ticks ? l->start : l->tick - ticks + 1;
     for (uint64_t t = first; t < l->tick; t++) {
-        size_t from = t % l->held_ticks, to = t % ticks;
-        lengths[to] = l->held_length[from];
-        memcpy(held + to * stride, l->held + from * l->held_stride, lengths[to]);
+        size_t from = t % l->kept.ticks, to = t % ticks;
+        lengths[to] = l->kept.lengths[from];
+        memcpy(held + to * stride, l->kept.bytes + from * l->kept.stride, lengths[to]);
     }
-    memset(l->held_length, 0, sizeof l->held_length);
-    memcpy(l->held_length, lengths, ticks * sizeof *lengths);
+    memset(l->kept.lengths, 0, sizeof l->kept.lengths);
+    memcpy(l->kept.lengths, lengths, ticks * sizeof *lengths);
     free(lengths);
-    free(l->held);
-    l->held = held;
-    l->held_stride = stride;
-    l->held_ticks = ticks;
+    free(l->kept.bytes);
+    l->kept.bytes = held;
+    l->kept.stride = stride;
+    l->kept.ticks = ticks;
     return true;
 }
 
 static void store_state(foliot__lockstep_client *l)
 {
     size_t length = 0;
-    if (!l->held)
+    if (!l->kept.bytes)
         return;
-    size_t place = l->tick % l->held_ticks;
+    size_t place = l->tick % l->kept.ticks;
     foliot_status status = foliot_simulation_capture(
-        &l->simulation, l->held + place * l->held_stride, l->held_stride, &length);
+        &l->simulation, l->kept.bytes + place * l->kept.stride, l->kept.stride, &length);
     if (status == FOLIOT_STATUS_FULL && enlarge_states(l, length)) {
-        place = l->tick % l->held_ticks;
-        status = foliot_simulation_capture(&l->simulation, l->held + place * l->held_stride,
-                                           l->held_stride, &length);
+        place = l->tick % l->kept.ticks;
+        status = foliot_simulation_capture(&l->simulation, l->kept.bytes + place * l->kept.stride,
+                                           l->kept.stride, &length);
     }
-    l->held_length[place] = status == FOLIOT_STATUS_OK ? length : 0;
+    l->kept.lengths[place] = status == FOLIOT_STATUS_OK ? length : 0;
 }
 
 const uint8_t *foliot__lockstep_client_state_of(const foliot__lockstep_client *l, uint64_t tick,
                                                 size_t *length)
 {
     *length = 0;
-    if (!l->begun || !l->held || tick < l->start || tick > l->tick ||
-        l->tick - tick >= l->held_ticks)
+    if (!l->begun || !l->kept.bytes || tick < l->start || tick > l->tick ||
+        l->tick - tick >= l->kept.ticks)
         return NULL;
-    size_t place = tick % l->held_ticks;
-    *length = l->held_length[place];
-    return *length ? l->held + place * l->held_stride : NULL;
+    size_t place = tick % l->kept.ticks;
+    *length = l->kept.lengths[place];
+    return *length ? l->kept.bytes + place * l->kept.stride : NULL;
 }
 
 static bool begin_from_bytes(foliot__lockstep_client *l, const uint8_t *state)
 {
-    size_t head = 4 * (size_t)l->state_players;
-    if (!l->setup_here || l->state_bytes < head ||
-        foliot_simulation_restore(&l->simulation, state + head, l->state_bytes - head) !=
+    size_t head = 4 * (size_t)l->state.players;
+    if (!l->setup_here || l->state.unpacked < head ||
+        foliot_simulation_restore(&l->simulation, state + head, l->state.unpacked - head) !=
             FOLIOT_STATUS_OK ||
-        foliot_simulation_get_tick(&l->simulation) != l->state_tick)
+        foliot_simulation_get_tick(&l->simulation) != l->state.tick)
         return false;
     foliot__reader r = foliot__reader_of(state, head);
     memset(l->sequences, 0, sizeof l->sequences);
-    for (uint32_t p = 0; p < l->state_players; p++)
+    for (uint32_t p = 0; p < l->state.players; p++)
         l->sequences[p] = foliot__read_u32(&r);
-    l->tick = l->start = l->checked = l->state_tick;
+    l->tick = l->start = l->checked = l->state.tick;
     l->digests = 0;
     l->history[l->tick % FOLIOT__CLIENT_TICKS] = foliot_simulation_get_digest(&l->simulation);
     save_checkpoint(&l->base, &l->simulation);
     l->next.valid = false;
     reserve_states(l);
-    memset(l->held_length, 0, sizeof l->held_length); // of other ticks
+    memset(l->kept.lengths, 0, sizeof l->kept.lengths); // of other ticks
     store_state(l);
     l->begun = true;
     l->begins++;
@@ -233,23 +235,23 @@ static bool begin_from_bytes(foliot__lockstep_client *l, const uint8_t *state)
 // that of another simulation is so much per byte that was sent, at most.
 static bool state_fits(const foliot__lockstep_client *l)
 {
-    uint64_t most = STATE_BYTES_FREE + (uint64_t)l->state_total * STATE_BYTES_A_BYTE;
+    uint64_t most = STATE_BYTES_FREE + (uint64_t)l->state.total * STATE_BYTES_A_BYTE;
     const foliot_world *world = l->setup_here ? foliot_simulation_get_world(&l->simulation) : NULL;
     if (world) {
-        uint64_t bytes = foliot_world_get_bytes(world) + 4 * (uint64_t)l->state_players;
+        uint64_t bytes = foliot_world_get_bytes(world) + 4 * (uint64_t)l->state.players;
         most = bytes < most ? bytes : most;
     }
-    return l->state_bytes <= most && l->state_bytes <= FOLIOT_SIMULATION_BYTES_MAX;
+    return l->state.unpacked <= most && l->state.unpacked <= FOLIOT_SIMULATION_BYTES_MAX;
 }
 
 static bool begin_from_state(foliot__lockstep_client *l)
 {
-    if (l->state_bytes == l->state_total)
-        return begin_from_bytes(l, l->state);
-    uint8_t *state = state_fits(l) ? malloc(l->state_bytes + 1) : NULL;
+    if (l->state.unpacked == l->state.total)
+        return begin_from_bytes(l, l->state.bytes);
+    uint8_t *state = state_fits(l) ? malloc(l->state.unpacked + 1) : NULL;
     bool begun = state &&
-                 foliot__keyframe_decompress(l->state, l->state_total, state, l->state_bytes) ==
-                     FOLIOT_STATUS_OK &&
+                 foliot__keyframe_decompress(l->state.bytes, l->state.total, state,
+                                             l->state.unpacked) == FOLIOT_STATUS_OK &&
                  begin_from_bytes(l, state);
     free(state);
     return begun;
@@ -257,63 +259,63 @@ static bool begin_from_state(foliot__lockstep_client *l)
 
 static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
 {
-    if (wanted <= l->state_capacity)
+    if (wanted <= l->state.capacity)
         return true;
     size_t capacity =
-        2 * wanted < l->state_total ? 2 * wanted : l->state_total; // twice what has arrived
-    uint8_t *bytes = realloc(l->state, capacity);
+        2 * wanted < l->state.total ? 2 * wanted : l->state.total; // twice what has arrived
+    uint8_t *bytes = realloc(l->state.bytes, capacity);
     if (!bytes)
         return false;
-    l->state = bytes;
-    l->state_capacity = capacity;
+    l->state.bytes = bytes;
+    l->state.capacity = capacity;
     return true;
 }
 
 // What was before the state of that tick is void.
 static void begin_anew(foliot__lockstep_client *l, uint64_t tick)
 {
-    bool is_searched = l->pending && l->rewind.finished; // of a tick before this one
+    bool is_searched = l->state.pending && l->search.rewind.finished; // of a tick before this one
     foliot__lockstep_client_restart(l);
-    l->rewind.finished = is_searched;
+    l->search.rewind.finished = is_searched;
     if (!is_searched)
-        foliot__rewind_release(&l->rewind);
-    l->expected = true;
-    l->state_tick = tick;
+        foliot__rewind_release(&l->search.rewind);
+    l->state.expected = true;
+    l->state.tick = tick;
     foliot__tick_log_clear(&l->log, tick);
 }
 
 bool foliot__lockstep_client_receive_state(foliot__lockstep_client *l,
                                            const foliot__keyframe_part *part)
 {
-    if (part->offset == 0 && part->tick != l->state_tick) {
-        l->pending = l->begun && l->diverged; // the server may ask for what it did
-        if (!l->pending)
+    if (part->offset == 0 && part->tick != l->state.tick) {
+        l->state.pending = l->begun && l->diverged; // the server may ask for what it did
+        if (!l->state.pending)
             begin_anew(l, part->tick);
-        l->state_tick = part->tick;
-        l->state_players = part->players;
-        l->state_total = part->total;
-        l->state_bytes = part->state_bytes;
-        l->state_have = l->state_acked = 0;
+        l->state.tick = part->tick;
+        l->state.players = part->players;
+        l->state.total = part->total;
+        l->state.unpacked = part->state_bytes;
+        l->state.have = l->state.acked = 0;
     }
-    if (!l->expected || (l->begun && !l->pending) || part->tick != l->state_tick ||
-        part->offset != l->state_have || part->total != l->state_total ||
-        part->state_bytes != l->state_bytes || part->length > l->state_total - l->state_have ||
+    if (!l->state.expected || (l->begun && !l->state.pending) || part->tick != l->state.tick ||
+        part->offset != l->state.have || part->total != l->state.total ||
+        part->state_bytes != l->state.unpacked || part->length > l->state.total - l->state.have ||
         part->total > FOLIOT_SIMULATION_BYTES_MAX ||
-        !reserve_state_bytes(l, l->state_have + part->length)) {
-        l->malformed++;
+        !reserve_state_bytes(l, l->state.have + part->length)) {
+        l->counts.malformed++;
         return false;
     }
-    memcpy(l->state + l->state_have, part->bytes, part->length);
-    l->state_have += part->length;
-    if (l->state_have == l->state_total && l->pending)
+    memcpy(l->state.bytes + l->state.have, part->bytes, part->length);
+    l->state.have += part->length;
+    if (l->state.have == l->state.total && l->state.pending)
         begin_anew(l, part->tick);
-    if (l->state_have == l->state_total)
+    if (l->state.have == l->state.total)
         l->unfit = !begin_from_state(l);
     // Beside a search few parts are on their way: the server waits for each of them.
-    if (!l->pending && l->state_have < l->state_total &&
-        l->state_have - l->state_acked < ACK_EVERY_BYTES)
+    if (!l->state.pending && l->state.have < l->state.total &&
+        l->state.have - l->state.acked < ACK_EVERY_BYTES)
         return false;
-    l->state_acked = l->state_have;
+    l->state.acked = l->state.have;
     return true;
 }
 
@@ -323,7 +325,7 @@ static void receive_block(foliot__lockstep_client *l, const uint8_t *bytes, size
                           uint32_t ticks, uint64_t first)
 {
     if (foliot__block_decode(bytes, length, ticks, &l->block) != FOLIOT_STATUS_OK)
-        l->malformed++;
+        l->counts.malformed++;
     else
         foliot__block_apply(&l->log, &l->block, first);
 }
@@ -333,13 +335,13 @@ static void mark_commands(foliot__lockstep_client *l, uint64_t first, uint32_t t
                           const uint8_t *runs, size_t length)
 {
     if (length > 0 && !foliot__command_runs_read(&l->commands, first, first + ticks, runs, length))
-        l->malformed++;
+        l->counts.malformed++;
 }
 
 void foliot__lockstep_client_receive_ticks(foliot__lockstep_client *l,
                                            const foliot__ticks_part *part)
 {
-    if (!l->expected)
+    if (!l->state.expected)
         return;
     mark_commands(l, part->first, part->ticks, part->commands, part->commands_length);
     receive_block(l, part->block, part->length, part->ticks, part->first);
@@ -348,9 +350,9 @@ void foliot__lockstep_client_receive_ticks(foliot__lockstep_client *l,
 void foliot__lockstep_client_receive_commands(foliot__lockstep_client *l,
                                               const foliot__commands_part *part)
 {
-    if (l->expected && part->tick >= l->log.first &&
+    if (l->state.expected && part->tick >= l->log.first &&
         !foliot__command_log_receive(&l->commands, part))
-        l->malformed++;
+        l->counts.malformed++;
 }
 
 void foliot__lockstep_client_receive_relay(foliot__lockstep_client *l, const uint8_t *bytes,
@@ -359,14 +361,14 @@ void foliot__lockstep_client_receive_relay(foliot__lockstep_client *l, const uin
     foliot__relay relay;
     if (length > FOLIOT_PACKET_BYTES_MAX ||
         foliot__relay_decode(bytes, length, &relay) != FOLIOT_STATUS_OK) {
-        l->malformed++;
+        l->counts.malformed++;
         return;
     }
-    l->relay_packets++;
-    l->relay_bytes += length;
-    l->relay_sizes[length]++;
+    l->counts.relay_packets++;
+    l->counts.relay_bytes += length;
+    l->counts.relay_sizes[length]++;
     uint64_t end = foliot__tick_near(relay.end, l->log.end);
-    if (!l->expected || relay.ticks > end)
+    if (!l->state.expected || relay.ticks > end)
         return;
     mark_commands(l, end - relay.ticks, relay.ticks, relay.runs, relay.runs_length);
     receive_block(l, relay.block, relay.block_length, relay.ticks, end - relay.ticks);
@@ -375,8 +377,8 @@ void foliot__lockstep_client_receive_relay(foliot__lockstep_client *l, const uin
 static void count_stalls(foliot__lockstep_client *l)
 {
     bool stalled = l->begun && l->tick == l->log.next && l->log.end > l->log.next;
-    l->stalls += stalled && !l->stalled;
-    l->stalled = stalled;
+    l->counts.stalls += stalled && !l->counts.stalled;
+    l->counts.stalled = stalled;
 }
 
 // Once the server has compared up to the next checkpoint, nothing before it is needed any more.
@@ -410,22 +412,24 @@ bool foliot__lockstep_client_step(foliot__lockstep_client *l)
     count_stalls(l);
     if (!foliot__lockstep_client_ready(l))
         return false;
-    if (foliot__command_log_read(&l->commands, l->tick, &l->step_commands) != FOLIOT_STATUS_OK)
-        l->malformed++; // left out: the server compares digests
-    uint32_t count = foliot__tick_log_read(&l->log, l->tick, l->inputs, FOLIOT__BLOCK_INPUTS_MAX);
+    if (foliot__command_log_read(&l->commands, l->tick, &l->step.commands) != FOLIOT_STATUS_OK)
+        l->counts.malformed++; // left out: the server compares digests
+    uint32_t count =
+        foliot__tick_log_read(&l->log, l->tick, l->step.inputs, FOLIOT__BLOCK_INPUTS_MAX);
     for (uint32_t i = 0; i < count; i++)
-        l->inputs[i].sequence = ++l->sequences[l->inputs[i].player];
+        l->step.inputs[i].sequence = ++l->sequences[l->step.inputs[i].player];
     foliot__tick_log_rewrite(&l->log, l->tick,
-                             l->inputs); // numbered: the step may have to be repeated
-    l->input_count = count;
-    foliot_tick_inputs tick = {l->inputs, count, l->step_commands.commands, l->step_commands.count};
+                             l->step.inputs); // numbered: the step may have to be repeated
+    l->step.input_count = count;
+    foliot_tick_inputs tick = {l->step.inputs, count, l->step.commands.commands,
+                               l->step.commands.count};
     if (foliot_simulation_step_tick(&l->simulation, &tick) != FOLIOT_STATUS_OK)
-        l->malformed++; // goes on: the server compares digests
+        l->counts.malformed++; // goes on: the server compares digests
     l->tick++;
     foliot_digest digest = foliot_simulation_get_digest(&l->simulation);
     l->history[l->tick % FOLIOT__CLIENT_TICKS] = digest;
     l->digests += foliot__digest_share(l->tick, digest);
-    l->ticks_stepped++;
+    l->counts.ticks_stepped++;
     store_state(l);
     advance_checkpoints(l);
     return true;
@@ -442,15 +446,15 @@ uint64_t foliot__lockstep_client_backlog(const foliot__lockstep_client *l)
 // loop that could oscillate, whatever the round trip.
 static void learn_deadline(foliot__lockstep_client *l, double deadline_ns, double tick_ns)
 {
-    double off = deadline_ns - l->deadline_ns;
-    if (!l->deadline_known || fabs(off) > DEADLINE_JUMP_TICKS * tick_ns) {
-        l->deadline_known = true;
-        l->deadline_ns = deadline_ns;
-        l->deadline_deviation_ns = 0;
+    double off = deadline_ns - l->deadline.ns;
+    if (!l->deadline.known || fabs(off) > DEADLINE_JUMP_TICKS * tick_ns) {
+        l->deadline.known = true;
+        l->deadline.ns = deadline_ns;
+        l->deadline.deviation_ns = 0;
         return;
     }
-    l->deadline_ns += off * DEADLINE_GAIN;
-    l->deadline_deviation_ns += (fabs(off) - l->deadline_deviation_ns) * DEADLINE_GAIN;
+    l->deadline.ns += off * DEADLINE_GAIN;
+    l->deadline.deviation_ns += (fabs(off) - l->deadline.deviation_ns) * DEADLINE_GAIN;
 }
 
 void foliot__lockstep_client_receive_status(foliot__lockstep_client *l, const uint8_t *bytes,
@@ -458,47 +462,49 @@ void foliot__lockstep_client_receive_status(foliot__lockstep_client *l, const ui
 {
     foliot__lockstep_status status;
     if (foliot__lockstep_status_decode(bytes, length, &status) != FOLIOT_STATUS_OK) {
-        l->malformed++;
+        l->counts.malformed++;
         return;
     }
     uint64_t checked = foliot__tick_near(status.checked, l->tick),
-             acked = foliot__tick_near(status.acks.next, l->own.end);
+             acked = foliot__tick_near(status.acks.next, l->own.log.end);
     if (l->begun && checked > l->checked && checked <= l->tick)
         l->checked = checked;
     // What agreed up to a tick before our state's was stepped from another one.
     l->diverged |= l->begun && status.diverged && checked >= l->start;
-    if (l->own_begun && acked >= l->own_acked && acked <= l->own.end) {
-        l->own_acked = acked;
-        l->own_acks = status.acks;
-        foliot__tick_log_forget(&l->own, acked);
+    if (l->own.begun && acked >= l->own.acked && acked <= l->own.log.end) {
+        l->own.acked = acked;
+        l->own.acks = status.acks;
+        foliot__tick_log_forget(&l->own.log, acked);
     }
     // Late inputs raise the margin, which decays slowly.
-    l->late_margin_ns = fmin(l->late_margin_ns * LATE_DECAY + (l->late != status.late) * tick_ns,
-                             LATE_TICKS_MAX * tick_ns);
-    l->late = status.late;
-    l->missing = status.missing;
+    l->deadline.late_margin_ns =
+        fmin(l->deadline.late_margin_ns * LATE_DECAY + (l->deadline.late != status.late) * tick_ns,
+             LATE_TICKS_MAX * tick_ns);
+    l->deadline.late = status.late;
+    l->deadline.missing = status.missing;
     double age_ms = (uint16_t)((uint16_t)(now_ns / 1000000) - status.echo_ms);
     double stamp = (double)foliot__tick_near(status.stamp, l->log.end);
     learn_deadline(l, (double)now_ns - age_ms * 1e6 + status.slack_us * 1e3 - stamp * tick_ns,
                    tick_ns);
     double round_trip_ns = (age_ms - status.held_ms) * 1e6;
     if (round_trip_ns >= 0)
-        l->round_trip_ns += (l->round_trip_ns > 0 ? 0.1 : 1) * (round_trip_ns - l->round_trip_ns);
+        l->deadline.round_trip_ns +=
+            (l->deadline.round_trip_ns > 0 ? 0.1 : 1) * (round_trip_ns - l->deadline.round_trip_ns);
 }
 
 bool foliot__lockstep_client_input_time(const foliot__lockstep_client *l, uint64_t now_ns,
                                         double tick_ns, uint32_t input_delay, double *tick)
 {
-    double margin =
-        MARGIN_TICKS * tick_ns + MARGIN_DEVIATIONS * l->deadline_deviation_ns + l->late_margin_ns;
-    margin = fmax(margin, input_delay * tick_ns - l->round_trip_ns / 2);
-    *tick = ((double)now_ns + margin - l->deadline_ns) / tick_ns;
-    return l->deadline_known;
+    double margin = MARGIN_TICKS * tick_ns + MARGIN_DEVIATIONS * l->deadline.deviation_ns +
+                    l->deadline.late_margin_ns;
+    margin = fmax(margin, input_delay * tick_ns - l->deadline.round_trip_ns / 2);
+    *tick = ((double)now_ns + margin - l->deadline.ns) / tick_ns;
+    return l->deadline.known;
 }
 
 uint64_t foliot__lockstep_client_undecided(const foliot__lockstep_client *l)
 {
-    return l->own_begun && l->own.end > l->log.end ? l->own.end : l->log.end;
+    return l->own.begun && l->own.log.end > l->log.end ? l->own.log.end : l->log.end;
 }
 
 uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, uint64_t now_ns,
@@ -507,7 +513,7 @@ uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, ui
     double time;
     bool known = foliot__lockstep_client_input_time(l, now_ns, tick_ns, input_delay, &time);
     double tick = ceil(time);
-    uint64_t least = l->own_begun && l->own.end > l->log.end ? l->own.end - 1 : l->log.end;
+    uint64_t least = l->own.begun && l->own.log.end > l->log.end ? l->own.log.end - 1 : l->log.end;
     return known && tick > (double)least && tick < (double)least + 1e6 ? (uint64_t)tick : least;
 }
 
@@ -515,17 +521,18 @@ uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, ui
 static bool decide_inputs(foliot__lockstep_client *l, uint64_t tick, const foliot_input *controls)
 {
     // (Where all have been acknowledged the log is empty, and the tick may be the one before it.)
-    if (!l->own_begun || (tick > l->own.first && tick - l->own.first >= FOLIOT__OWN_TICKS)) {
-        foliot__tick_log_clear(&l->own, tick);
-        l->own_begun = true;
-        l->own_acked = tick;
-        l->own_acks.count = 0;
+    if (!l->own.begun ||
+        (tick > l->own.log.first && tick - l->own.log.first >= FOLIOT__OWN_TICKS)) {
+        foliot__tick_log_clear(&l->own.log, tick);
+        l->own.begun = true;
+        l->own.acked = tick;
+        l->own.acks.count = 0;
     }
-    if (tick < l->own.end)
+    if (tick < l->own.log.end)
         return false;
-    for (uint64_t t = l->own.end; t < tick; t++)
-        foliot__tick_log_put(&l->own, t, NULL, 0);
-    foliot__tick_log_put(&l->own, tick, controls, controls != NULL);
+    for (uint64_t t = l->own.log.end; t < tick; t++)
+        foliot__tick_log_put(&l->own.log, t, NULL, 0);
+    foliot__tick_log_put(&l->own.log, tick, controls, controls != NULL);
     return controls != NULL;
 }
 
@@ -535,12 +542,12 @@ static size_t encode_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_
 {
     foliot__lockstep_input packet = {
         .acks = foliot__tick_acks_of(&l->log),
-        .behind = (uint32_t)(l->log.next - (l->begun ? l->tick : l->state_tick)),
+        .behind = (uint32_t)(l->log.next - (l->begun ? l->tick : l->state.tick)),
         .digests = l->begun ? l->digests : 0,
         .ahead = (uint32_t)(tick - l->log.next),
         .sent_ms = (uint16_t)(now_ns / 1000000),
         .shown = foliot__shown_before(tick, l->shown),
-        .state = (uint8_t)(l->begun ? l->start : l->state_tick),
+        .state = (uint8_t)(l->begun ? l->start : l->state.tick),
         .back = (uint32_t)(tick + 1 - end),
         .ticks = (uint32_t)(end - first),
         .block = block,
@@ -549,9 +556,9 @@ static size_t encode_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_
     size_t length = foliot__lockstep_input_encode(&packet, bytes);
     if (length == SIZE_MAX)
         return 0;
-    l->input_packets++;
-    l->input_bytes += length;
-    l->input_sizes[length]++;
+    l->counts.input_packets++;
+    l->counts.input_bytes += length;
+    l->counts.input_sizes[length]++;
     return length;
 }
 
@@ -563,19 +570,19 @@ size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_n
     uint64_t first = tick + 1;
     size_t length = 0;
     *decided = false;
-    if (!l->expected)
+    if (!l->state.expected)
         return 0;
     if (own == FOLIOT__OWN_NEW)
         *decided = decide_inputs(l, tick, controls);
     uint64_t end = tick + 1;
-    if (own == FOLIOT__OWN_REPEATED && l->own_begun && l->own.end > 0) {
-        tick = l->own.end > tick ? l->own.end - 1 : tick;
-        end = l->own.end;
+    if (own == FOLIOT__OWN_REPEATED && l->own.begun && l->own.log.end > 0) {
+        tick = l->own.log.end > tick ? l->own.log.end - 1 : tick;
+        end = l->own.log.end;
         first = end;
     }
-    if (own == FOLIOT__OWN_NEW || (own == FOLIOT__OWN_REPEATED && l->own_begun)) {
-        uint64_t from = l->own_acked > l->own.first ? l->own_acked : l->own.first;
-        length = from < end ? foliot__block_of_newest(&l->own, from, end, &l->block, block,
+    if (own == FOLIOT__OWN_NEW || (own == FOLIOT__OWN_REPEATED && l->own.begun)) {
+        uint64_t from = l->own.acked > l->own.log.first ? l->own.acked : l->own.log.first;
+        length = from < end ? foliot__block_of_newest(&l->own.log, from, end, &l->block, block,
                                                       sizeof block, &first)
                             : 0;
         if (length == SIZE_MAX) {
@@ -588,7 +595,7 @@ size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_n
 
 bool foliot__lockstep_client_own_known(const foliot__lockstep_client *l)
 {
-    return !l->own_begun || l->own_acked >= l->own.end;
+    return !l->own.begun || l->own.acked >= l->own.log.end;
 }
 
 size_t foliot__lockstep_client_repeat(foliot__lockstep_client *l, uint64_t now_ns,
@@ -596,15 +603,15 @@ size_t foliot__lockstep_client_repeat(foliot__lockstep_client *l, uint64_t now_n
 {
     uint8_t block[FOLIOT_PACKET_BYTES_MAX / 2];
     uint64_t from, to, next;
-    if (!l->own_begun || l->own_acks.count == 0 ||
-        (double)(now_ns - l->hole_ns) < l->round_trip_ns + 50e6 ||
-        !foliot__tick_hole(&l->own_acks, l->own_acked, 0, &from, &to) || to > l->own.end ||
-        from < l->own.first)
+    if (!l->own.begun || l->own.acks.count == 0 ||
+        (double)(now_ns - l->own.hole_ns) < l->deadline.round_trip_ns + 50e6 ||
+        !foliot__tick_hole(&l->own.acks, l->own.acked, 0, &from, &to) || to > l->own.log.end ||
+        from < l->own.log.first)
         return 0;
-    l->hole_ns = now_ns;
+    l->own.hole_ns = now_ns;
     size_t length =
-        foliot__block_of_oldest(&l->own, from, to, &l->block, block, sizeof block, &next);
-    uint64_t tick = l->own.end > l->log.end ? l->own.end - 1 : l->log.end;
+        foliot__block_of_oldest(&l->own.log, from, to, &l->block, block, sizeof block, &next);
+    uint64_t tick = l->own.log.end > l->log.end ? l->own.log.end - 1 : l->log.end;
     return length == SIZE_MAX ? 0
                               : encode_packet(l, now_ns, tick, from, next, block, length, bytes);
 }

@@ -26,58 +26,59 @@ typedef struct foliot__checkpoint {
     size_t length, capacity;
 } foliot__checkpoint;
 
-typedef struct foliot__lockstep_client {
-    foliot_simulation_kind kind; // a copy of the caller's; its `user` is `host`
-    foliot_host host;
-    foliot_simulation simulation;
-    bool made, begun; // `simulation` exists; it is at a tick of the session
-    bool setup_here;  // it was created from the setup of this connection
-    bool unfit;       // the server's state does not fit the simulation
-    bool pending;     // a state arrives, and one that diverged is kept until it is whole
-    // The state that arrives in parts.
+// The state that arrives in parts.
+typedef struct foliot__lockstep_state {
     bool expected;
-    uint64_t state_tick;
-    uint32_t state_players;
-    uint8_t *state;
-    size_t state_total, state_have, state_capacity, state_acked;
-    size_t state_bytes; // when it is decompressed; state_total: it is as it is
-    // Closed ticks, and the results of their steps.
+    bool pending; // one that diverged is kept until this is whole
+    uint64_t tick;
+    uint32_t players;
+    uint8_t *bytes;
+    size_t total, have, capacity, acked;
+    size_t unpacked; // length when it is decompressed; total: it is as it is
+} foliot__lockstep_state;
+
+// Saved states of the last ticks, each at tick % ticks.
+typedef struct foliot__kept_states {
+    uint8_t *bytes; // NULL: too large
+    uint32_t ticks;
+    size_t stride;
+    size_t lengths[FOLIOT__CLIENT_TICKS]; // 0: the state did not fit
+} foliot__kept_states;
+
+// This client's own inputs.
+typedef struct foliot__own_ticks {
     foliot__tick_log log;
-    foliot__command_log commands;
-    foliot_command_list step_commands;      // of the last step
-    uint64_t tick;                          // the simulation's
-    uint32_t sequences[FOLIOT_PLAYERS_MAX]; // of the last inputs, by player
-    uint64_t start, digests;
-    foliot_digest history[FOLIOT__CLIENT_TICKS]; // by tick
-    foliot__checkpoint base, next; // base: at or before the last tick that the server compared
-    uint64_t checked;
-    bool diverged;
-    uint8_t *held; // saved states of the last ticks, each at tick % held_ticks; NULL: too large
-    uint32_t held_ticks;
-    size_t held_stride;
-    size_t held_length[FOLIOT__CLIENT_TICKS]; // 0: the state did not fit
-    // This client's own inputs.
-    foliot__tick_log own;
-    bool own_begun;
-    uint64_t own_acked;
-    foliot__tick_acks own_acks;
+    bool begun;
+    uint64_t acked;
+    foliot__tick_acks acks;
     uint64_t hole_ns;
-    // Local time at which inputs for tick 0 would have had to be sent to arrive just in time,
-    // estimated from the server's status packets.
-    bool deadline_known;
-    double deadline_ns, deadline_deviation_ns, late_margin_ns, round_trip_ns;
+} foliot__own_ticks;
+
+// Local time at which inputs for tick 0 would have had to be sent to arrive just in time, estimated
+// from the server's status packets.
+typedef struct foliot__input_deadline {
+    bool known;
+    double ns, deviation_ns, late_margin_ns, round_trip_ns;
     uint32_t late, missing;
-    foliot__block block;                           // scratch
-    foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX]; // of the last step, at its front
-    uint32_t input_count;                          // of them
-    uint64_t begins;                               // states that it began with, so far
-    // Relay packets received and input packets sent, counted by size.
+} foliot__input_deadline;
+
+// What the last step was given.
+typedef struct foliot__given_step {
+    foliot_command_list commands;
+    foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX]; // at its front
+    uint32_t input_count;
+} foliot__given_step;
+
+// Relay packets received and input packets sent, by size; and what happened.
+typedef struct foliot__lockstep_counts {
     uint64_t relay_packets, relay_bytes, relay_sizes[FOLIOT_PACKET_BYTES_MAX + 1];
-    uint64_t shown; // now, or when the controls changed, in 1 / FOLIOT_AIM_PARTS; 0: nothing
     uint64_t input_packets, input_bytes, input_sizes[FOLIOT_PACKET_BYTES_MAX + 1];
     uint64_t ticks_stepped, stalls, malformed;
     bool stalled;
-    // The server's current request in its search for a divergence, and what it found.
+} foliot__lockstep_counts;
+
+// The server's current request in its search for a divergence, and what it found.
+typedef struct foliot__client_search {
     foliot__rewind rewind;
     bool going_back;
     uint32_t number, request_bytes;
@@ -86,8 +87,37 @@ typedef struct foliot__lockstep_client {
     uint64_t chain[FOLIOT__CLIENT_TICKS];
     foliot_divergence_report found;
     foliot__diverged found_names; // holds the texts that `found` points to
-    bool has_case;
+    bool has_report;
     uint64_t divergences;
+} foliot__client_search;
+
+typedef struct foliot__lockstep_client {
+    foliot_simulation_kind kind; // a copy of the caller's; its `user` is `host`
+    foliot_host host;
+    foliot_simulation simulation;
+    bool made, begun; // `simulation` exists; it is at a tick of the session
+    bool setup_here;  // it was created from the setup of this connection
+    bool unfit;       // the server's state does not fit the simulation
+    foliot__lockstep_state state;
+    // Closed ticks, and the results of their steps.
+    foliot__tick_log log;
+    foliot__command_log commands;
+    foliot__given_step step;
+    uint64_t tick;                          // the simulation's
+    uint32_t sequences[FOLIOT_PLAYERS_MAX]; // of the last inputs, by player
+    uint64_t start, digests;
+    foliot_digest history[FOLIOT__CLIENT_TICKS]; // by tick
+    foliot__checkpoint base, next; // base: at or before the last tick that the server compared
+    uint64_t checked;
+    bool diverged;
+    foliot__kept_states kept;
+    foliot__own_ticks own;
+    foliot__input_deadline deadline;
+    foliot__block block; // scratch
+    uint64_t begins;     // states that it began with, so far
+    uint64_t shown;      // now, or when the controls changed, in 1 / FOLIOT_AIM_PARTS; 0: nothing
+    foliot__lockstep_counts counts;
+    foliot__client_search search;
 } foliot__lockstep_client;
 
 // `kind` NULL: the world of this library, with the callbacks of `host` (may be NULL).

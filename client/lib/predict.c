@@ -259,7 +259,7 @@ void foliot__predict_receive_early(foliot_client *c, const uint8_t *bytes, size_
 {
     if (predicts_here(c) &&
         !foliot__prediction_receive_early(c->predictor.worlds, c->lockstep, bytes, length))
-        c->lockstep->malformed++;
+        c->lockstep->counts.malformed++;
 }
 
 // -- what a host asks for

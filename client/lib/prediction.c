@@ -194,8 +194,9 @@ static void move_late_controls(foliot__prediction *p, const foliot__lockstep_cli
     const struct foliot__own_controls *own = own_controls(p, tick);
     struct foliot__own_controls *next = &p->own[(tick + 1) % FOLIOT__OWN_TICKS];
     bool came = false;
-    for (uint32_t i = 0; i < l->input_count; i++)
-        came |= l->inputs[i].player == p->player && l->inputs[i].kind == FOLIOT_INPUT_CONTROL;
+    for (uint32_t i = 0; i < l->step.input_count; i++)
+        came |=
+            l->step.inputs[i].player == p->player && l->step.inputs[i].kind == FOLIOT_INPUT_CONTROL;
     if (!own || came || tick + 1 >= p->own_end || (next->tick == tick + 1 && next->changed))
         return;
     *next = *own;
@@ -206,8 +207,8 @@ static void confirm_line(const foliot__lockstep_client *l, foliot__line *line, u
 {
     if (!line->begun)
         return;
-    bool right = line->tick > tick && l->step_commands.count == 0 &&
-                 used_these(line, tick, l->inputs, l->input_count);
+    bool right = line->tick > tick && l->step.commands.count == 0 &&
+                 used_these(line, tick, l->step.inputs, l->step.input_count);
     if (!right && tick < line->wrong)
         line->wrong = tick;
     foliot__tick_log_forget(&line->used, tick + 1);

@@ -9,14 +9,15 @@
 // The chained digests of all states from `first` on.
 static foliot_search_responder responder_of(foliot__lockstep_client *l)
 {
-    uint64_t first = l->request_first, before = 0;
-    foliot_search_responder a = {.trace = l->rewind.finished ? l->rewind.trace : NULL};
+    uint64_t first = l->search.request_first, before = 0;
+    foliot_search_responder a = {.trace =
+                                     l->search.rewind.finished ? l->search.rewind.trace : NULL};
     if (!l->begun || first > l->tick || first < l->start || l->tick - first >= FOLIOT__CLIENT_TICKS)
         return a;
     for (uint64_t t = first; t <= l->tick; t++)
-        before = l->chain[t - first] =
+        before = l->search.chain[t - first] =
             foliot_digest_chain(before, l->history[t % FOLIOT__CLIENT_TICKS]);
-    a.chain = l->chain;
+    a.chain = l->search.chain;
     a.first = first;
     a.last = l->tick;
     return a;
@@ -27,20 +28,23 @@ static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
     if (!l->base.valid || tick <= l->base.tick || tick > l->tick)
         return false;
     foliot__lockstep_client_drop_case(l);
-    foliot__rewind_begin(&l->rewind, &l->kind, l->simulation.setup, l->simulation.setup_bytes,
-                         l->base.bytes, l->base.length, tick);
+    foliot__rewind_begin(&l->search.rewind, &l->kind, l->simulation.setup,
+                         l->simulation.setup_bytes, l->base.bytes, l->base.length, tick);
     foliot_command_list commands = {0};
     for (uint64_t t = l->base.tick; t < tick; t++) {
-        uint32_t count = foliot__tick_log_read(&l->log, t, l->inputs, FOLIOT__BLOCK_INPUTS_MAX);
+        uint32_t count =
+            foliot__tick_log_read(&l->log, t, l->step.inputs, FOLIOT__BLOCK_INPUTS_MAX);
         if (foliot__command_log_read(&l->commands, t, &commands) != FOLIOT_STATUS_OK)
-            l->malformed++; // left out, as in the step
-        const foliot_tick_inputs inputs = {l->inputs, count, commands.commands, commands.count};
-        foliot__rewind_give(&l->rewind, &inputs);
+            l->counts.malformed++; // left out, as in the step
+        const foliot_tick_inputs inputs = {l->step.inputs, count, commands.commands,
+                                           commands.count};
+        foliot__rewind_give(&l->search.rewind, &inputs);
     }
     foliot_command_list_destroy(&commands);
-    size_t place = l->held ? tick % l->held_ticks : 0;
-    if (l->held && l->tick - tick < l->held_ticks && l->held_length[place])
-        foliot__rewind_hold(&l->rewind, l->held + place * l->held_stride, l->held_length[place]);
+    size_t place = l->kept.bytes ? tick % l->kept.ticks : 0;
+    if (l->kept.bytes && l->tick - tick < l->kept.ticks && l->kept.lengths[place])
+        foliot__rewind_hold(&l->search.rewind, l->kept.bytes + place * l->kept.stride,
+                            l->kept.lengths[place]);
     return true;
 }
 
@@ -51,10 +55,10 @@ static size_t respond_now(foliot__lockstep_client *l,
     uint64_t tick = 0;
     size_t length = 0;
     foliot_search_responder a = responder_of(l);
-    foliot_status status =
-        foliot_search_respond(&a, l->request, l->request_bytes, bytes, &length, &tick);
-    if (status == FOLIOT_STATUS_AGAIN && !l->going_back && go_back_to(l, tick)) {
-        l->going_back = true;
+    foliot_status status = foliot_search_respond(&a, l->search.request, l->search.request_bytes,
+                                                 bytes, &length, &tick);
+    if (status == FOLIOT_STATUS_AGAIN && !l->search.going_back && go_back_to(l, tick)) {
+        l->search.going_back = true;
         return SIZE_MAX;
     }
     return status == FOLIOT_STATUS_OK ? length : 0;
@@ -64,24 +68,25 @@ size_t foliot__lockstep_client_respond(foliot__lockstep_client *l,
                                        const foliot__search_message *request,
                                        uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
-    l->going_back = false;
+    l->search.going_back = false;
     // It asks since the two differ. The status that says so may come after the server's state.
     l->diverged |= l->begun && request->first >= l->start;
-    l->number = request->number;
-    l->request_first = request->first;
-    l->request_bytes = request->length < sizeof l->request ? request->length : sizeof l->request;
-    memcpy(l->request, request->bytes, l->request_bytes);
+    l->search.number = request->number;
+    l->search.request_first = request->first;
+    l->search.request_bytes =
+        request->length < sizeof l->search.request ? request->length : sizeof l->search.request;
+    memcpy(l->search.request, request->bytes, l->search.request_bytes);
     return respond_now(l, bytes);
 }
 
 size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t steps,
                                        uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
-    if (!l->going_back || !foliot__rewind_advance(&l->rewind, steps))
+    if (!l->search.going_back || !foliot__rewind_advance(&l->search.rewind, steps))
         return SIZE_MAX;
     size_t length = respond_now(l, bytes); // going_back is still set: it does not go back twice
-    foliot_simulation_destroy(&l->rewind.simulation); // the trace answers from now on
-    l->going_back = false;
+    foliot_simulation_destroy(&l->search.rewind.simulation); // the trace answers from now on
+    l->search.going_back = false;
     return length;
 }
 
@@ -89,20 +94,20 @@ size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t step
 // search.
 void foliot__lockstep_client_drop_case(foliot__lockstep_client *l)
 {
-    l->found.before = l->found.after = NULL;
-    l->found.before_bytes = l->found.after_bytes = 0;
-    l->found.inputs = NULL;
-    l->found.commands = NULL;
-    l->found.input_count = l->found.command_count = 0;
+    l->search.found.before = l->search.found.after = NULL;
+    l->search.found.before_bytes = l->search.found.after_bytes = 0;
+    l->search.found.inputs = NULL;
+    l->search.found.commands = NULL;
+    l->search.found.input_count = l->search.found.command_count = 0;
 }
 
 void foliot__lockstep_client_receive_diverged(foliot__lockstep_client *l,
                                               const foliot__diverged *found)
 {
-    const foliot__rewind *r = &l->rewind;
-    foliot_divergence *d = &l->found.divergence;
-    l->found_names = *found;
-    l->found = (foliot_divergence_report){0};
+    const foliot__rewind *r = &l->search.rewind;
+    foliot_divergence *d = &l->search.found.divergence;
+    l->search.found_names = *found;
+    l->search.found = (foliot_divergence_report){0};
     *d = (foliot_divergence){.tick = found->tick,
                              .index = found->index,
                              .expected = found->expected,
@@ -115,21 +120,21 @@ void foliot__lockstep_client_receive_diverged(foliot__lockstep_client *l,
                              .part_known = found->part_known,
                              .field_known = found->field_known};
     d->stage_known = found->stage[0] != 0;
-    d->stage_name = d->stage_known ? l->found_names.stage : NULL;
-    d->group = found->group[0] ? l->found_names.group : "part";
-    d->field_name = found->field_name[0] ? l->found_names.field_name : NULL;
+    d->stage_name = d->stage_known ? l->search.found_names.stage : NULL;
+    d->group = found->group[0] ? l->search.found_names.group : "part";
+    d->field_name = found->field_name[0] ? l->search.found_names.field_name : NULL;
     if (r->finished && r->status == FOLIOT_STATUS_OK && r->tick == found->tick) {
-        l->found.before = r->before;
-        l->found.before_bytes = r->before_bytes;
-        l->found.after = r->after;
-        l->found.after_bytes = r->after_bytes;
+        l->search.found.before = r->before;
+        l->search.found.before_bytes = r->before_bytes;
+        l->search.found.after = r->after;
+        l->search.found.after_bytes = r->after_bytes;
         const foliot_tick_inputs last = foliot__rewind_last(r);
-        l->found.inputs = last.inputs;
-        l->found.input_count = last.input_count;
-        l->found.commands = last.commands;
-        l->found.command_count = last.command_count;
+        l->search.found.inputs = last.inputs;
+        l->search.found.input_count = last.input_count;
+        l->search.found.commands = last.commands;
+        l->search.found.command_count = last.command_count;
     }
-    l->has_case = true;
-    l->divergences++;
-    foliot__rewind_release(&l->rewind);
+    l->search.has_report = true;
+    l->search.divergences++;
+    foliot__rewind_release(&l->search.rewind);
 }

@@ -390,7 +390,7 @@ static void send_lockstep(foliot_client *c, bool stepped)
         note_key(c, tick);
         c->controls.last_meant = tick;
     }
-    if (own == FOLIOT__OWN_NEW && c->lockstep->own_begun && (decided || tick >= undecided))
+    if (own == FOLIOT__OWN_NEW && c->lockstep->own.begun && (decided || tick >= undecided))
         foliot__predict_decided(c, tick, decided ? &controls : NULL);
     c->controls.changed &= !decided;
     send_packet(c, bytes, length);

@@ -479,7 +479,7 @@ void foliot__updates_switch(foliot_client *c)
 void foliot__updates_stepped(foliot_client *c)
 {
     const foliot_world *world = stepped_world(c);
-    const foliot_command_list *commands = &c->lockstep->step_commands;
+    const foliot_command_list *commands = &c->lockstep->step.commands;
     foliot__client_updates *u = &c->updates;
     if (!world)
         return;

@@ -219,10 +219,10 @@ const foliot_simulation *foliot_client_get_simulation(const foliot_client *clien
 bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_report *found)
 {
     foliot__lockstep_client *l = client->lockstep;
-    if (!l || !l->has_case)
+    if (!l || !l->search.has_report)
         return false;
-    l->has_case = false;
-    *found = l->found;
+    l->search.has_report = false;
+    *found = l->search.found;
     found->session = client->welcome.session;
     found->player = client->welcome.player;
     found->name = client->name;
@@ -250,22 +250,26 @@ static void add_lockstep(const foliot__lockstep_client *l, bool steps, foliot_cl
         s->digest = l->history[l->tick % FOLIOT__CLIENT_TICKS];
         s->ticks_compared = l->checked - l->start;
     }
-    s->ticks_stepped = l->ticks_stepped;
+    s->ticks_stepped = l->counts.ticks_stepped;
     s->ticks_behind = foliot__lockstep_client_backlog(l);
     uint64_t differed = s->heals + l->diverged;
-    s->divergences = l->divergences > differed ? l->divergences : differed;
-    s->stalls = l->stalls;
-    s->inputs_late += l->late;
-    s->inputs_missing = l->missing;
-    s->pieces_malformed += l->malformed;
+    s->divergences = l->search.divergences > differed ? l->search.divergences : differed;
+    s->stalls = l->counts.stalls;
+    s->inputs_late += l->deadline.late;
+    s->inputs_missing = l->deadline.missing;
+    s->pieces_malformed += l->counts.malformed;
     if (steps)
-        s->round_trip_ms = l->round_trip_ns * 1e-6;
-    s->relay_bytes_mean = l->relay_packets ? (double)l->relay_bytes / (double)l->relay_packets : 0;
-    s->relay_bytes_p99 = size_quantile(l->relay_sizes, l->relay_packets, 0.99);
-    s->relay_bytes_max = size_quantile(l->relay_sizes, l->relay_packets, 1);
-    s->input_bytes_mean = l->input_packets ? (double)l->input_bytes / (double)l->input_packets : 0;
-    s->input_bytes_p99 = size_quantile(l->input_sizes, l->input_packets, 0.99);
-    s->input_bytes_max = size_quantile(l->input_sizes, l->input_packets, 1);
+        s->round_trip_ms = l->deadline.round_trip_ns * 1e-6;
+    s->relay_bytes_mean = l->counts.relay_packets
+                              ? (double)l->counts.relay_bytes / (double)l->counts.relay_packets
+                              : 0;
+    s->relay_bytes_p99 = size_quantile(l->counts.relay_sizes, l->counts.relay_packets, 0.99);
+    s->relay_bytes_max = size_quantile(l->counts.relay_sizes, l->counts.relay_packets, 1);
+    s->input_bytes_mean = l->counts.input_packets
+                              ? (double)l->counts.input_bytes / (double)l->counts.input_packets
+                              : 0;
+    s->input_bytes_p99 = size_quantile(l->counts.input_sizes, l->counts.input_packets, 0.99);
+    s->input_bytes_max = size_quantile(l->counts.input_sizes, l->counts.input_packets, 1);
     if (steps)
         s->snapshot_bytes_mean = s->relay_bytes_mean;
 }

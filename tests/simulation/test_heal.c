@@ -59,7 +59,7 @@ static uint16_t count_for(arena *a, unsigned client, uint16_t from, double secon
 // A search's simulations and traces are as large as the world: who is healed holds none any more.
 static void check_released(const arena *a, unsigned client)
 {
-    const foliot__rewind *theirs = &a->clients[client]->lockstep->rewind,
+    const foliot__rewind *theirs = &a->clients[client]->lockstep->search.rewind,
                          *ours = &a->server->sessions[0]->lockstep->search.rewind;
     assert_null(theirs->trace);
     assert_null(theirs->simulation.self);
