@@ -78,7 +78,7 @@ typedef struct foliot__lockstep_counts {
 } foliot__lockstep_counts;
 
 // The server's current request in its search for a divergence, and what it found.
-typedef struct foliot__client_search {
+typedef struct foliot__lockstep_search {
     foliot__rewind rewind;
     bool going_back;
     uint32_t number, request_bytes;
@@ -89,7 +89,7 @@ typedef struct foliot__client_search {
     foliot__diverged found_names; // holds the texts that `found` points to
     bool has_report;
     uint64_t divergences;
-} foliot__client_search;
+} foliot__lockstep_search;
 
 typedef struct foliot__lockstep_client {
     foliot_simulation_kind kind; // a copy of the caller's; its `user` is `host`
@@ -117,7 +117,7 @@ typedef struct foliot__lockstep_client {
     uint64_t begins;     // states that it began with, so far
     uint64_t shown;      // now, or when the controls changed, in 1 / FOLIOT_AIM_PARTS; 0: nothing
     foliot__lockstep_counts counts;
-    foliot__client_search search;
+    foliot__lockstep_search search;
 } foliot__lockstep_client;
 
 // `kind` NULL: the world of this library, with the callbacks of `host` (may be NULL).
