@@ -62,7 +62,7 @@ typedef struct foliot__input_deadline {
     uint32_t late, missing;
 } foliot__input_deadline;
 
-// What the last step was given.
+// The inputs and commands of the last step.
 typedef struct foliot__given_step {
     foliot_command_list commands;
     foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX]; // at its front
