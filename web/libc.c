@@ -17,6 +17,8 @@
 __attribute__((import_module("page"), import_name("print_real"))) void page_print_real(double value,
                                                                                        char *text);
 
+__attribute__((format(printf, 3, 4))) int web_print(char *text, size_t bytes, const char *format,
+                                                    ...);
 int web_print(char *text, size_t bytes, const char *format, ...)
 {
     va_list list;
