@@ -34,6 +34,12 @@ static void move(const foliot__step *step, uint32_t i)
         turn(world, i, step->dt);
 }
 
+double foliot__cayley_rate(const double spin[3], double dt)
+{
+    double angle2 = foliot__vec3_dot(spin, spin) * dt * dt;
+    return 1 + angle2 * (1. / 12 + angle2 / 120);
+}
+
 static void damp(const foliot__step *step, uint32_t i)
 {
     foliot_world *world = step->world;

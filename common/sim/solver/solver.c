@@ -17,7 +17,7 @@
 
 #include "sim/solver/solver_kernel.h"
 #include "sim/joint/joint.h"
-#include "sim/math/vec3.h"
+#include "sim/integrator/kinematic_bodies.h"
 #include "sim/state/joint_table.h"
 
 #include <string.h>
@@ -144,8 +144,7 @@ static void plan_active(foliot__solver *s, foliot__loop_body *part)
 // -- kinematic bodies, which contacts see where they are and as they move
 
 // Since the contacts were found: at the end of the substep `found_now`, where it has begun at the
-// substep's start. What touches it turns by Cayley maps (rotation.c), which lag behind its exact
-// turn of angle x: in the soft phase, by which bodies move, it is as fast as tan(x/2) / (x/2).
+// substep's start. In the soft phase, by which bodies move, it is as fast as what it carries.
 static void place_kinematic(const foliot__solver *s, uint32_t i, foliot__v3 at, bool begins)
 {
     foliot__v3 v = foliot__velocity(s->world), w = foliot__angular_velocity(s->world);
@@ -154,8 +153,7 @@ static void place_kinematic(const foliot__solver *s, uint32_t i, foliot__v3 at, 
     const double moved[3] = {at.x[i] - s->found.x[i], at.y[i] - s->found.y[i],
                              at.z[i] - s->found.z[i]};
     const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-    double angle2 = foliot__vec3_dot(spin, spin) * s->step->dt * s->step->dt;
-    double rate = begins ? 1 + angle2 * (1. / 12 + angle2 / 120) : 1;
+    double rate = begins ? foliot__cayley_rate(spin, s->step->dt) : 1;
     for (int k = 0; k < 3; k++) {
         float turn = h * (float)spin[k];
         body->moved[k] = (float)moved[k];

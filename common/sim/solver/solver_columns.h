@@ -4,6 +4,8 @@
 // defines SOLVER_KERNEL.
 #include "sim/solver/solver_kernel.h"
 
+#include <string.h>
+
 #include "base/cpu.h"
 
 #include "sim/math/simd.h"
@@ -35,6 +37,27 @@
 #define LANE_NAME(name) name##_1
 #include "sim/solver/solver_lanes.h"
 #include "sim/solver/solver_fill.h"
+
+#if !FOLIOT__VECTORS
+// One column after the other: eight at once are 20 kB of scalar operations. Heads are rows of 32
+// bits.
+static void hold_8(head_8 *t, size_t next, const foliot__phase *phase, foliot__solver_body *bodies,
+                   uint32_t spare, const foliot__side side, const lanes_8 *limit,
+                   const lanes_8 *most)
+{
+    (void)next;
+    for (int l = 0; l < 8; l++) {
+        head_1 column;
+        for (int row = 0; row < FOLIOT__HEAD_ROWS; row++)
+            memcpy((char *)&column + 4 * row, (const char *)t + 4 * (8 * row + l), 4);
+        const float limit_1 = (*limit)[l], most_1 = (*most)[l];
+        hold_1(&column, 0, phase, bodies, spare, side, &limit_1, &most_1);
+        t->friction_impulse[0][l] = column.friction_impulse[0];
+        t->friction_impulse[1][l] = column.friction_impulse[1];
+        t->twist_impulse[0][l] = column.twist_impulse[0];
+    }
+}
+#endif
 
 #if defined(__AVX512F__)
 #define COLUMNS 16

@@ -655,6 +655,11 @@ IN LANE_NAME(weigh_held)(const HEAD *t, size_t next, const GRIP *g, const LANES 
 // One after the other they leave a part of the sliding that is the same in every substep, and the
 // body creeps. Friction moves the place of contact on the turning body, too, and so its velocity.
 // Columns whose twist or friction is at its limit, or that do not turn, are left as they are.
+#if COLUMNS == 8 && !FOLIOT__VECTORS
+static void hold_8(head_8 *t, size_t next, const foliot__phase *phase, foliot__solver_body *bodies,
+                   uint32_t spare, const foliot__side side, const lanes_8 *limit,
+                   const lanes_8 *most); // solver_columns.h
+#else
 static __attribute__((noinline)) void
 LANE_NAME(hold)(HEAD *t, size_t next, const foliot__phase *phase, foliot__solver_body *bodies,
                 uint32_t spare, const foliot__side side, const LANES *limit, const LANES *most)
@@ -702,6 +707,7 @@ LANE_NAME(hold)(HEAD *t, size_t next, const foliot__phase *phase, foliot__solver
             p.a[l] = p.b[l] = spare;
     LANE_NAME(store_pair)(bodies, spare, side, &p);
 }
+#endif
 
 // -- iterations
 
