@@ -175,7 +175,7 @@ WEB_OBJECTS := $(filter $(BUILD)/obj/server/http/% $(BUILD)/obj/server/web/%,$(S
     $(BUILD)/librtc.a
 $(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/tests/server/test_connections $(BUILD)/bench/web: $(WEB_OBJECTS)
 $(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/tests/server/test_connections $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
-$(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/bench/web.o $(BUILD)/obj/tests/bench/channel.o: EXTRA += -Iserver
+$(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/bench/web.o $(BUILD)/obj/tests/bench/channel.o $(BUILD)/obj/tests/unit/test_rewind.o: EXTRA += -Iserver
 RTC_PEER := $(BUILD)/obj/tests/rtc/peer.o $(BUILD)/obj/tests/rtc/far_end.o
 $(BUILD)/tests/server/test_channel $(BUILD)/tests/server/test_amplification $(BUILD)/bench/channel: $(WEB_OBJECTS) $(RTC_PEER)
 $(BUILD)/tests/server/test_channel $(BUILD)/tests/server/test_amplification $(BUILD)/bench/channel: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
@@ -198,6 +198,7 @@ $(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/board.o
 $(BUILD)/tests/server/test_bans: $(BUILD)/obj/server/admin/bans.o
 $(BUILD)/tests/unit/test_focus: $(BUILD)/obj/client/focus.o
 $(BUILD)/tests/unit/test_step_workers: $(BUILD)/obj/server/program/step_workers.o $(BUILD)/obj/server/program/priority.o
+$(BUILD)/tests/unit/test_rewind: $(BUILD)/obj/server/program/report/report.o
 $(BUILD)/tests/unit/test_closing: $(BUILD)/obj/server/program/session/closing.o
 $(BUILD)/tests/replay/test_forged: $(BUILD)/obj/tools/replay/rules.o $(BUILD)/obj/tools/replay/differences.o
 $(BUILD)/tests/web/test_details: $(BUILD)/obj/web/details.o $(BUILD)/obj/web/lines.o

@@ -4,6 +4,7 @@
 // (tests/support/tally.h), which everything that enters a tick changes.
 #include "check.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@
 #include "divergence/rewind.h"
 #include "status.h"
 #include "tally.h"
+
+#include "../../server/program/report/log.h"
+#include "../../server/program/report/report.h"
 
 #define TICKS 20
 #define FROM 5
@@ -120,42 +124,52 @@ static void what_is_released_leaves_its_case(void **state)
     foliot__rewind_free(&r);
 }
 
-// A case is written with its commands: the recording of the one tick verifies.
-static void a_case_with_commands_is_written(void **state)
+// -- cases: one tick of a world with one command that has a text
+
+static struct {
+    uint8_t before[8192], after[8192];
+    char text[16];
+    foliot_command command;
+    uint8_t *setup;
+    foliot_divergence_report found;
+} one;
+
+static void make_case(void)
 {
-    (void)state;
-    char file[] = "/tmp/foliot-case-XXXXXX";
-    static uint8_t before[8192], after[8192];
     foliot_scene scene = foliot_scene_default();
     foliot_body_definition body = foliot_body_definition_default();
     foliot_world *world;
-    foliot_command command = foliot_command_default(FOLIOT_COMMAND_gravity);
-    foliot_divergence_report found = {.session = "s", .name = "n", .player = 1};
-    command.fields = FOLIOT_COMMAND_HAS(gravity, acceleration);
-    command.as.gravity.acceleration[2] = -3;
+    strcpy(one.text, "three");
+    one.command = foliot_command_default(FOLIOT_COMMAND_var);
+    one.command.fields = FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, text);
+    one.command.as.var.key = "count";
+    one.command.as.var.text = one.text;
+    one.found = (foliot_divergence_report){.session = "s", .name = "n", .player = 1};
     scene.name = "one";
     scene.dt = 0.1;
     scene.bodies = &body;
     scene.body_count = 1;
     scene.commands_max = 1;
     demand(foliot_world_create(&scene, &world));
-    demand(foliot_world_capture(world, before, sizeof before, &found.before_bytes));
-    const foliot_tick_inputs in = {.commands = &command, .command_count = 1};
+    demand(foliot_world_capture(world, one.before, sizeof one.before, &one.found.before_bytes));
+    const foliot_tick_inputs in = {.commands = &one.command, .command_count = 1};
     demand(foliot_world_step_tick(world, &in, NULL));
-    demand(foliot_world_capture(world, after, sizeof after, &found.after_bytes));
+    demand(foliot_world_capture(world, one.after, sizeof one.after, &one.found.after_bytes));
     foliot_world_destroy(world);
-    found.before = before;
-    found.after = after;
-    found.commands = &command;
-    found.command_count = 1;
-    close(mkstemp(file));
-    found.kind = &foliot_world_kind;
-    demand(foliot_scene_encode(&scene, NULL, 0, &found.setup_bytes));
-    uint8_t *setup = malloc(found.setup_bytes);
-    demand(foliot_scene_encode(&scene, setup, found.setup_bytes, &found.setup_bytes));
-    found.setup = setup;
-    assert_int_equal(foliot_divergence_report_write(&found, file), FOLIOT_STATUS_OK);
-    free(setup);
+    one.found.before = one.before;
+    one.found.after = one.after;
+    one.found.commands = &one.command;
+    one.found.command_count = 1;
+    one.found.kind = &foliot_world_kind;
+    demand(foliot_scene_encode(&scene, NULL, 0, &one.found.setup_bytes));
+    one.setup = malloc(one.found.setup_bytes);
+    demand(foliot_scene_encode(&scene, one.setup, one.found.setup_bytes, &one.found.setup_bytes));
+    one.found.setup = one.setup;
+}
+
+// The recording of the one tick verifies.
+static void check_case(const char *file)
+{
     foliot_replay *replay;
     foliot_verdict verdict;
     assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL), FOLIOT_STATUS_OK);
@@ -167,12 +181,67 @@ static void a_case_with_commands_is_written(void **state)
     unlink(file);
 }
 
+static void a_case_with_commands_is_written(void **state)
+{
+    (void)state;
+    char file[] = "/tmp/foliot-case-XXXXXX";
+    make_case();
+    close(mkstemp(file));
+    assert_int_equal(foliot_divergence_report_write(&one.found, file), FOLIOT_STATUS_OK);
+    free(one.setup);
+    check_case(file);
+}
+
+static atomic_bool worker_may_go;
+
+static void wait_until_go(uv_work_t *work)
+{
+    (void)work;
+    while (!atomic_load(&worker_may_go))
+        uv_sleep(1);
+}
+
+void foliot__log_lines(const char *text) // of the server's log
+{
+    (void)text;
+}
+
+// The server's worker writes when what the report pointed to may be gone.
+static void a_server_writes_a_case_that_is_gone(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/foliot-case-XXXXXX", before[4096];
+    uv_loop_t loop;
+    uv_work_t held;
+    assert_non_null(getcwd(before, sizeof before));
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(uv_loop_init(&loop), 0);
+    make_case();
+    // The one worker is held until the case is gone.
+    setenv("UV_THREADPOOL_SIZE", "1", 1);
+    assert_int_equal(uv_queue_work(&loop, &held, wait_until_go, NULL), 0);
+    foliot__report_divergence(&one.found, NULL, true, &loop);
+    memset(one.before, 0xee, sizeof one.before);
+    memset(one.after, 0xee, sizeof one.after);
+    memset(one.text, 'x', sizeof one.text - 1);
+    memset(&one.command, 0xee, sizeof one.command);
+    free(one.setup);
+    atomic_store(&worker_may_go, true);
+    uv_run(&loop, UV_RUN_DEFAULT);
+    assert_int_equal(uv_loop_close(&loop), 0);
+    check_case("s-divergence-0-1-server.foliot");
+    assert_int_equal(chdir(before), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_tick_comes_again_with_its_commands, run, drop),
         cmocka_unit_test_setup_teardown(what_is_released_leaves_its_case, run, drop),
         cmocka_unit_test(a_case_with_commands_is_written),
+        cmocka_unit_test(a_server_writes_a_case_that_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

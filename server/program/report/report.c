@@ -10,7 +10,8 @@
 
 typedef struct report {
     uv_work_t work;
-    foliot_divergence_report found; // what it points to is behind it
+    foliot_divergence_report found; // what it points to is behind it, and in `commands`
+    foliot_command_list commands;
     bool json;
     foliot_status status;
     char file[256];
@@ -32,6 +33,12 @@ static const void *kept(uint8_t **at, const void *bytes, size_t length)
     return here;
 }
 
+static void free_report(report *r)
+{
+    foliot_command_list_destroy(&r->commands);
+    free(r);
+}
+
 static report *copy_of(const foliot_divergence_report *found)
 {
     size_t inputs = found->input_count * sizeof *found->inputs,
@@ -48,6 +55,12 @@ static report *copy_of(const foliot_divergence_report *found)
     r->found.session = kept(&at, found->session, session);
     r->found.name = kept(&at, found->name, name);
     r->found.setup = kept(&at, found->setup, found->setup_bytes);
+    for (uint32_t i = 0; i < found->command_count; i++)
+        if (foliot_command_list_append(&r->commands, &found->commands[i]) != FOLIOT_STATUS_OK) {
+            free_report(r);
+            return NULL;
+        }
+    r->found.commands = r->commands.commands;
     return r;
 }
 
@@ -70,7 +83,7 @@ static void file_written(uv_work_t *work, int status)
         snprintf(line, sizeof line, "  %-10s %s\n", "our state", r->file);
     if (!r->json || r->status != FOLIOT_STATUS_OK)
         foliot__log_lines(line);
-    free(r);
+    free_report(r);
 }
 
 void foliot__report_divergence(const foliot_divergence_report *found, const foliot_scene *scene,
@@ -105,5 +118,5 @@ void foliot__report_divergence(const foliot_divergence_report *found, const foli
     so_far.files += so_far.writing;
     so_far.bytes += so_far.writing ? bytes : 0;
     if (!so_far.writing)
-        free(r);
+        free_report(r);
 }
