@@ -37,6 +37,16 @@ ok "what no shard has is missing" test $code = 1 -a "$(field missing)" = 3 -a "$
 run results/*.ndjson results/*-2-of-3.ndjson --files-from list --json
 ok "a shard that comes twice counts once" test $code = 0 -a "$(field files)" = 8 -a "$(field repeated)" = 3
 
+# Some 2 MB of lines, with ends of all kinds: more than is read at once.
+awk -v line="$(head -n 1 "$(ls results/shard-1*)")" 'BEGIN {
+    for (i = 0; i < 6000; i++) { l = line; sub(/"file":"[^"]*"/, "\"file\":\"f" i "\"", l); printf "%s%s", l, i % 3 ? i % 3 > 1 ? "\r" : "\n" : "\r\n" }
+}' >many.ndjson
+run many.ndjson --json
+ok "a large shard counts whole" test $code = 0 -a "$(field files)" = 6000 -a "$(field match)" = 6000
+head -c 3000000 /dev/zero | tr '\0' a >endless
+run endless
+ok "a line without an end is refused" test $code = 1 -a -s err
+
 # The kill: what is there is whole.
 cat >slow <<'E2'
 #!/bin/sh

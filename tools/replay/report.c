@@ -17,6 +17,7 @@
 #include "foliot/scene.h"
 
 #define LINE_BYTES_MAX (1u << 20)
+#define PIECE_BYTES 65536u // that are read at once
 #define TEXT_BYTES 4096
 
 // In the order of how bad it is.
@@ -259,21 +260,50 @@ static bool take_name(report *r, const char *text, size_t length)
 // Each line that is not empty. False: it was reported.
 static bool each_line(report *r, const char *file, bool (*take)(report *, const char *, size_t))
 {
-    size_t length = 0;
-    char *text = tool_read_lines(file, &length);
-    bool fine = text != NULL;
-    for (size_t at = 0; fine && at < length;) {
-        char *end = memchr(text + at, '\n', length - at), *row = text + at;
-        size_t bytes = end ? (size_t)(end - row) : length - at;
-        row[bytes] = 0;
-        if (bytes > 0 && !take(r, row, bytes)) {
-            tool_complain(file, "%s", strerror(ENOMEM));
-            fine = false;
+    const char *problem = NULL;
+    FILE *from = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
+    char *text = from ? malloc(LINE_BYTES_MAX + PIECE_BYTES + 2) : NULL;
+    size_t held = 0; // of a line whose end is not read yet
+    bool first = true, more = text != NULL;
+    if (!text)
+        problem = strerror(from ? ENOMEM : errno);
+    while (more && !problem) {
+        size_t count = fread(text + held, 1, PIECE_BYTES, from);
+        more = count == PIECE_BYTES;
+        if (memchr(text + held, 0, count))
+            problem = "it is no text: a byte in it is zero";
+        else if (ferror(from))
+            problem = strerror(errno);
+        held += count;
+        // A CR at the end of a piece may be half an end of line.
+        bool half = more && text[held - 1] == '\r';
+        // A byte order mark begins the first line alone.
+        size_t mark = first ? 0 : foliot__text_mark(text, held - half), at = 0;
+        size_t length = mark + foliot__text_plain(text + mark, held - half - mark);
+        first = false;
+        while (!problem && at < length) {
+            char *row = text + at, *end = memchr(row, '\n', length - at);
+            if (!end && more)
+                break;
+            size_t bytes = end ? (size_t)(end - row) : length - at;
+            row[bytes] = 0;
+            if (bytes > 0 && !take(r, row, bytes))
+                problem = strerror(ENOMEM);
+            at += bytes + 1;
         }
-        at += bytes + 1;
+        held = at < length ? length - at : 0;
+        memmove(text, text + at, held);
+        if (half)
+            text[held++] = '\r';
+        if (held > LINE_BYTES_MAX)
+            problem = "a line of it is longer than 1 MiB";
     }
+    if (problem)
+        tool_complain(file, "%s", problem);
+    if (from && from != stdin)
+        fclose(from);
     free(text);
-    return fine;
+    return !problem;
 }
 
 // A missing result gives way to any other; otherwise the worse one counts.
