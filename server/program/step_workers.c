@@ -115,7 +115,7 @@ static void work(void *user)
             next.run(next.job);
             uint64_t ended_ns = uv_hrtime();
             if (unreported_ns == 0)
-                *&unreported_ns = ended_ns;
+                unreported_ns = ended_ns;
             if (ended_ns - unreported_ns >= REPORT_NS || ended_ns - begun_ns >= REPORT_NS) {
                 unreported_ns = 0;
                 w->finished(w->user);
