@@ -74,13 +74,14 @@ $(WEB_OBJ)/zstd/%.o: $(WEB_SRC)/.stamp web.mk
 $(WEB_OBJ)/viewer/web/%.o $(WEB_OBJ)/replayer/web/%.o $(WEB_OBJ)/worlds/web/%.o $(WEB_OBJ)/details/web/%.o: WARNINGS += -Wno-missing-prototypes
 # What each frame does with each body is fast, all else of the viewer is small.
 $(patsubst %,$(WEB_OBJ)/viewer/%.o,web/instances client/lib/interpolation): VIEWER_LEVEL := -O2
-$(WEB_OBJ)/viewer/common/wire/quantise.o: VIEWER_LEVEL := -Os
 $(WEB_OBJ)/viewer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
 	@mkdir -p $(@D)
 	$(WEB_COMPILE) '-DFOLIOT_ASSERT_TEXT(condition)=""' $(or $(VIEWER_LEVEL),-Oz) -flto -MMD -MP -c $< -o $@
+# The step and the display are fast; what runs once for a file, a scene or a command is small.
+$(patsubst %.c,$(WEB_OBJ)/replayer/%.o,$(wildcard common/recording/*.c common/command/*.c common/divergence/*.c common/sim/scene/*.c)): REPLAYER_LEVEL := -Os
 $(WEB_OBJ)/replayer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
 	@mkdir -p $(@D)
-	$(WEB_COMPILE) -O3 -MMD -MP -c $< -o $@
+	$(WEB_COMPILE) $(or $(REPLAYER_LEVEL),-O3) -MMD -MP -c $< -o $@
 # Two thirds of it are the replayer's, and are not compiled twice.
 $(WEB_OBJ)/worlds/%.o: %.c $(WEB_OBJ)/include/xxhash.h $(WEB_SRC)/.stamp web.mk
 	@mkdir -p $(@D)
@@ -94,8 +95,8 @@ $(WEB_OBJ)/details/%.o: %.c web.mk | $(call deps_of,web)
 $(WEB)/details.wasm: WEB_FLAGS := -Os
 $(WEB)/details.wasm: $(DETAILS_SOURCES:%.c=$(WEB_OBJ)/details/%.o)
 # (Its loops are short: what loop strength reduction adds to them is not worth 700 bytes. What is called from two files
-# is not copied into both, which is worth 400.)
-$(WEB)/viewer.wasm: WEB_FLAGS := -Oz -flto -Wl,-mllvm,-disable-lsr,-mllvm,-enable-merge-functions,-mllvm,-inline-threshold=-25
+# is not copied into both, which is worth 400; loads and stores that move out of loops cost 100.)
+$(WEB)/viewer.wasm: WEB_FLAGS := -Oz -flto -Wl,-mllvm,-disable-lsr,-mllvm,-enable-merge-functions,-mllvm,-inline-threshold=-22,-mllvm,-enable-load-pre=false,-mllvm,-disable-licm-promotion
 $(WEB)/viewer.wasm: WEB_LIBS := -lc-printscan-no-floating-point
 $(WEB)/replayer.wasm: WEB_FLAGS := -O3
 $(WEB)/viewer.wasm: $(VIEWER_SOURCES:%.c=$(WEB_OBJ)/viewer/%.o)

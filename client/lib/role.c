@@ -5,46 +5,48 @@
 
 #include "base/assert.h"
 
-#define TO(role) (1u << FOLIOT__ROLE_##role)
+#define IN(role) (1u << FOLIOT__ROLE_##role)
 
-// Each role: whether it shows steps, is sent snapshots, and is sent a state and ticks; and the
-// roles that may follow. A welcome sets any.
-static const struct {
-    bool steps, watches, lockstep;
-    uint32_t next;
-} roles[] = {
-    [FOLIOT__ROLE_NONE] = {false, false, false, 0},
-    [FOLIOT__ROLE_WATCHER] = {false, true, false, TO(CATCHING_UP)},
-    [FOLIOT__ROLE_CATCHING_UP] = {false, true, true,
-                                  TO(STEPPER) | TO(WATCHER_CLOSING) | TO(WATCHER_HEALING)},
-    [FOLIOT__ROLE_STEPPER] = {true, false, true,
-                              TO(STEPPER_CLOSING) | TO(STEPPER_HEALING) | TO(HEALING_IN_PLACE)},
-    [FOLIOT__ROLE_STEPPER_CLOSING] = {true, true, true, TO(WATCHER_CLOSING) | TO(CATCHING_UP)},
-    [FOLIOT__ROLE_WATCHER_CLOSING] = {false, true, true, TO(WATCHER) | TO(CATCHING_UP)},
-    [FOLIOT__ROLE_STEPPER_HEALING] = {true, true, true,
-                                      TO(WATCHER_HEALING) | TO(STEPPER_CLOSING) | TO(CATCHING_UP)},
-    [FOLIOT__ROLE_WATCHER_HEALING] = {false, true, true,
-                                      TO(STEPPER) | TO(WATCHER_CLOSING) | TO(CATCHING_UP)},
-    [FOLIOT__ROLE_HEALING_IN_PLACE] = {true, false, true, TO(STEPPER)},
+// Roles that show steps; that are sent snapshots; that are sent a state and ticks.
+#define STEPS (IN(STEPPER) | IN(STEPPER_CLOSING) | IN(STEPPER_HEALING) | IN(HEALING_IN_PLACE))
+#define WATCHES (~(IN(NONE) | IN(STEPPER) | IN(HEALING_IN_PLACE)))
+#define LOCKSTEP (~(IN(NONE) | IN(WATCHER)))
+
+// The roles that may follow each. A welcome sets any.
+static const uint16_t next[] = {
+    [FOLIOT__ROLE_NONE] = 0,
+    [FOLIOT__ROLE_WATCHER] = IN(CATCHING_UP),
+    [FOLIOT__ROLE_CATCHING_UP] = IN(STEPPER) | IN(WATCHER_CLOSING) | IN(WATCHER_HEALING),
+    [FOLIOT__ROLE_STEPPER] = IN(STEPPER_CLOSING) | IN(STEPPER_HEALING) | IN(HEALING_IN_PLACE),
+    [FOLIOT__ROLE_STEPPER_CLOSING] = IN(WATCHER_CLOSING) | IN(CATCHING_UP),
+    [FOLIOT__ROLE_WATCHER_CLOSING] = IN(WATCHER) | IN(CATCHING_UP),
+    [FOLIOT__ROLE_STEPPER_HEALING] = IN(WATCHER_HEALING) | IN(STEPPER_CLOSING) | IN(CATCHING_UP),
+    [FOLIOT__ROLE_WATCHER_HEALING] = IN(STEPPER) | IN(WATCHER_CLOSING) | IN(CATCHING_UP),
+    [FOLIOT__ROLE_HEALING_IN_PLACE] = IN(STEPPER),
 };
+
+static bool is_in(const foliot_client *c, uint32_t roles)
+{
+    return roles >> c->role.now & 1;
+}
 
 bool foliot__client_steps(const foliot_client *c)
 {
-    return roles[c->role.now].steps;
+    return is_in(c, STEPS);
 }
 
 bool foliot__client_watches(const foliot_client *c)
 {
-    return roles[c->role.now].watches;
+    return is_in(c, WATCHES);
 }
 
 bool foliot__client_in_lockstep(const foliot_client *c)
 {
-    return roles[c->role.now].lockstep;
+    return is_in(c, LOCKSTEP);
 }
 
 void foliot__client_change_role(foliot_client *c, foliot__role role)
 {
-    FOLIOT_ASSERT(role == c->role.now || (roles[c->role.now].next >> role & 1));
+    FOLIOT_ASSERT(role == c->role.now || (next[c->role.now] >> role & 1));
     c->role.now = role;
 }

@@ -107,7 +107,7 @@ const page = {
             closed = code;
             channel.close();
             if (isRefusal(code)) return refuse(code, reason);
-            if (!own.was && await isOther()) return refuse(code, "this page is of another version than its server: reload it");
+            if (!own.was && await isOther()) return refuse(code, "the server has another version: reload this page");
             if (socket) return; // joined anew meanwhile
             viewer.call.closed(code >= REASON_BASE ? code - REASON_BASE : 1);
             setTimeout(update); // not within a call of the module
@@ -291,7 +291,7 @@ function join(watches, goesOn = false) {
     const at = viewer.call.block();
     const length = viewer.put(at, `${name}\0${$("session").value.trim()}\0`);
     if ($("password").value && !isSecureContext) {
-        message("This page came over plain http, where anybody on the way could read the password. Open it by https.");
+        message("Over plain http anybody on the way could read the password. Use https.");
         return;
     }
     refusal = "";
