@@ -24,6 +24,6 @@
 #define GOLDEN_balls 0xff933e380a61908fu
 #define GOLDEN_net 0xafad32983ed8dac6u
 #define GOLDEN_rods 0xc5b96017945248fbu
-#define GOLDEN_crates 0x481684e0507b7769u
+#define GOLDEN_crates 0x63fc9ddd2e7776f5u
 #define GOLDEN_linkage 0xc8a85657d89f85f2u
-#define GOLDEN_queries 0xcdc22b08141c1efeu
+#define GOLDEN_queries 0x25e8de5182a5aabbu

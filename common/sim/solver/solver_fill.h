@@ -52,7 +52,7 @@ IN LANE_NAME(resistance)(const LANES *masses, const INERTIA *inertia_a, const VE
 }
 
 IN LANE_NAME(prepare_friction)(HEAD *t, const VEC *n, const LANES *masses, const INERTIA *ia,
-                               const INERTIA *ib, const LANES warm[8])
+                               const INERTIA *ib, const LANES warm[8], const int points)
 {
     VEC s, q, arm_a, arm_b, sa, sb, qa, qb, ta, tb;
     const LANES zero = {0};
@@ -93,7 +93,8 @@ IN LANE_NAME(prepare_friction)(HEAD *t, const VEC *n, const LANES *masses, const
     LANE_NAME(invert)(&turning, &t->twist_mass[0]);
     t->friction_impulse[0] = warm[4] * s.x + warm[5] * s.y + warm[6] * s.z;
     t->friction_impulse[1] = warm[4] * q.x + warm[5] * q.y + warm[6] * q.z;
-    t->twist_impulse[0] = warm[7];
+    // One point has no twist, which would last for ever: nothing takes it back.
+    t->twist_impulse[0] = points > 1 ? warm[7] : none;
 }
 
 IN LANE_NAME(prepare_point)(POINT *point, const foliot__manifold *const manifold[COLUMNS],
@@ -231,7 +232,7 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
         LANE_NAME(root)(&length);
         point[k].lever[0] = length;
     }
-    LANE_NAME(prepare_friction)(t, &n, &masses, &ia, &ib, warm);
+    LANE_NAME(prepare_friction)(t, &n, &masses, &ia, &ib, warm, points);
 }
 
 IN LANE_NAME(store_block)(const HEAD *t, const foliot__solver *solver,
