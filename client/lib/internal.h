@@ -144,7 +144,7 @@ typedef struct foliot__client_join {
 
 // join.c: what the simulation is created from.
 typedef struct foliot__client_setup {
-    // Of this connection, as far as it has arrived.
+    // The parts of this connection that have arrived.
     uint8_t *parts;
     uint32_t parts_length, parts_capacity;
     bool complete;

@@ -112,8 +112,8 @@ static foliot_status choose_addresses(enet_transport *t, foliot__net_address add
                                       uint32_t *count)
 {
     if (!foliot__enet_impaired(t)) {
-        // The first connection chooses the socket: IPv4 alone, or both families. What it cannot
-        // reach is left out.
+        // The first connection chooses the socket: IPv4 alone, or both families.
+        // Addresses that it cannot reach are left out.
         foliot__net_address any = {.port = 0};
         bool four = false, six = false;
         for (uint32_t i = 0; i < *count; i++) {

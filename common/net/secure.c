@@ -398,10 +398,10 @@ uint32_t foliot__secure_accept(foliot__secure *s, foliot__secure_peer *p, const 
 {
     uint32_t reason = 0;
     renew_shares(s, now_ns);
-    // What was refused makes room for what comes, so that who has nothing to show keeps nobody out;
-    // but for wrong passwords, which could else be guessed as fast as they are looked at. What was
-    // accepted is kept: accepted twice it would use its keys twice. NULL: there is no room in its
-    // set for a moment; the same client with other bytes has another set.
+    // Refused openings make room for new ones, so that garbage keeps no client out. Openings with a
+    // wrong password stay, or passwords could be guessed as fast as they are checked. Accepted
+    // openings stay, since a second acceptance would use their keys twice. NULL: the set is full
+    // for a moment; the same client with other bytes has another set.
     uint64_t mac = foliot__mac(&s->mac, bytes, length);
     foliot__known_opening *set = set_of(s, mac), *known = NULL;
     for (uint32_t i = 0; i < OPENINGS_A_SET; i++) {

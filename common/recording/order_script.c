@@ -175,7 +175,7 @@ static bool read_line(reader *r, const char *text, size_t length)
     if (line.at == line.end || *line.at == '#')
         return true;
     if (!reserve(s)) {
-        snprintf(r->message, r->message_bytes, "%s: no memory for so many orders", r->name);
+        snprintf(r->message, r->message_bytes, "%s: not enough memory for the orders", r->name);
         r->status = FOLIOT_STATUS_MEMORY;
         return false;
     }

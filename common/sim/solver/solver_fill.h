@@ -142,7 +142,7 @@ IN LANE_NAME(find_shares)(HEAD *t, const LANES *flat_a, const LANES *flat_b, con
 }
 
 // The greatest speed at which an overlap of two bodies is resolved: an eighth of the smaller
-// inradius in a tick. What cannot move does not count.
+// inradius in a tick. Bodies that cannot move are ignored.
 IN LANE_NAME(find_push_max)(HEAD *t, const LANES *radius_a, const LANES *radius_b, float dt)
 {
     const LANES zero = {0}, far = SPLAT(FOLIOT__FAR), eighth = SPLAT(0.125f), tick = SPLAT(dt);

@@ -439,7 +439,7 @@ IN LANE_NAME(solve_twist)(HEAD *t, size_t next, PAIR *p, const foliot__side side
     LANE_NAME(apply_twist)(p, side, &change, n);
 }
 
-// What the two directions of sliding weigh.
+// The friction impulses that stop sliding along and across; the two directions are coupled.
 IN LANE_NAME(weigh_slip)(const HEAD *t, size_t next, const LANES *along, const LANES *across,
                          LANES *e0, LANES *e1)
 {
