@@ -138,7 +138,7 @@ def check_types(sources):
 
 
 LICENSED = re.compile(r'.*\.([ch]|cpp|sh|py|pl|awk|mjs)$|Makefile')
-NOT_OURS = {".git", "build", "scenes-bad", "corpus", "node_modules", "__pycache__"}
+NOT_OURS = {".git", "build", "corpus", "node_modules", "__pycache__"}
 
 
 def check_licences(root):

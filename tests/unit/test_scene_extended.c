@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_scene_extended.c: the parts of a scene that came with commands: what their keys mean, value
 // by value, that they come back from canonical bytes, and that bytes of scenes without them are
-// those of format 1. The wrong ones are in scenes-bad/.
+// those of format 1. The wrong ones are in bad_scenes.txt.
 #include "check.h"
 
 #include <stdio.h>
