@@ -46,12 +46,12 @@ MACHINE = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 ISA_avx2 = $(if $(filter x86_64,$(MACHINE)),-mavx2)
 ISA_avx512 = $(if $(filter x86_64,$(MACHINE)),-mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512)
 
-LIB_SOURCES := $(sort $(wildcard common/*/*.c common/*/*/*.c server/lib/*.c client/lib/*.c))
+LIB_SOURCES := $(sort $(wildcard common/*/*.c common/*/*/*.c server/lib/*.c client/lib/*/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
 # One is for who runs servers, and is called foliotctl.
 PROGRAMS := $(patsubst tools/%/main.c,$(BUILD)/foliot-%,$(filter-out tools/ctl/%,$(wildcard tools/*/main.c))) \
             $(patsubst tools/ctl/main.c,$(BUILD)/foliotctl,$(wildcard tools/ctl/main.c)) \
-            $(patsubst %/main.c,$(BUILD)/foliot-%,$(subst /program,,$(wildcard server/program/main.c client/main.c)))
+            $(patsubst %/main.c,$(BUILD)/foliot-%,$(subst /program,,$(wildcard server/program/main.c client/program/main.c)))
 TESTS := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/*/test_*.c)))
 BENCHES := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(sort $(wildcard tests/bench/*.c)))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
@@ -153,7 +153,7 @@ CURL_LIBS = $(shell pkg-config --libs-only-L --libs-only-l libcurl 2>/dev/null)
 $(BUILD)/foliotctl: $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tools/ctl/*.c))) $(BUILD)/libfoliot.a
 	$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CURL_LIBS) $(LIBS)
 $(if $(wildcard server/program/main.c),$(eval $(call PROGRAM,server,server/program)))
-$(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
+$(if $(wildcard client/program/main.c),$(eval $(call PROGRAM,client,client/program)))
 
 # The folders of foliot-server.
 SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/program/*/*.c server/http/*.c server/admin/*.c server/web/*.c))
@@ -194,9 +194,9 @@ $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(V
 # What loads shared objects, for the programs alone.
 MODULE_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/module/*.c))
 $(BUILD)/foliot-server $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/foliot-lab: $(MODULE_OBJECTS)
-$(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/board.o
+$(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/program/board.o
 $(BUILD)/tests/server/test_bans: $(BUILD)/obj/server/admin/bans.o
-$(BUILD)/tests/unit/test_focus: $(BUILD)/obj/client/focus.o
+$(BUILD)/tests/unit/test_focus: $(BUILD)/obj/client/program/focus.o
 $(BUILD)/tests/unit/test_step_workers: $(BUILD)/obj/server/program/step_workers.o $(BUILD)/obj/server/program/priority.o
 $(BUILD)/tests/unit/test_rewind: $(BUILD)/obj/server/program/report/report.o
 $(BUILD)/tests/unit/test_closing: $(BUILD)/obj/server/program/session/closing.o

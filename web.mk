@@ -13,14 +13,14 @@ WEB_BASE := $(wildcard common/command/*.c common/sim/math/*.c common/sim/scene/*
 # The linker takes what a module calls, and no more. The viewer is small, since everybody waits for it, and compiled as
 # a whole; the replayer is fast.
 VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches answer instances socket no_world libc) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
-    $(filter-out $(patsubst %,client/lib/%.c,lockstep predict response) client/lib/prediction%,$(wildcard client/lib/*.c)) \
+    $(wildcard client/lib/shared/*.c client/lib/watch/*.c) \
     $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
 REPLAYER_SOURCES := $(patsubst %,web/%.c,replayer answer instances world_picture) $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
     $(wildcard common/simulation/*.c common/divergence/*.c) \
     $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording recording_notes resume signature), \
         $(wildcard common/recording/*.c)))
 STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps answer instances socket) common/net/transport.c $(sort $(WEB_BASE) \
-    $(wildcard common/sim/*/*.c client/lib/*.c common/wire/*.c) \
+    $(wildcard common/sim/*/*.c client/lib/*/*.c common/wire/*.c) \
     $(patsubst %,common/divergence/%.c,divergence rewind search state_layers) \
     $(patsubst %,common/simulation/%.c,simulation world_simulation) common/recording/keyframe_codec.c)
 DETAILS_SOURCES := web/details.c web/lines.c common/base/assert.c common/base/cpu.c $(filter-out %_avx2.c %_avx512.c, \
@@ -73,7 +73,7 @@ $(WEB_OBJ)/zstd/%.o: $(WEB_SRC)/.stamp web.mk
 # What the page calls has no header.
 $(WEB_OBJ)/viewer/web/%.o $(WEB_OBJ)/replayer/web/%.o $(WEB_OBJ)/worlds/web/%.o $(WEB_OBJ)/details/web/%.o: WARNINGS += -Wno-missing-prototypes
 # What each frame does with each body is fast, all else of the viewer is small.
-$(patsubst %,$(WEB_OBJ)/viewer/%.o,web/instances client/lib/interpolation): VIEWER_LEVEL := -O2
+$(patsubst %,$(WEB_OBJ)/viewer/%.o,web/instances client/lib/watch/interpolation): VIEWER_LEVEL := -O2
 $(WEB_OBJ)/viewer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
 	@mkdir -p $(@D)
 	$(WEB_COMPILE) '-DFOLIOT_ASSERT_TEXT(condition)=""' $(or $(VIEWER_LEVEL),-Oz) -flto -MMD -MP -c $< -o $@

@@ -3,7 +3,7 @@
 // can be stepped. No fingerprint fits and no lockstep client can be made, so the client library
 // watches, or says why it cannot. It asks the functions of the second part only about a world that
 // it has made: they give zeros.
-#include "internal.h"
+#include "shared/internal.h"
 
 #include "foliot/contact.h"
 #include "sim/selftest/fingerprint.h"

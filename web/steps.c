@@ -6,7 +6,7 @@
 
 #include "foliot/simulation.h"
 #include "foliot/world.h"
-#include "internal.h"
+#include "shared/internal.h"
 #include "sim/state/filter.h"
 
 __attribute__((import_module("page"), import_name("clock"))) double page_clock(void);

@@ -4,7 +4,7 @@
 // go in and out through one block of memory. Times are the page's milliseconds.
 #include "page.h"
 
-#include "internal.h"
+#include "shared/internal.h"
 
 #include "base/json.h"
 #include "foliot/client.h"

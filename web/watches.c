@@ -3,7 +3,7 @@
 // bodies, a tenth of the module, are loaded when a session sends such packets.
 #include "page.h"
 
-#include "internal.h"
+#include "shared/internal.h"
 #include "partial_tables.h"
 #include "wire/partial_snapshot.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../../client/lib/internal.h"
+#include "../../client/lib/shared/internal.h"
 #include "arena.h"
 #include "base/assert.h"
 #include "bench.h"

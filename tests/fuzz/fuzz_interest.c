@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../client/lib/tracks.h"
+#include "../../client/lib/watch/tracks.h"
 #include "../../server/lib/interest_view.h"
 #include "base/assert.h"
 #include "net/transport.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../../client/lib/tracks.h"
+#include "../../client/lib/watch/tracks.h"
 #include "base/assert.h"
 #include "wire/partial_snapshot.h"
 

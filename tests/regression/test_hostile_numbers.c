@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "../../client/lib/internal.h"
+#include "../../client/lib/shared/internal.h"
 #include "base/bytes.h"
 
 static void counts_of_a_hostile_server(void **state)

@@ -87,7 +87,7 @@ fused() { # client or server: ./client-fused or ./server-fused
     local flags="-O2 -w -I$root/include -I$root/common -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=fast -mfma -fno-math-errno"
     local objects="$build/obj/tools/module/module.o"
     [ "$1" = server ] && objects="$objects $(find "$build/obj/server/program" "$build/obj/server/http" "$build/obj/server/admin" "$build/obj/server/web" "$build/obj/server/rtc" -name '*.o' 2>/dev/null | tr '\n' ' ')"
-    [ "$1" = client ] && objects="$objects $(echo "$build"/obj/client/*.o) $build/obj/tools/view/view.o"
+    [ "$1" = client ] && objects="$objects $(echo "$build"/obj/client/program/*.o) $build/obj/tools/view/view.o"
     for file in $FUSED; do
         # shellcheck disable=SC2086
         ${CC:-gcc} $flags -c "$root/$file" -o "$(basename "$file").o" || return 1

@@ -61,7 +61,7 @@ planted player-unrecorded server/lib/step.c 's/if (session->recording)$/if (fals
 planted garbage-kept common/recording/resume.c 's/sink->truncate(sink->user, replay->cut_offset) != 0/false/'
 planted a-tick-too-few common/recording/resume.c 's/foliot_replay_get_tick(replay) < about->last_tick)/foliot_replay_get_tick(replay) + 1 < about->last_tick)/'
 planted stale-joint-order common/sim/island/sleep.c 's/^    foliot__joints_changed(world);//'
-planted early-acknowledgement client/lib/stream.c 's/packet.newest_snapshot = c->buffer.has_newest ? c->buffer.newest/packet.newest_snapshot = c->buffer.has_newest ? c->buffer.newest + 1/'
+planted early-acknowledgement client/lib/shared/stream.c 's/packet.newest_snapshot = c->buffer.has_newest ? c->buffer.newest/packet.newest_snapshot = c->buffer.has_newest ? c->buffer.newest + 1/'
 planted tick-log-short common/wire/tick_log.c 's/for (uint64_t t = log->first; t < log->end \&\& t < tick; t++)/for (uint64_t t = log->first; t < log->end \&\& t <= tick; t++)/'
 planted slot-leak server/lib/peer.c 's/^    peer->state = FOLIOT__PEER_ENDED;$/    if (peer->malformed == 0) peer->state = FOLIOT__PEER_ENDED;/'
 planted peerless-player server/lib/server.c 's/played \&\& foliot__player_peer_lost(session, peer)/false/'

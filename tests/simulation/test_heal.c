@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "arena.h"
-#include "../../client/lib/internal.h"
+#include "../../client/lib/shared/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
 #include "../../server/lib/admission.h"
 #include "../../server/lib/session.h"

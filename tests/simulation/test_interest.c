@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../client/lib/internal.h"
+#include "../../client/lib/shared/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
 #include "../../server/lib/fanout.h"
 #include "../../server/lib/session.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../client/lib/internal.h"
+#include "../../client/lib/shared/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
 #include "../../server/lib/session.h"
 #include "arena.h"

@@ -6,7 +6,7 @@
 // changes on their way, is welcomed as a stepper by hand, and then given watcher.
 #include "check.h"
 
-#include "../../client/lib/internal.h"
+#include "../../client/lib/shared/internal.h"
 #include "arena.h"
 #include "base/rng.h"
 #include "status.h"

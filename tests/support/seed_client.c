@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../client/lib/internal.h"
+#include "../../client/lib/shared/internal.h"
 #include "base/assert.h"
 #include "status.h"
 

@@ -176,7 +176,7 @@ def rules(tree):
         '// sin(x), malloc(1)\n/* and */ double foliot_sin(double x); /* exp(1)\n log(2) */\n'
         'const char *s = "free(x)";\ndouble f(double x)\n{\n    return foliot_sin(x);\n}\n'})
     tree.silent("programs may draw, base may know statuses, contacts have binary32", {
-        "client/screen.c": '#include "view/view.h"\n', "tools/replay/play.c": '#include "view/view.h"\n',
+        "client/program/screen.c": '#include "view/view.h"\n', "tools/replay/play.c": '#include "view/view.h"\n',
         "common/base/status.c": '#include "foliot/status.h"\n#include "foliot/version.h"\n',
         "common/sim/collide/x.c": "static const float x = 1;\n", "common/sim/world/create.c": "void *f(void) { return malloc(3); }\n"})
     twin = "typedef struct foliot__twin {\n    int x;\n} foliot__twin;\n"

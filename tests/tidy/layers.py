@@ -31,7 +31,7 @@ HOMES = {name: re.compile(home) for names, home in {
 # Of the public headers, base sees those of every library; neither base nor sim sees what lies above.
 BASE_SEES = {"foliot/status.h", "foliot/version.h"}
 ABOVE_SIM = re.compile(r'foliot/(scene_reader|recording|replay|server|client|transport)\.h$')
-DRAWS = re.compile(r'client/[^/]+$|server/program/|tools/')
+DRAWS = re.compile(r'client/program/|server/program/|tools/')
 SIM_HEADERS = re.compile(r'(math|time|fenv|stdio|pthread|sys/time|unistd|complex|tgmath)\.h$')
 # The heap is for worlds and scenes that programs make, decode, check and destroy. A step does none of that.
 HEAP_FILES = re.compile(r'common/sim/(world/create|scene/(scene_bytes|scene_check_bodies))\.c$')

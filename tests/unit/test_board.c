@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "../../client/board.h"
+#include "../../client/program/board.h"
 
 static void type(foliot__board *board, const char *keys)
 {

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../client/lib/buffer.h"
+#include "../../client/lib/watch/buffer.h"
 #include "status.h"
 
 #define DT (1.0 / 60)

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "../../client/focus.h"
+#include "../../client/program/focus.h"
 
 #define FAR 10.0
 

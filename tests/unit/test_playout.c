@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "../../client/lib/playout.h"
+#include "../../client/lib/watch/playout.h"
 #include "base/rng.h"
 
 #define HZ 60.0

@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-#include "../../client/lib/prediction_clock.h"
-#include "../../client/lib/prediction_events.h"
+#include "../../client/lib/step/prediction_clock.h"
+#include "../../client/lib/step/prediction_events.h"
 
 #define TICK_NS 16666667.0
 

@@ -12,7 +12,7 @@ formats() { # FILES...: lines with a conversion of a floating-point number
 }
 sources=$(make -s --no-print-directory --eval='viewer-sources: ; @echo $(VIEWER_SOURCES)' viewer-sources)
 case "$sources" in
-*client/lib/connection.c*) echo "ok - the build names the viewer's sources" ;;
+*client/lib/shared/connection.c*) echo "ok - the build names the viewer's sources" ;;
 *) echo "not ok - the build names the viewer's sources" ;;
 esac
 # shellcheck disable=SC2086 # one word each

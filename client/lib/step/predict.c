@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // predict.c: lets a client predict (predict.h). Whatever happens in predicted worlds, nothing of it
 // is sent: digests, responses and acknowledgements are lockstep.c's, of the confirmed world.
-#include "internal.h"
+#include "../shared/internal.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #ifndef FOLIOT_CLIENT_LIB_PREDICTION_VIEW_H
 #define FOLIOT_CLIENT_LIB_PREDICTION_VIEW_H
 
-#include "error_smoothing.h"
+#include "../watch/error_smoothing.h"
 #include "foliot/client.h"
 #include "foliot/world.h"
 
