@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// admission.h: who is let in and as what. kind.c decides which kind a peer is, hello.c lets it in,
-// welcome.c welcomes it.
+// admission.h: who is let in and as what. kind.c decides which kind a peer is, join.c lets it in
+// and welcomes it.
 #ifndef FOLIOT_SERVER_LIB_ADMISSION_H
 #define FOLIOT_SERVER_LIB_ADMISSION_H
 
@@ -23,14 +23,13 @@ void foliot__kind_receive(foliot__session *session, foliot__peer *peer,
 void foliot__kinds_update(foliot__session *session); // no step runs
 bool foliot__session_is_watched(const foliot__session *session);
 
-// welcome.c
+// join.c
 void foliot__peer_welcome(foliot_server *server, foliot__peer *peer);
 void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer);
 // A step was taken in, or nothing is recorded any more: peers whose player's token is safe are
 // welcomed.
 void foliot__session_welcome_awaiting(foliot__session *session);
 
-// hello.c
 void foliot__server_hello(foliot_server *server, foliot__peer *peer,
                           const foliot__hello_message *hello);
 

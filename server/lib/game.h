@@ -139,8 +139,6 @@ void foliot__orders_close_left(foliot__session *session, uint32_t player);
 void foliot__orders_acknowledge(foliot__session *session);
 
 // commands.c
-foliot_status foliot__game_create(foliot__session *session, const foliot_session_config *config);
-void foliot__game_destroy(foliot__session *session);
 void foliot__commands_close(foliot__session *session); // of the tick that is closed now
 // Of a simulation that is no world: what the orders closed with that tick become.
 void foliot__commands_apply_orders(foliot__session *session);

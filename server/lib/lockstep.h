@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// lockstep.h: what the server keeps for a lockstep session. lockstep.c sends closed ticks and takes
-// what comes back; stream.c holds players' inputs until their tick is closed; early.c
-// hands them on before; keyframe.c and
-// late_join.c save states and send them to newcomers; desync_check.c compares digests,
-// divergence_search.c finds where they differ, misbehaviour.c counts what no honest client says.
+// lockstep.h: what the server keeps for a lockstep session. lockstep.c sends closed ticks and reads
+// what comes back; stream.c holds players' inputs until their tick is closed, and hands them on
+// before; keyframe.c and late_join.c save states and send them to newcomers; desync.c compares
+// digests and finds where they differ.
 #ifndef FOLIOT_SERVER_LIB_LOCKSTEP_H
 #define FOLIOT_SERVER_LIB_LOCKSTEP_H
 
@@ -188,7 +187,7 @@ void foliot__lockstep_closed(foliot__session *session); // the tick whose step i
 void foliot__lockstep_receive(foliot__session *session, foliot__peer *peer,
                               const foliot__lockstep_input *packet);
 
-// early.c
+// stream.c
 void foliot__early_ask(foliot__session *session, foliot__peer *peer); // it predicts
 // Inputs that came in time for a tick that is not closed.
 void foliot__early_add(foliot__session *session, uint64_t tick, const foliot_input *inputs,
@@ -210,25 +209,17 @@ void foliot__keyframe_withdraw(foliot__session *session, foliot__peer *peer);
 
 // late_join.c
 bool foliot__late_join_possible(const foliot__session *session, bool spectates);
-// Whether the peer is to be sent something of the state or the ticks since; and some of that. The
-// number of bytes; 0: not now.
-bool foliot__late_join_wants(const foliot__session *session, const foliot__peer *peer);
-size_t foliot__late_join_send(foliot__session *session, foliot__peer *peer);
 // Every tick: who lacks what is forgotten begins anew, and who stands still is dropped. The peer
 // may have ended afterwards.
 void foliot__late_join_check(foliot__session *session, foliot__peer *peer);
 void foliot__late_join_acknowledge(foliot__session *session, foliot__peer *peer,
                                    const foliot__keyframe_acknowledge *heard);
 
-// desync_check.c
+// desync.c
 void foliot__desync_check_report(foliot__session *session, foliot__peer *peer, uint64_t stepped,
                                  uint64_t digests);
 void foliot__desync_check_step(foliot__session *session); // a step was taken in
-bool foliot__is_logged(uint64_t count); // the first few, and then 10, 100, 1000, ...
 
-// divergence_search.c
-bool foliot__divergence_search_begin(foliot__session *session,
-                                     foliot__peer *peer); // false: another one is on
 void foliot__divergence_search_update(foliot__session *session);
 void foliot__divergence_search_response(foliot__session *session, const foliot__peer *peer,
                                         const foliot__search_message *answer);

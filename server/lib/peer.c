@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: MIT
-// peer.c: one peer of a server, whatever it is there for: what is sent to it, what is reported of
-// it, and its end. Knows nothing of players, worlds and ticks.
+// peer.c: one peer of a server, whatever it is there for: what it is sent, what is reported of it,
+// and its end; what its address has had so far, for budgets that a new connection does not refill;
+// and what no honest client sends. Divergence is not misbehaviour. Knows no players, worlds, ticks.
 #include <stdio.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "peer.h"
 #include "session.h"
+
+#include "base/assert.h"
+
+#define PACKETS_A_TICK 4    // of a peer, that are welcome on average
+#define PACKETS_AT_ONCE 240 // and in a burst: what a network held back
+#define PACKETS_A_SECOND_MIN 120
+#define OFFENCES_MAX 10          // then the peer is dropped
+#define OFFENCE_NS 1000000000u   // violations within so long are one offence
+#define FORGIVEN_NS 30000000000u // an offence, after so long
 
 void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
                           const foliot__session *session, uint32_t player, uint64_t value,
@@ -218,4 +227,125 @@ void foliot__peer_malformed(foliot_server *server, foliot__peer *peer)
 {
     server->counters.messages_malformed++;
     foliot__peer_offended(server, peer);
+}
+
+// -- addresses
+
+// Who has a token is known by its client, wherever it comes from.
+static uint64_t key_of(const foliot_server *server, const foliot__peer *peer, bool *by_client)
+{
+    foliot_peer_identity identity;
+    *by_client =
+        foliot_transport_get_peer_identity(server->config.transport, peer->id, &identity) &&
+        identity.security == FOLIOT_SECURITY_TOKEN && identity.token.client != 0;
+    return *by_client ? identity.token.client
+                      : foliot_transport_get_peer_address_key(server->config.transport, peer->id);
+}
+
+static bool is_of(const foliot__address *address, uint64_t host, bool by_client)
+{
+    return address->host == host && address->by_client == by_client;
+}
+
+foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer)
+{
+    bool by_client;
+    uint64_t host = key_of(server, peer, &by_client);
+    foliot__address *oldest = &server->addresses[0];
+    // Linear scan on purpose, and seldom: no hash that an attacker could degrade.
+    if (!is_of(&server->addresses[peer->address], host, by_client) ||
+        server->addresses[peer->address].used_ns == 0) {
+        for (peer->address = 0; peer->address < FOLIOT__ADDRESSES; peer->address++) {
+            foliot__address *a = &server->addresses[peer->address];
+            if (is_of(a, host, by_client) && a->used_ns != 0)
+                break;
+            if (a->used_ns < oldest->used_ns)
+                oldest = a;
+        }
+        if (peer->address == FOLIOT__ADDRESSES) {
+            peer->address = (uint32_t)(oldest - server->addresses);
+            *oldest = (foliot__address){.host = host, .by_client = by_client};
+        }
+    }
+    foliot__address *address = &server->addresses[peer->address];
+    address->used_ns = server->now_ns ? server->now_ns : 1;
+    return address;
+}
+
+// -- misbehaviour
+
+static const char *const violation_texts[] = {
+    [FOLIOT__VIOLATION_violations_other_player] = "gave inputs for another player",
+    [FOLIOT__VIOLATION_violations_contradicted] = "gave other inputs for a tick than before",
+    [FOLIOT__VIOLATION_violations_long_ago] = "gave inputs for a tick closed long ago",
+    [FOLIOT__VIOLATION_violations_unclosed] = "acknowledged ticks that it was never sent",
+    [FOLIOT__VIOLATION_violations_digests] = "reported a divergence that its own answers deny",
+    [FOLIOT__VIOLATION_violations_flood] = "sends more packets than anyone needs",
+    [FOLIOT__VIOLATION_violations_kinds] = "wishes to step and to watch in turn, without end",
+};
+
+static uint64_t *violation_counter(foliot_server_counters *counters, foliot__violation violation)
+{
+    switch (violation) {
+#define VIOLATION_CASE(name, help)                                                                 \
+    case FOLIOT__VIOLATION_##name:                                                                 \
+        return &counters->name;
+        FOLIOT_SERVER_VIOLATIONS(VIOLATION_CASE)
+#undef VIOLATION_CASE
+    default:
+        return NULL;
+    }
+}
+
+// Violations in many different seconds are meant: a fault that is over is forgiven after a while.
+static bool too_many_offences(foliot__misbehaviour *c, uint64_t now_ns)
+{
+    while (c->offences > 0 && now_ns - c->forgiven_ns >= FORGIVEN_NS) {
+        c->forgiven_ns += FORGIVEN_NS;
+        c->offences--;
+    }
+    if (c->offences > 0 && now_ns - c->offence_ns < OFFENCE_NS)
+        return false;
+    if (c->offences == 0)
+        c->forgiven_ns = now_ns;
+    c->offence_ns = now_ns;
+    return ++c->offences >= OFFENCES_MAX;
+}
+
+// Told at the first, the tenth, the hundredth time and so on: so that no peer can fill the log.
+void foliot__peer_violated(foliot__session *s, foliot__peer *peer, foliot__violation violation)
+{
+    char text[160];
+    uint64_t count = ++peer->misbehaviour.violations[violation], power = 1;
+    ++*violation_counter(&s->server->counters, violation);
+    while (power < count)
+        power *= 10;
+    if (power == count) {
+        snprintf(text, sizeof text, "%s %s", peer->name, violation_texts[violation]);
+        foliot__server_event(s->server, FOLIOT_SERVER_VIOLATION, s, peer->player, count, text);
+    }
+    if (!too_many_offences(&peer->misbehaviour, s->server->now_ns))
+        return;
+    snprintf(text, sizeof text, "it %s, again and again", violation_texts[violation]);
+    foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_VIOLATION, text);
+}
+
+// A packet too many: more than a bucket holds, which fills as fast as anyone sends.
+bool foliot__peer_floods(foliot__session *s, foliot__peer *peer)
+{
+    foliot__misbehaviour *c = &peer->misbehaviour;
+    double rate = s->clock.pace_hz * PACKETS_A_TICK;
+    if (rate < PACKETS_A_SECOND_MIN)
+        rate = PACKETS_A_SECOND_MIN;
+    c->tokens +=
+        (double)(s->server->now_ns - c->tokens_ns) * 1e-9 * rate; // at first the bucket is full
+    c->tokens_ns = s->server->now_ns;
+    if (c->tokens > PACKETS_AT_ONCE)
+        c->tokens = PACKETS_AT_ONCE;
+    if (c->tokens < 1) {
+        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_flood);
+        return true;
+    }
+    c->tokens -= 1;
+    return false;
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // peer.h: one peer: its role, what it is sent and what it sent last. peer.c sends to it and ends
-// it, misbehaviour.c counts what no honest client sends, address.c remembers where peers come from.
+// it, counts what no honest client sends, and remembers where peers come from.
 #ifndef FOLIOT_SERVER_LIB_PEER_H
 #define FOLIOT_SERVER_LIB_PEER_H
 
 #include "foliot/server.h"
 #include "lockstep.h"
 #include "interest.h"
-#include "rate_adaptation.h"
 #include "wire/message.h"
 
 #define FOLIOT__MALFORMED_MAX 32 // messages, before the peer is dropped
@@ -19,6 +18,7 @@
 #define FOLIOT__KIND_CHANGE_LEAST_NS 1000000000u
 #define FOLIOT__HEAL_LEAST_NS 10000000000u // between two heals of one peer
 #define FOLIOT__ADDRESSES 256              // that are remembered, the last ones
+#define FOLIOT__RATE_WINDOWS 40            // lags, one per half second
 
 typedef struct foliot__session foliot__session;
 
@@ -77,6 +77,19 @@ typedef struct foliot__peer_snapshots {
     uint64_t greeted_ns;
 } foliot__peer_snapshots;
 
+// rate_adaptation.c: which share of the snapshots the peer is sent.
+typedef struct foliot__rate_adaptation {
+    uint32_t level;          // index of the share that is sent
+    uint64_t next_tick;      // that is sent
+    uint64_t window_ns;      // when the window began; 0: there was none
+    uint64_t least_ns;       // lag in the window; UINT64_MAX: none was heard
+    uint64_t rests_until_ns; // what was changed shows later
+    uint64_t changed_ns;     // when the level was changed last
+    uint64_t patience_ns;    // at one level, before more is tried
+    uint32_t past_count, past_next;
+    uint64_t past_ns[FOLIOT__RATE_WINDOWS]; // least of each window
+} foliot__rate_adaptation;
+
 // input.c: its newest input packet.
 typedef struct foliot__peer_input {
     uint64_t tick;
@@ -95,7 +108,7 @@ typedef struct foliot__peer_change {
     double tokens; // of changes that it may still make, as of since_ns
 } foliot__peer_change;
 
-// hello.c: what it said of its build, in case it wants to step.
+// join.c: what it said of its build, in case it wants to step.
 typedef struct foliot__peer_build {
     foliot_digest fingerprint;
     foliot__peer_rules rules;
@@ -215,15 +228,24 @@ void foliot__peer_want(foliot__peer *peer, foliot__kind kind, foliot__kind_reaso
 // Its lockstep traffic is over: `lockstep` is void.
 void foliot__peer_close_lockstep(foliot__peer *peer);
 
-// misbehaviour.c
 // Counted and reported. The peer may have ended afterwards: one that goes on is dropped.
 void foliot__peer_violated(foliot__session *session, foliot__peer *peer,
                            foliot__violation violation);
 bool foliot__peer_floods(foliot__session *session,
                          foliot__peer *peer); // a packet too many, to be left unread
 
-// address.c
 // Of the peer's address; never NULL. Lasts until the next call.
 foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer);
+
+// rate_adaptation.c
+// A round trip before any snapshot was on its way: what queues there were then are not ours.
+void foliot__rate_adaptation_begin(foliot__rate_adaptation *rate, uint64_t round_trip_ns);
+// The peer had, `lag_ns` after it was sent, a snapshot that it did not have before. `period_ns`: of
+// snapshots.
+void foliot__rate_adaptation_acknowledge(foliot__rate_adaptation *rate, uint64_t now_ns,
+                                         uint64_t lag_ns, uint64_t period_ns);
+// Whether the snapshot of this tick is sent, one in every `every` ticks being made; then later ones
+// wait for their turn.
+bool foliot__rate_adaptation_sends(foliot__rate_adaptation *rate, uint64_t tick, uint32_t every);
 
 #endif

@@ -47,7 +47,7 @@ typedef struct foliot__queued_input {
 
 #define FOLIOT__INPUTS_QUEUED (FOLIOT__CHANGES_HELD + FOLIOT__LATE_HELD + FOLIOT__INPUTS_A_TICK)
 
-// input_queue.c: inputs that wait for their tick, in the order in which they act.
+// input.c: inputs that wait for their tick, in the order in which they act.
 typedef struct foliot__input_queue {
     foliot__queued_input entries[FOLIOT__INPUTS_QUEUED]; // ring
     uint32_t first, count, counts[2];                    // counts: by way
@@ -110,7 +110,6 @@ void foliot__players_expire(foliot__session *session); // those whose peers do n
 void foliot__input_receive(foliot__session *session, foliot__peer *peer,
                            const foliot__input_packet *packet);
 
-// input_queue.c
 // False: as many wait as may, of that way. `due` is set here.
 bool foliot__input_queue_add(foliot__input_queue *queue, const foliot__queued_input *input);
 // The next one that acts in the tick, or should have before it. False: there is none.

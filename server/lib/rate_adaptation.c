@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
-// rate_adaptation.c: see rate.h. A lag is a round trip and what waits in queues. Jitter and
-// losses leave its least in half a second alone; a queue that does not drain is in that too.
-#include "rate_adaptation.h"
+// rate_adaptation.c: how many of the snapshots a peer's network can take. Where a queue on the path
+// grows, the peer is sent every second snapshot only, every third and so on, until the queue has
+// drained; then more again, step by step. A lag is a round trip plus the time in queues. The least
+// lag of half a second excludes jitter and losses, but not a queue that does not drain. Uses
+// nothing of the peer but its foliot__rate_adaptation.
+#include "peer.h"
 
 #define WINDOW_NS 500000000u
 #define MORE_NS 200000000u         // above the least of the last windows: a queue has grown

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // server.c: a server and its sessions: receives for all of them, has them tick, and answers the
 // host. Counts whatever it drops, and never trusts a byte.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "admission.h"
 #include "fanout.h"
 #include "game.h"
@@ -8,18 +13,14 @@
 #include "peer.h"
 #include "player.h"
 #include "session.h"
-#include "sim/selftest/fingerprint.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/assert.h"
 #include "net/transport.h"
+#include "sim/selftest/fingerprint.h"
 
 #define GREETING_NS 5000000000u // to say hello in
 #define EXPIRE_EVERY_NS 100000000u
+#define WATCH_EVERY_NS 1000000000u
 #define STOP_NS 1000000000u     // for the goodbyes to arrive ...
 #define STOP_NS_MAX 3000000000u // ... where a peer has not said so that its own did
 
@@ -320,8 +321,6 @@ static void lose_peer(foliot_server *server, foliot__peer *peer)
     foliot__peer_end(peer, (foliot__departure){.lost = true});
 }
 
-// -- updating
-
 static void receive_event(foliot_server *server, const foliot_transport_event *event)
 {
     uint32_t index = foliot__peer_index(event->peer);
@@ -371,6 +370,59 @@ static void expire_silent_peers(foliot_server *server)
     }
 }
 
+// -- watching
+
+// Counts of what is refused reach the log at 1, 10, 100 and so on, looked at once a second: an
+// attack can neither hide nor fill the disk.
+#define WATCHED_TRANSPORT(X)                                                                       \
+    X(datagrams_dropped_source)                                                                    \
+    X(datagrams_dropped_cookie)                                                                    \
+    X(datagrams_dropped_unproven)                                                                  \
+    X(datagrams_dropped_malformed)                                                                 \
+    X(datagrams_dropped_fragment)                                                                  \
+    X(service_errors)                                                                              \
+    X(connects_refused)                                                                            \
+    X(connects_over_address)                                                                       \
+    X(connects_too_fast)
+#define WATCHED_SERVER(X)                                                                          \
+    X(messages_malformed)                                                                          \
+    X(messages_unexpected)                                                                         \
+    X(inputs_refused)                                                                              \
+    X(refusals_reserved)                                                                           \
+    X(refusals_over_address)                                                                       \
+    X(events_dropped)
+
+static void watch_counter(foliot_server *server, uint32_t at, const char *name, uint64_t count)
+{
+    uint64_t *due = &server->watched[at], before = *due;
+    if (*due == 0)
+        *due = 1;
+    while (*due <= count && *due <= UINT64_MAX / 10)
+        *due *= 10;
+    if (*due != before && count > 0)
+        foliot__server_event(server, FOLIOT_SERVER_REFUSALS, NULL, FOLIOT__NO_PLAYER, count, name);
+}
+
+static void watch_counters(foliot_server *server)
+{
+    const foliot_transport_counters *network =
+        foliot_transport_get_counters(server->config.transport);
+    const foliot_server_counters *counters = &server->counters;
+    uint32_t at = 0;
+    if (server->now_ns < server->watch_ns)
+        return;
+    server->watch_ns = server->now_ns + WATCH_EVERY_NS;
+#define LOOK(name) watch_counter(server, at++, #name, network->name);
+    WATCHED_TRANSPORT(LOOK)
+#undef LOOK
+#define LOOK(name) watch_counter(server, at++, #name, counters->name);
+    WATCHED_SERVER(LOOK)
+#undef LOOK
+    _Static_assert(sizeof server->watched / sizeof *server->watched >= 20, "room for all");
+}
+
+// -- updating
+
 // Those that have something to do, in the order of their indices.
 static void update_sessions(foliot_server *server)
 {
@@ -396,7 +448,7 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
     while (foliot_transport_poll(server->config.transport, now_ns, &event))
         receive_event(server, &event);
     expire_silent_peers(server);
-    foliot__watch_update(server);
+    watch_counters(server);
     update_sessions(server);
     foliot__bulk_update(server);
     reap_peers(server);

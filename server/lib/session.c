@@ -53,6 +53,34 @@ static foliot_status keep_setup(foliot__session *s)
     return status;
 }
 
+static foliot_status create_game(foliot__session *session, const foliot_session_config *config)
+{
+    foliot__game *game = &session->game;
+    if (config->rules && !session->world)
+        return FOLIOT_STATUS_INVALID; // they see a world
+    game->rules = config->rules;
+    game->strict = config->strict_rules;
+    game->looks_back = config->rules && session->scene->history_ticks > 0;
+    game->commands_max = session->scene                        ? session->scene->commands_max
+                         : config->simulation->kind->step_tick ? FOLIOT_COMMANDS_MAX
+                                                               : 0;
+    foliot__session_state_init(&game->now, session->snapshots.format.bodies_max);
+    foliot__session_state_init(&game->shown, session->snapshots.format.bodies_max);
+    return FOLIOT_STATUS_OK;
+}
+
+static void destroy_game(foliot__session *session)
+{
+    foliot__game *game = &session->game;
+    foliot_command_list_destroy(&game->queued);
+    foliot_command_list_destroy(&game->commands);
+    foliot__updates_end(session);
+    foliot__buffer_free(&game->packed);
+    foliot__buffer_free(&game->said);
+    free(game->waiting);
+    free(game->orders);
+}
+
 // What steppers need from the first tick on; and what watchers do, where it must have been kept
 // before they came. Else that is made when the first of them comes: a session that nobody watches
 // keeps no snapshots.
@@ -104,7 +132,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->step.inputs = calloc(s->step.input_capacity, sizeof *s->step.inputs);
     foliot_status status = s->players && s->step.inputs ? keep_setup(s) : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK)
-        status = foliot__game_create(s, config);
+        status = create_game(s, config);
     if (status == FOLIOT_STATUS_OK)
         status = foliot__step_events_create(s, config);
     if (status == FOLIOT_STATUS_OK)
@@ -125,7 +153,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
 // All but the name.
 static void empty_session(foliot__session *session)
 {
-    foliot__game_destroy(session);
+    destroy_game(session);
     foliot__step_events_destroy(&session->step_events);
     foliot__fanout_close(session);
     foliot__lockstep_destroy(session);

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 // session.h: a session and the server that it is of. Each file calls only files above its own:
-//   address.c, rate_adaptation.c   what an address has had; how many snapshots a peer is sent
+//   rate_adaptation.c              how many snapshots a peer is sent
 //   interest_map.c, interest_told.c, interest.c  what of a big world a watcher is sent
-//   peer.c, schedule.c             a peer's messages and its end; when ticks are due
-//   input_queue.c                  inputs of a player until their tick
-//   misbehaviour.c, stream.c       what no honest client says; inputs of a player in lockstep
+//   peer.c, schedule.c             a peer: its messages, its budgets, its end; when ticks are due
+//   input.c, stream.c              inputs of a player until their tick: changes; lockstep
 //   player.c                       players, their tokens, and what happens to them without a peer
-//   keyframe.c, late_join.c        saved states, and who is sent one
-//   divergence_search.c, desync_check.c, lockstep.c
-//   fanout.c, input.c              snapshots to peers, and inputs from them
+//   keyframe.c, late_join.c        saved states; what newcomers are sent in quantity
+//   desync.c, lockstep.c           divergences; closed ticks
+//   fanout.c                       snapshots to peers
 //   updates.c, orders.c, commands.c  messages and what changed; orders; commands and rules
 //   kind.c                         watchers and steppers, and how one becomes the other
-//   welcome.c, session.c, hello.c  letting in
-//   step.c, bulk.c, watch.c        ticks; what goes out in quantity; what is refused
+//   join.c, session.c, step.c      letting in; a session's beginning and end; its ticks
 //   server.c, admin.c              the host's side
 #ifndef FOLIOT_SERVER_LIB_SESSION_H
 #define FOLIOT_SERVER_LIB_SESSION_H
@@ -184,7 +182,7 @@ typedef struct foliot__server_events {
     char session[FOLIOT_NAME_BYTES]; // of the event that was polled last
 } foliot__server_events;
 
-// bulk.c: what goes out in quantity.
+// late_join.c: what goes out in quantity.
 typedef struct foliot__server_bulk {
     double bytes; // that may go, as of a time
     uint64_t ns;
@@ -192,7 +190,7 @@ typedef struct foliot__server_bulk {
     bool waits;    // something does
 } foliot__server_bulk;
 
-// divergence_search.c: how many searches may begin.
+// desync.c: how many searches may begin.
 typedef struct foliot__server_searches {
     double tokens; // as of a time
     uint64_t tokens_ns;
@@ -228,7 +226,7 @@ struct foliot_server {
     foliot_peer_id *group;          // scratch of the fan-out
     uint32_t *order;
     uint64_t now_ns, expire_ns, watch_ns;
-    uint64_t watched[32]; // counts at which watch.c reports something, by its lists
+    uint64_t watched[32]; // counts at which watch_counters reports, by its lists
     uint64_t arrived_ns;  // the packet that is being read
     foliot_digest fingerprint, fingerprint_base;
     foliot__server_stop stop;
@@ -289,11 +287,8 @@ void foliot__session_update(foliot__session *session);
 // admin.c
 void foliot__session_rest(foliot__session *session); // each update: while it is paused
 
-// bulk.c
+// late_join.c
 void foliot__bulk_update(foliot_server *server);
 uint64_t foliot__bulk_wake_ns(const foliot_server *server); // UINT64_MAX: nothing waits
-
-// watch.c
-void foliot__watch_update(foliot_server *server);
 
 #endif

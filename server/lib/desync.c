@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// divergence_search.c: searches for the first difference between a client's state and the server's,
-// along the tree of foliot/divergence.h, one client at a time. A worker repeats the step in
-// question from a saved state while the session goes on. Searches have budgets: of the server, of
-// each address and of each peer. A search beyond a budget waits, and is dropped if it waits too
-// long.
+// desync.c: compares the server's digests with those that clients report, and searches for the
+// first difference along the tree of foliot/divergence.h, one client at a time. Sums of digests
+// travel, so that no tick is left out whatever is lost. Nobody is disconnected for a difference. A
+// worker repeats the step in question from a saved state while the session goes on. Searches have
+// budgets: of the server, of each address and of each peer. A search beyond a budget waits, and is
+// dropped if it waits too long.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "lockstep.h"
 #include "peer.h"
 #include "session.h"
+
+#include "base/assert.h"
+
+#define LOGGED_ALWAYS 8 // of one address: several clients may share it
 
 #define ANSWER_WITHIN_NS 15000000000u // a client that must go back first takes a while
 #define AGAIN_AFTER_NS 5000000000u    // before the same peer is asked once more
@@ -24,6 +28,8 @@
 #define FOUND_ELSEWHERE_MAX 2 // several clients may share an address
 #define REWIND_KEYFRAMES 2    // a step is taken again only from so many states' time before it
 #define REWIND_KEPT_NS 60000000000u // since the last search began
+
+// -- searching
 
 bool foliot__divergence_search_running(const foliot__session *s)
 {
@@ -100,7 +106,7 @@ static void drop_state(foliot__divergence_search *q)
     q->state = NULL;
 }
 
-bool foliot__divergence_search_begin(foliot__session *s, foliot__peer *peer)
+static bool begin_search(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__divergence_search *q = &l->search;
@@ -379,8 +385,7 @@ static void search_next_peer(foliot__session *s)
     foliot__peer *first = foliot__session_peer_from(s, s->lockstep->search.peer + 1), *peer = first;
     for (; peer; peer = foliot__session_peer_after(s, peer, first))
         if (peer->state == FOLIOT__PEER_IN && foliot__peer_is_stepper(peer) &&
-            peer->lockstep.diverged && !peer->lockstep.searched &&
-            foliot__divergence_search_begin(s, peer))
+            peer->lockstep.diverged && !peer->lockstep.searched && begin_search(s, peer))
             return;
 }
 
@@ -431,4 +436,87 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     }
     server->searches.found = false;
     return false;
+}
+
+// -- comparing digests
+
+// The first few, and then 10, 100, 1000, ...
+static bool is_logged(uint64_t count)
+{
+    uint64_t power = 1;
+    while (power < count)
+        power *= 10;
+    return count <= LOGGED_ALWAYS || power == count;
+}
+
+static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
+{
+    return &l->sums[tick & (l->log.capacity - 1)];
+}
+
+// Until it has the server's state again it watches. (A simulation that is no world has nothing to
+// watch, and its client stands still.)
+static void begin_heal(const foliot__session *s, foliot__peer *peer)
+{
+    bool healing = foliot__peer_is_healing(peer);
+    if (peer->role == FOLIOT__PEER_CLOSING)
+        return;
+    peer->session->pending |= FOLIOT__PENDING_ROLES;
+    if (!healing)
+        foliot__peer_change_role(peer, foliot__peer_watches(peer) ? FOLIOT__PEER_HEALING
+                                                                  : FOLIOT__PEER_DIVERGED);
+    if (s->world && !healing)
+        foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
+}
+
+static void report_divergence(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    p->diverged = true;
+    p->searched = false;
+    p->diverged_ns = s->server->now_ns;
+    s->server->counters.divergences++;
+    if (is_logged(++foliot__address_of(s->server, peer)->divergences))
+        foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared,
+                             peer->name);
+    begin_search(s, peer);
+    begin_heal(s, peer);
+}
+
+static void compare_digests(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot__lockstep_peer *p = &peer->lockstep;
+    if (p->diverged || peer->role == FOLIOT__PEER_CLOSING || p->stepped <= p->compared ||
+        p->stepped > s->tick || s->tick - p->compared >= l->log.capacity)
+        return;
+    if (*sum_at(l, p->stepped) - p->sum_start == p->digests) {
+        s->server->counters.ticks_compared += p->stepped - p->compared;
+        p->compared = p->stepped;
+    } else {
+        report_divergence(s, peer);
+    }
+}
+
+void foliot__desync_check_report(foliot__session *s, foliot__peer *peer, uint64_t stepped,
+                                 uint64_t digests)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    if (stepped <= p->stepped || stepped > p->acked)
+        return;
+    if (!p->diverged) {
+        p->stepped = stepped;
+        p->digests = digests;
+    }
+    compare_digests(s, peer);
+}
+
+void foliot__desync_check_step(foliot__session *s)
+{
+    foliot__lockstep *l = s->lockstep;
+    *sum_at(l, s->tick) = *sum_at(l, s->tick - 1) + foliot__digest_share(s->tick, l->digest);
+    l->digests[s->tick & (l->log.capacity - 1)] = l->digest;
+    for (foliot__peer *peer = s->peers; peer; peer = peer->next)
+        if (peer->state == FOLIOT__PEER_IN && foliot__peer_steps(peer))
+            compare_digests(s, peer);
 }
