@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# fuzz.sh FOLDER SECONDS FUZZER...: runs each over its seed corpus (tests/fuzz/corpus/NAME, where there is one) and
+# fuzz.sh FOLDER SECONDS FUZZER...: runs each over its seed corpus (tests/fuzz/corpus/NAME.tar, where there is one) and
 # SECONDS more. A corpus without a fuzzer counts as a failure, and so does a list of no fuzzers.
 set -u
 folder=$1 seconds=$2
@@ -8,13 +8,14 @@ shift 2
 passed=0 failed=0
 mkdir -p "$folder/found"
 one() {
-    local fuzzer=$1 name seeds
+    local fuzzer=$1 name archive seeds
     name=$(basename "$fuzzer")
-    seeds=tests/fuzz/corpus/${name#fuzz_}
-    mkdir -p "$folder/corpus/$name"
-    [ -d "$seeds" ] || seeds=
+    archive=tests/fuzz/corpus/${name#fuzz_}.tar seeds=$folder/seeds/$name
+    rm -rf "$seeds"
+    mkdir -p "$folder/corpus/$name" "$seeds"
+    [ ! -f "$archive" ] || tar -C "$seeds" -xf "$archive" || return
     "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
-        -artifact_prefix="$folder/found/$name-" "$folder/corpus/$name" ${seeds:+"$seeds"} \
+        -artifact_prefix="$folder/found/$name-" "$folder/corpus/$name" "$seeds" \
         >"$folder/$name.log" 2>&1
 }
 # Two at a time. A `wait` for all would forget how each of them ended.
@@ -33,13 +34,13 @@ if [ $# = 0 ]; then
     failed=1
     echo "not ok - there is no fuzzer"
 fi
-for seed in tests/fuzz/corpus/*/*; do
-    corpus=$(basename "$(dirname "$seed")")
+for archive in tests/fuzz/corpus/*.tar; do
+    corpus=$(basename "$archive" .tar)
     if [ ! -f "tests/fuzz/fuzz_$corpus.c" ]; then echo "$corpus"; fi
-done | sort -u >"$folder/orphans"
+done >"$folder/orphans"
 while read -r corpus; do
     failed=$((failed + 1))
-    echo "not ok - no fuzzer reads tests/fuzz/corpus/$corpus"
+    echo "not ok - no fuzzer reads tests/fuzz/corpus/$corpus.tar"
 done <"$folder/orphans"
 while [ $# -gt 0 ]; do
     one "$1" &

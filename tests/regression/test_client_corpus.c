@@ -10,7 +10,7 @@
 static void hostile_servers_are_survived(void **state)
 {
     (void)state;
-    check_ge(corpus_run("client", LLVMFuzzerTestOneInput, 0), 10);
+    check_ge(corpus_run("client", LLVMFuzzerTestOneInput, 0), 15);
 }
 
 int main(void)

@@ -335,7 +335,7 @@ static void only_the_cookie_that_opened_it_comes_again(void **state)
 static void seeds_of_the_fuzzer_hold(void **state)
 {
     (void)state;
-    check_ge(corpus_run("sctp", fuzz_sctp_one, 40), 4);
+    check_ge(corpus_run("sctp", fuzz_sctp_one, 40), 7);
 }
 
 int main(void)

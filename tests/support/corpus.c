@@ -2,7 +2,6 @@
 // corpus.c: see corpus.h.
 #include "corpus.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,18 +9,9 @@
 #include "check.h"
 #include "seed_wire.h"
 
+#define BLOCK_BYTES 512
 #define FILE_BYTES_MAX 65536
-
-static size_t read_file(const char *folder, const char *name, uint8_t bytes[FILE_BYTES_MAX])
-{
-    char file[512];
-    snprintf(file, sizeof file, "tests/fuzz/corpus/%s/%s", folder, name);
-    FILE *stream = fopen(file, "rb");
-    assert_non_null(stream);
-    size_t length = fread(bytes, 1, FILE_BYTES_MAX, stream);
-    fclose(stream);
-    return length;
-}
+#define ARCHIVE_BYTES_MAX (1u << 20)
 
 static void run(corpus_one *one, const uint8_t *bytes, size_t length)
 {
@@ -32,28 +22,37 @@ static void run(corpus_one *one, const uint8_t *bytes, size_t length)
     free(exact);
 }
 
-unsigned corpus_run(const char *folder, corpus_one *one, unsigned damaged)
+static size_t read_archive(const char *name, uint8_t bytes[ARCHIVE_BYTES_MAX])
 {
-    static uint8_t whole[FILE_BYTES_MAX], bytes[FILE_BYTES_MAX];
     char path[256];
-    struct dirent **entries;
+    snprintf(path, sizeof path, "tests/fuzz/corpus/%s.tar", name);
+    FILE *stream = fopen(path, "rb");
+    assert_non_null(stream);
+    size_t length = fread(bytes, 1, ARCHIVE_BYTES_MAX, stream);
+    fclose(stream);
+    check_lt(length, ARCHIVE_BYTES_MAX);
+    return length;
+}
+
+unsigned corpus_run(const char *name, corpus_one *one, unsigned damaged)
+{
+    static uint8_t archive[ARCHIVE_BYTES_MAX], bytes[FILE_BYTES_MAX];
     foliot__rng rng = foliot__rng_seeded(1);
-    snprintf(path, sizeof path, "tests/fuzz/corpus/%s", folder);
-    int found = scandir(path, &entries, NULL, alphasort);
+    size_t archive_length = read_archive(name, archive);
     unsigned count = 0;
-    check_gt(found, 0);
-    for (int i = 0; i < found; i++) {
-        if (entries[i]->d_name[0] != '.') {
-            size_t length = read_file(folder, entries[i]->d_name, whole);
-            run(one, whole, length);
-            for (unsigned k = 0; k < damaged; k++) {
-                memcpy(bytes, whole, length);
-                run(one, bytes, seed_wire_mutate(&rng, bytes, length, sizeof bytes));
-            }
-            count++;
+    // A head of the ustar format has the name at 0, the size in octal at 124, the magic at 257.
+    for (size_t at = 0; at + BLOCK_BYTES <= archive_length && archive[at]; count++) {
+        assert_memory_equal(archive + at + 257, "ustar", 5);
+        size_t length = strtoul((const char *)archive + at + 124, NULL, 8);
+        at += BLOCK_BYTES;
+        check_le(length, sizeof bytes);
+        check_le(at + length, archive_length);
+        run(one, archive + at, length);
+        for (unsigned k = 0; k < damaged; k++) {
+            memcpy(bytes, archive + at, length);
+            run(one, bytes, seed_wire_mutate(&rng, bytes, length, sizeof bytes));
         }
-        free(entries[i]);
+        at += (length + BLOCK_BYTES - 1) / BLOCK_BYTES * BLOCK_BYTES;
     }
-    free(entries);
     return count;
 }

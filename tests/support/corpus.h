@@ -9,9 +9,9 @@
 
 typedef int corpus_one(const uint8_t *bytes, size_t length); // LLVMFuzzerTestOneInput
 
-// Runs `one` on every file of tests/fuzz/corpus/FOLDER, in the order of their names, from memory
-// with nothing behind the bytes; and each `damaged` times more with damage as bytes suffer it.
-// Returns how many files there were; a test fails where a file cannot be read.
-unsigned corpus_run(const char *folder, corpus_one *one, unsigned damaged);
+// Runs `one` on every input of tests/fuzz/corpus/NAME.tar, in the order of their names, from memory
+// with nothing behind the bytes; and on `damaged` damaged copies of each. Returns the number of
+// inputs; a test fails where the archive cannot be read. tests/fuzz/pack.sh adds inputs.
+unsigned corpus_run(const char *name, corpus_one *one, unsigned damaged);
 
 #endif

@@ -6,10 +6,8 @@
 
 #include "../fuzz/fuzz_recording.c"
 
-#include <glob.h>
-#include <stdio.h>
-
 #include "base/rng.h"
+#include "corpus.h"
 
 #define MUTATIONS 400
 #define FILE_MAX 65536
@@ -35,28 +33,26 @@ static void check_opens(const uint8_t *bytes, size_t length)
     foliot_replay_close(replay);
 }
 
+static int check_mutations(const uint8_t *bytes, size_t length)
+{
+    static foliot__rng rng;
+    static uint8_t copy[FILE_MAX];
+    if (!rng.state[0])
+        rng = foliot__rng_seeded(99);
+    check_opens(bytes, length);
+    LLVMFuzzerTestOneInput(bytes, length);
+    for (int k = 0; k < MUTATIONS && length > 0; k++) {
+        memcpy(copy, bytes, length);
+        mutate(copy, length, &rng);
+        LLVMFuzzerTestOneInput(copy, length);
+    }
+    return 0;
+}
+
 static void mutated_recordings_end_in_a_status(void **state)
 {
     (void)state;
-    static uint8_t bytes[FILE_MAX], copy[FILE_MAX];
-    glob_t files;
-    foliot__rng rng = foliot__rng_seeded(99);
-    assert_int_equal(glob("tests/fuzz/corpus/recording/*", 0, NULL, &files), 0);
-    check_ge(files.gl_pathc, 5);
-    for (size_t i = 0; i < files.gl_pathc; i++) {
-        FILE *in = fopen(files.gl_pathv[i], "rb");
-        assert_non_null(in);
-        size_t length = fread(bytes, 1, sizeof bytes, in);
-        fclose(in);
-        check_opens(bytes, length);
-        LLVMFuzzerTestOneInput(bytes, length);
-        for (int k = 0; k < MUTATIONS && length > 0; k++) {
-            memcpy(copy, bytes, length);
-            mutate(copy, length, &rng);
-            LLVMFuzzerTestOneInput(copy, length);
-        }
-    }
-    globfree(&files);
+    check_ge(corpus_run("recording", check_mutations, 0), 11);
 }
 
 int main(void)
