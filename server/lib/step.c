@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// step.c: the ticks of a session: a due tick is closed with the inputs that wait for it, stepped on
-// a worker and taken in again. While a step runs, nothing here touches the world.
+// step.c: the ticks of a session. A due tick is closed with the inputs that wait for it and stepped
+// on a worker; its results are read once it has finished. While a step runs, nothing here touches
+// the world.
 #include <stdio.h>
 #include <string.h>
 
@@ -39,106 +40,82 @@ static void add_input(foliot__session *session, uint32_t player, uint32_t sequen
     session->step.inputs[session->step.input_count++] = input;
 }
 
-// An input acts in its turn. One that came the other way than a newer one that has acted, as
-// happens where a player became a watcher or a stepper in between, would undo that: it is too late.
-static bool give_input(foliot__session *session, uint32_t p, const foliot__queued_input *queued)
-{
-    foliot__player_input *input = &session->players[p].input;
-    bool changes = queued->way == FOLIOT__INPUT_BY_CHANGE;
-    if (changes && queued->tick < session->tick) {
-        input->late_changes++;
-        session->server->counters.inputs_late++;
-    }
-    if (queued->tick < input->newest_meant && queued->way != input->newest_way) {
-        session->server->counters.inputs_superseded++;
-        return false;
-    }
-    if (queued->tick >= input->newest_meant) {
-        input->newest_meant = queued->tick;
-        input->newest_way = queued->way;
-    }
-    // Where there are steppers, who count, sequences have no holes.
-    uint32_t next = input->sequence + 1, sequence = input->join_sequence + queued->input.sequence;
-    add_input(session, p, !changes || session->lockstep || sequence < next ? next : sequence,
-              queued->input);
-    return true;
-}
-
-// Controls that came by change and by tick. True if there were any; then *shown is what the player
-// saw when the last of them was made.
-static bool collect_controls(foliot__session *session, uint32_t p, uint64_t *shown)
-{
-    bool changed = false;
-    foliot__queued_input queued;
-    if (session->lockstep)
-        foliot__stream_close(session, p);
-    while (foliot__input_queue_pop(&session->players[p].input.queue, session->tick, &queued))
-        if (give_input(session, p, &queued)) {
-            *shown = queued.shown;
-            changed = true;
-        }
-    return changed;
-}
-
-// What the player saw when its controls changed in this tick; what it sees while it holds a button.
-static void aim_controls(foliot__session *session, uint32_t p, bool changed, uint64_t shown)
-{
-    const foliot__player_slot *player = &session->players[p];
-    if (!session->game.looks_back || player->state != FOLIOT__PLAYER_IN_WORLD)
-        return;
-    if (changed)
-        foliot__orders_close_aimed(session, p, shown, false);
-    else if (foliot_world_get_player_controls(session->world, p).buttons)
-        foliot__orders_close_aimed(
-            session, p, foliot__shown_of(session->tick, player->input.shown_before), true);
-}
-
 // The first status that is not fine says why the recording is not whole.
 static void note_recorded(foliot__session *s, foliot_status status)
 {
     s->record.status = s->record.status == FOLIOT_STATUS_OK ? status : s->record.status;
 }
 
-static void join_world(foliot__session *session, uint32_t p)
+// Controls that came by change and by tick, in the order in which they act. Rules that look back
+// get what the player saw when the last of them was made, or sees while it holds a button.
+static void collect_controls(foliot__session *session, uint32_t p)
 {
-    foliot__player_slot *player = &session->players[p];
-    if (session->recording)
-        note_recorded(session,
-                      foliot_recording_note_player(session->recording, p, player->name,
-                                                   player->token.rotated ? player->token.before
-                                                                         : player->token.proof));
-    foliot__orders_close_joined(session, p);
-    player->input.join_sequence = player->input.sequence + 1;
-    add_input(session, p, player->input.join_sequence, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
-    player->state = FOLIOT__PLAYER_IN_WORLD;
-}
-
-// What became of its token, in order: one that was heard is, before another follows it.
-static void note_token(foliot__session *session, uint32_t p)
-{
-    foliot__player_slot *player = &session->players[p];
-    if (session->recording && player->token.acknowledged)
-        note_recorded(session, foliot_recording_note_acknowledged(session->recording, p));
-    if (session->recording && player->token.rotated) {
-        note_recorded(session,
-                      foliot_recording_note_token(session->recording, p, player->token.proof));
-        player->token.noted_tick = session->tick + 1;
-        player->token.noted_ns = session->server->now_ns;
-        session->step.notes_tokens = true;
+    foliot__player_input *input = &session->players[p].input;
+    bool changed = false;
+    uint64_t shown = 0;
+    foliot__queued_input queued;
+    if (session->lockstep)
+        foliot__stream_close(session, p);
+    while (foliot__input_queue_pop(&input->queue, session->tick, &queued)) {
+        bool by_change = queued.way == FOLIOT__INPUT_BY_CHANGE;
+        if (by_change && queued.tick < session->tick) {
+            input->late_changes++;
+            session->server->counters.inputs_late++;
+        }
+        // A player that became a watcher or a stepper has inputs of both ways in flight. One that
+        // would undo a newer one of the other way is too late.
+        if (queued.tick < input->newest_meant && queued.way != input->newest_way) {
+            session->server->counters.inputs_superseded++;
+            continue;
+        }
+        if (queued.tick >= input->newest_meant) {
+            input->newest_meant = queued.tick;
+            input->newest_way = queued.way;
+        }
+        // Steppers count inputs: where there are any, sequences have no holes.
+        uint32_t next = input->sequence + 1, own = input->join_sequence + queued.input.sequence;
+        bool has_hole = by_change && !session->lockstep && own > next;
+        add_input(session, p, has_hole ? own : next, queued.input);
+        shown = queued.shown;
+        changed = true;
     }
-    player->token.rotated = player->token.acknowledged = false;
+    if (!session->game.looks_back)
+        return;
+    if (changed)
+        foliot__orders_close_aimed(session, p, shown, false);
+    else if (foliot_world_get_player_controls(session->world, p).buttons)
+        foliot__orders_close_aimed(session, p, foliot__shown_of(session->tick, input->shown_before),
+                                   true);
 }
 
 // What one player does in the tick that is closed now, in order.
 static void collect_inputs(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
-    if (player->state == FOLIOT__PLAYER_ENTERING)
-        join_world(session, p);
-    note_token(session, p);
-    uint64_t shown = 0;
-    bool changed = player->state == FOLIOT__PLAYER_IN_WORLD && collect_controls(session, p, &shown);
-    aim_controls(session, p, changed, shown);
+    foliot__player_token *token = &player->token;
+    if (player->state == FOLIOT__PLAYER_ENTERING) {
+        if (session->recording)
+            note_recorded(session, foliot_recording_note_player(session->recording, p, player->name,
+                                                                token->rotated ? token->before
+                                                                               : token->proof));
+        foliot__orders_close_joined(session, p);
+        player->input.join_sequence = player->input.sequence + 1;
+        add_input(session, p, player->input.join_sequence,
+                  (foliot_input){.kind = FOLIOT_INPUT_JOIN});
+        player->state = FOLIOT__PLAYER_IN_WORLD;
+    }
+    // A token is noted as acknowledged before the note of the token that follows it.
+    if (session->recording && token->acknowledged)
+        note_recorded(session, foliot_recording_note_acknowledged(session->recording, p));
+    if (session->recording && token->rotated) {
+        note_recorded(session, foliot_recording_note_token(session->recording, p, token->proof));
+        token->noted_tick = session->tick + 1;
+        token->noted_ns = session->server->now_ns;
+        session->step.notes_tokens = true;
+    }
+    token->rotated = token->acknowledged = false;
+    if (player->state == FOLIOT__PLAYER_IN_WORLD)
+        collect_controls(session, p);
     foliot__orders_close(session, p, player->state == FOLIOT__PLAYER_LEAVING);
     if (player->state == FOLIOT__PLAYER_LEAVING) {
         foliot__orders_close_left(session, p);
@@ -157,56 +134,36 @@ static void collect_inputs(foliot__session *session, uint32_t p)
 
 // -- stepping
 
-static foliot_tick_inputs inputs_of(const foliot__session *s)
-{
-    return (foliot_tick_inputs){s->step.inputs, s->step.input_count, s->game.commands.commands,
-                                s->game.commands.count};
-}
-
-static foliot_status step_simulation(foliot__session *s)
-{
-    foliot_tick_inputs tick = inputs_of(s);
-    if (s->lockstep && s->lockstep->lost_commands)
-        return FOLIOT_STATUS_MEMORY;
-    return foliot_simulation_step_tick(&s->simulation, &tick);
-}
-
-// Orders are recorded where something can come of them: of a world that takes commands or has
-// rules, and of another simulation that turns them into commands.
-static foliot_status append_step(foliot__session *s)
-{
-    const foliot__game *game = &s->game;
-    foliot_tick_inputs tick = inputs_of(s);
-    bool with_orders =
-        s->world ? game->commands_max > 0 || game->rules : s->simulation.kind->order != NULL;
-    return foliot_recording_append(s->recording, &s->simulation, &tick, game->orders,
-                                   with_orders ? game->order_count : 0);
-}
-
-// Once stopped, a recording counts what is missing.
-static void record_step(foliot__session *s)
-{
-    if (s->recording)
-        note_recorded(s, append_step(s));
-}
-
 // On a worker, or inline: the world is this function's until `finished`.
 static void run_step(void *job)
 {
     foliot__session *s = job;
-    s->step.stepped = step_simulation(s);
+    const foliot__game *game = &s->game;
+    const foliot_tick_inputs tick = {s->step.inputs, s->step.input_count, game->commands.commands,
+                                     game->commands.count};
     s->step.captured = FOLIOT_STATUS_OK;
-    if (s->step.stepped == FOLIOT_STATUS_OK)
+    s->step.stepped = s->lockstep && s->lockstep->lost_commands
+                          ? FOLIOT_STATUS_MEMORY
+                          : foliot_simulation_step_tick(&s->simulation, &tick);
+    if (s->step.stepped == FOLIOT_STATUS_OK) {
         foliot__rules_run(s);
-    if (s->step.stepped == FOLIOT_STATUS_OK && s->lockstep) {
-        s->lockstep->digest = foliot_simulation_get_digest(&s->simulation);
-        foliot__keyframe_save(s);
+        if (s->lockstep) {
+            s->lockstep->digest = foliot_simulation_get_digest(&s->simulation);
+            foliot__keyframe_save(s);
+        }
+        // Orders are recorded where they can have an effect: with a world that takes commands or
+        // has rules, and with another simulation that turns them into commands. Once stopped, a
+        // recording counts what is missing.
+        bool with_orders =
+            s->world ? game->commands_max > 0 || game->rules : s->simulation.kind->order != NULL;
+        if (s->recording)
+            note_recorded(s,
+                          foliot_recording_append(s->recording, &s->simulation, &tick, game->orders,
+                                                  with_orders ? game->order_count : 0));
+        if (s->step.captures)
+            s->step.captured = foliot_snapshot_quantise(&s->snapshots.format, s->world,
+                                                        foliot__fanout_next(s, s->tick + 1));
     }
-    if (s->step.stepped == FOLIOT_STATUS_OK)
-        record_step(s);
-    if (s->step.stepped == FOLIOT_STATUS_OK && s->step.captures)
-        s->step.captured = foliot_snapshot_quantise(&s->snapshots.format, s->world,
-                                                    foliot__fanout_next(s, s->tick + 1));
     // The last thing that is done with the session here: it may be gone right after.
     atomic_fetch_or_explicit(&s->server->schedule.finished[s->index / 64],
                              (uint64_t)1 << (s->index % 64), memory_order_release);
@@ -233,35 +190,11 @@ static void start_step(foliot__session *s)
         run_step(s);
 }
 
-// -- taking in
+// -- finishing
 
-// Who joined, and whose body is another one since: a game may give players theirs, and take them.
-static void announce_players(foliot__session *s)
-{
-    bool bodiless = s->scene && s->scene->players.bodiless;
-    for (uint32_t p = 0; s->players_here && p < s->player_limit; p++) {
-        const foliot__player_slot *player = &s->players[p];
-        if (player->state != FOLIOT__PLAYER_IN_WORLD)
-            continue;
-        uint32_t body = foliot_world_get_player_body(s->world, p);
-        if (player->announced ? body != player->announced_body : bodiless || body != FOLIOT_NO_BODY)
-            announce(s, p, true);
-    }
-}
-
-static void report_world(foliot__session *s)
-{
-    const foliot_world_counters *world = foliot_world_get_counters(s->world);
-    if (world->frozen_bodies > s->step.frozen_reported) {
-        s->step.frozen_reported = world->frozen_bodies;
-        foliot__server_event(s->server, FOLIOT_SERVER_FROZEN, s, FOLIOT__NO_PLAYER,
-                             world->first_frozen_body, "");
-    }
-    announce_players(s);
-}
-
-// Worlds and own simulations alike.
-static void report_recording(foliot__session *s)
+// What the host and the peers learn of a step apart from snapshots: a recording that stopped,
+// events and frozen bodies, and players who joined or have another body since.
+static void report_step(foliot__session *s)
 {
     foliot_server *server = s->server;
     if (s->recording && s->record.status != FOLIOT_STATUS_OK) {
@@ -274,38 +207,47 @@ static void report_recording(foliot__session *s)
                                                      : foliot_status_get_text(s->record.status));
         s->record.reported = true;
     }
-}
-
-// Those who joined in this step. A simulation that is no world has no slots to name.
-static void announce_joined(foliot__session *s)
-{
-    for (uint32_t i = 0; i < s->step.input_count; i++)
-        if (s->step.inputs[i].kind == FOLIOT_INPUT_JOIN)
-            announce(s, s->step.inputs[i].player, true);
-}
-
-// Where ticks are made up for, the next snapshot is due already: sending both to all would only
-// make the host later still. Once in a period one is sent all the same, however late the host is.
-static bool snapshot_superseded(const foliot__session *s)
-{
-    uint64_t now = s->server->now_ns,
-             next = foliot__session_due_ns(s, s->tick + s->snapshots.every - 1);
-    return s->tick < s->clock.last_tick && now >= next &&
-           (double)(now - s->snapshots.broadcast_ns) < 1e9 * s->snapshots.every / s->clock.pace_hz;
+    if (!s->world) { // it has no bodies to name
+        for (uint32_t i = 0; i < s->step.input_count; i++)
+            if (s->step.inputs[i].kind == FOLIOT_INPUT_JOIN)
+                announce(s, s->step.inputs[i].player, true);
+        return;
+    }
+    foliot__step_events_append(s);
+    const foliot_world_counters *world = foliot_world_get_counters(s->world);
+    if (world->frozen_bodies > s->step.frozen_reported) {
+        s->step.frozen_reported = world->frozen_bodies;
+        foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, FOLIOT__NO_PLAYER,
+                             world->first_frozen_body, "");
+    }
+    // A game may give players their bodies, and take them away again.
+    bool bodiless = s->scene && s->scene->players.bodiless;
+    for (uint32_t p = 0; s->players_here && p < s->player_limit; p++) {
+        const foliot__player_slot *player = &s->players[p];
+        if (player->state != FOLIOT__PLAYER_IN_WORLD)
+            continue;
+        uint32_t body = foliot_world_get_player_body(s->world, p);
+        if (player->announced ? body != player->announced_body : bodiless || body != FOLIOT_NO_BODY)
+            announce(s, p, true);
+    }
 }
 
 static void send_snapshot(foliot__session *s)
 {
-    uint64_t before = s->snapshots.newest;
+    uint64_t before = s->snapshots.newest, now = s->server->now_ns;
     s->snapshots.newest = s->tick;
     foliot__fanout_captured(s, before);
-    if (snapshot_superseded(s)) {
+    // While the host catches up, the next snapshot is due already: sending both would only make it
+    // later still. One is sent in each period all the same, however late the host is.
+    if (s->tick < s->clock.last_tick &&
+        now >= foliot__session_due_ns(s, s->tick + s->snapshots.every - 1) &&
+        (double)(now - s->snapshots.broadcast_ns) < 1e9 * s->snapshots.every / s->clock.pace_hz) {
         s->server->counters.snapshots_superseded++;
         return;
     }
-    s->snapshots.broadcast_ns = s->server->now_ns;
+    s->snapshots.broadcast_ns = now;
     foliot__fanout_broadcast(s);
-    foliot_transport_flush(s->server->config.transport, s->server->now_ns);
+    foliot_transport_flush(s->server->config.transport, now);
 }
 
 // The block in progress goes to the disk now, not when it is full.
@@ -315,63 +257,54 @@ static void write_block(foliot__session *s)
     note_recorded(s, foliot_recording_drain(s->recording));
 }
 
-// The notes of this step are safe as soon as can be.
-static void write_tokens(foliot__session *s)
+// What was recorded is whole. Peers are still there: they are dismissed or called back.
+static void end_session(foliot__session *s, foliot_server_event_kind kind, const char *why)
 {
-    if (!s->step.notes_tokens)
-        return;
-    s->step.notes_tokens = false;
-    write_block(s);
+    s->life.phase = FOLIOT__SESSION_ENDED;
+    if (s->recording)
+        write_block(s);
+    foliot__server_event(s->server, kind, s, FOLIOT__NO_PLAYER,
+                         kind == FOLIOT_SERVER_GAME_ENDED ? s->tick - s->clock.first_tick : 0, why);
 }
 
-// A tick that could not be stepped or shown ends the session: what was recorded is whole, and all
-// peers are told.
+// A tick that could not be stepped or captured ends the session.
 static void fail_session(foliot__session *s, foliot_status status)
 {
     char why[FOLIOT__SENTENCE_BYTES];
-    s->life.phase = FOLIOT__SESSION_ENDED;
     s->step.failed = status;
-    if (s->recording)
-        write_block(s);
     snprintf(why, sizeof why, "the step of tick %llu failed: %s", (unsigned long long)s->tick,
              foliot_status_get_text(status));
-    foliot__server_event(s->server, FOLIOT_SERVER_STEP_FAILED, s, FOLIOT__NO_PLAYER, 0, why);
+    end_session(s, FOLIOT_SERVER_STEP_FAILED, why);
     foliot__session_dismiss(s, why);
 }
 
-// A command said so: everybody is told, and the recording is whole.
-static void end_game(foliot__session *s)
+// Ends the session where strict rules failed, a command ended the game, or this was its last tick.
+static void end_if_over(foliot__session *s)
 {
     char why[FOLIOT__SENTENCE_BYTES];
-    const char *next = "", *reason = foliot_world_get_end(s->world, &next);
-    s->life.phase = FOLIOT__SESSION_ENDED;
-    if (s->recording)
-        write_block(s);
-    snprintf(why, sizeof why, "%s", *reason ? reason : "the game has ended");
-    foliot__server_event(s->server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
-                         s->tick - s->clock.first_tick, why);
-    if (!s->life.follows_next || !next || !*next) {
+    const char *problem = foliot__rules_end_session(s), *next = "";
+    const char *reason = s->world ? foliot_world_get_end(s->world, &next) : NULL;
+    if (problem) {
+        snprintf(why, sizeof why, "the rules failed: %s", problem);
+        end_session(s, FOLIOT_SERVER_GAME_ENDED, why);
         foliot__session_dismiss(s, why);
-        return;
+    } else if (reason) {
+        snprintf(why, sizeof why, "%s", *reason ? reason : "the game has ended");
+        end_session(s, FOLIOT_SERVER_GAME_ENDED, why);
+        if (s->life.follows_next && next && *next) {
+            s->life.next_until_ns = s->server->now_ns + FOLIOT_SERVER_NEXT_MS * 1000000ull;
+            foliot__session_call_back(s);
+        } else {
+            foliot__session_dismiss(s, why);
+        }
+    } else if (s->tick >= s->clock.last_tick) {
+        s->life.phase = FOLIOT__SESSION_ENDED;
+        foliot__server_event(s->server, FOLIOT_SERVER_ENDED, s, FOLIOT__NO_PLAYER,
+                             s->tick - s->clock.first_tick, "");
     }
-    s->life.next_until_ns = s->server->now_ns + FOLIOT_SERVER_NEXT_MS * 1000000ull;
-    foliot__session_call_back(s);
 }
 
-// Strict rules failed: no tick is played without them.
-static void end_for_rules(foliot__session *s, const char *problem)
-{
-    char why[FOLIOT__SENTENCE_BYTES];
-    s->life.phase = FOLIOT__SESSION_ENDED;
-    if (s->recording)
-        write_block(s);
-    snprintf(why, sizeof why, "the rules failed: %s", problem);
-    foliot__server_event(s->server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
-                         s->tick - s->clock.first_tick, why);
-    foliot__session_dismiss(s, why);
-}
-
-// Takes in a step that has finished.
+// Reads the results of a step that has finished, and sends them.
 static void finish_step(foliot__session *s)
 {
     s->step.running = false;
@@ -382,20 +315,16 @@ static void finish_step(foliot__session *s)
         return;
     }
     s->tick++;
-    write_tokens(s);
+    if (s->step.notes_tokens) // so that a welcome need not wait
+        write_block(s);
+    s->step.notes_tokens = false;
     s->server->counters.ticks++;
     foliot__session_note_lag(s);
     if (s->lockstep) {
         foliot__keyframe_saved(s);
         foliot__desync_check_step(s);
     }
-    report_recording(s);
-    if (s->world) {
-        foliot__step_events_append(s);
-        report_world(s);
-    } else {
-        announce_joined(s);
-    }
+    report_step(s);
     foliot__updates_step(s);
     foliot__rules_apply_results(s);
     foliot__messages_record(s);
@@ -406,25 +335,13 @@ static void finish_step(foliot__session *s)
     }
     if (s->step.captures)
         send_snapshot(s);
-    if (foliot__rules_end_session(s)) {
-        end_for_rules(s, foliot__rules_end_session(s));
-        return;
-    }
-    if (s->world && foliot_world_get_end(s->world, NULL)) {
-        end_game(s);
-    } else if (s->tick >= s->clock.last_tick) {
-        s->life.phase = FOLIOT__SESSION_ENDED;
-        foliot__server_event(s->server, FOLIOT_SERVER_ENDED, s, FOLIOT__NO_PLAYER,
-                             s->tick - s->clock.first_tick, "");
-    }
+    end_if_over(s);
 }
 
-static void update(foliot__session *s)
+void foliot__session_update(foliot__session *s)
 {
-    foliot_server *server = s->server;
-    for (uint32_t i = 0; i <= server->config.catch_up_ticks; i++) {
-        if (s->step.running && !foliot__session_has_stepped(s))
-            return;
+    const foliot_server *server = s->server;
+    for (uint32_t i = 0; !s->step.running || foliot__session_has_stepped(s); i++) {
         if (s->step.running)
             finish_step(s);
         foliot__session_welcome_awaiting(s);
@@ -432,15 +349,10 @@ static void update(foliot__session *s)
         if (foliot__session_has_ended(s) || s->life.paused || server->stop.stopping ||
             i == server->config.catch_up_ticks ||
             server->now_ns < foliot__session_due_ns(s, s->tick))
-            return;
+            break;
         foliot__session_count_late(s);
         start_step(s);
     }
-}
-
-void foliot__session_update(foliot__session *s)
-{
-    update(s);
     foliot__session_schedule(s);
     if (s->pending || (s->lockstep && s->lockstep->early.count > 0))
         foliot__set_add(s->server->schedule.touched, s->index); // some of it waits for a time
