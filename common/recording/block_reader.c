@@ -138,7 +138,7 @@ static foliot_status read_next_block(foliot__block_reader *reader,
     if (status != FOLIOT_STATUS_OK)
         return status;
     content->tick = reader->tick = block.tick;
-    content->header_bytes = FOLIOT__RECORDING_BLOCK_BYTES;
+    content->sizes.header = FOLIOT__RECORDING_BLOCK_BYTES;
     reader->closed = content->has_closing;
     reader->number++;
     reader->offset += FOLIOT__RECORDING_BLOCK_BYTES + block.length;

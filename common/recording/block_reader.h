@@ -7,7 +7,6 @@
 #include "foliot/replay.h"
 #include "recording/block_content.h"
 #include "recording/byte_source.h"
-#include "recording/session_codec.h"
 
 typedef struct foliot__block_reader {
     foliot__byte_source *source;

@@ -164,25 +164,25 @@ static foliot_status encode_messages(compaction *c)
     const foliot__recording_content *content = &c->content;
     foliot__recording_encoder *encoder = &c->encoder;
     foliot_status status = FOLIOT_STATUS_OK;
-    if (encoder->message_count + content->message_count > FOLIOT__RECORDING_NOTES_MAX)
+    if (encoder->message_count + content->messages.count > FOLIOT__RECORDING_NOTES_MAX)
         status = put_ticks(c);
-    for (uint32_t i = 0; i < content->message_count; i++) {
-        const foliot__recorded_message *m = &content->messages[i];
+    for (uint32_t i = 0; i < content->messages.count; i++) {
+        const foliot__recorded_message *m = &content->messages.items[i];
         foliot__recording_encode_message(&encoder->messages, m->tick, m->player, m->reliable,
-                                         content->message_bytes + m->at, m->length);
+                                         content->messages.payload.bytes + m->at, m->length);
     }
-    encoder->message_count += content->message_count;
+    encoder->message_count += content->messages.count;
     return status;
 }
 
 // The encoder leaves digests out by a rule; the block must have been written by one.
 static foliot_status adopt_digest_pattern(compaction *c)
 {
-    const foliot__recording_digests *digests = c->content.digests;
+    const foliot__recording_digests *digests = c->content.digests.records;
     foliot__recording_encoder *encoder = &c->encoder;
-    if (c->content.digest_records == 0)
+    if (c->content.digests.count == 0)
         return FOLIOT_STATUS_OK;
-    if (c->content.digest_records > 1)
+    if (c->content.digests.count > 1)
         return FOLIOT_STATUS_UNSUPPORTED;
     if (c->has_pattern && encoder->digest_every == digests->every &&
         encoder->digest_bytes == digests->each)
@@ -224,7 +224,7 @@ static foliot_status encode_tick(compaction *c, uint64_t tick)
 static foliot_status encode_ticks(compaction *c)
 {
     const foliot__recording_content *content = &c->content;
-    foliot_status status = content->notes ? copy_notes(c) : FOLIOT_STATUS_OK;
+    foliot_status status = content->notes.count ? copy_notes(c) : FOLIOT_STATUS_OK;
     if (status == FOLIOT_STATUS_OK)
         status = adopt_digest_pattern(c);
     if (status == FOLIOT_STATUS_OK)
@@ -338,8 +338,8 @@ static void add_session(content_hash *h, uint64_t tick)
 static void add_messages(content_hash *h)
 {
     const foliot__recording_content *content = &h->content;
-    for (uint32_t i = 0; i < content->message_count; i++) {
-        const foliot__recorded_message *m = &content->messages[i];
+    for (uint32_t i = 0; i < content->messages.count; i++) {
+        const foliot__recorded_message *m = &content->messages.items[i];
         uint8_t bytes[24];
         foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
         foliot__write_u64(&w, m->tick);
@@ -347,7 +347,7 @@ static void add_messages(content_hash *h)
         foliot__write_u32(&w, m->reliable);
         h->messages = foliot_digest_chain(h->messages, foliot_digest_compute(bytes, w.at));
         h->messages = foliot_digest_chain(
-            h->messages, foliot_digest_compute(content->message_bytes + m->at, m->length));
+            h->messages, foliot_digest_compute(content->messages.payload.bytes + m->at, m->length));
     }
 }
 
@@ -355,17 +355,20 @@ static void add_block(content_hash *h)
 {
     const foliot__recording_content *content = &h->content;
     h->blocks++;
-    for (uint32_t i = 0; i < content->notes; i++) {
-        add_bytes(h, content->noted[i].what, strlen(content->noted[i].what));
-        add_bytes(h, content->noted[i].text, strlen(content->noted[i].text));
+    for (uint32_t i = 0; i < content->notes.count; i++) {
+        add_bytes(h, content->notes.items[i].what, strlen(content->notes.items[i].what));
+        add_bytes(h, content->notes.items[i].text, strlen(content->notes.items[i].text));
     }
     if (content->has_keyframe) {
-        add_bytes(h, content->keyframe_digest, sizeof content->keyframe_digest);
-        add_bytes(h, content->keyframe_packed ? content->packed : content->keyframe,
-                  content->keyframe_packed ? content->packed_length : content->keyframe_length);
+        add_bytes(h, content->keyframe.digest, sizeof content->keyframe.digest);
+        add_bytes(h,
+                  content->keyframe.packed ? content->keyframe.compressed.bytes
+                                           : content->keyframe.state.bytes,
+                  content->keyframe.packed ? content->keyframe.compressed.length
+                                           : content->keyframe.state.length);
     }
-    if (content->has_rules)
-        add_bytes(h, content->rules, content->rules_length);
+    if (content->keyframe.has_rules)
+        add_bytes(h, content->keyframe.rules.bytes, content->keyframe.rules.length);
     add_messages(h);
     for (uint64_t tick = content->first_tick; tick < content->tick; tick++) {
         const foliot_input *inputs = NULL;

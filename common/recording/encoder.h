@@ -11,7 +11,15 @@
 #include "base/pack.h"
 #include "recording/format.h"
 #include "recording/keyframe_codec.h"
-#include "recording/session_codec.h"
+#include "recording/session_log.h"
+
+// Commands and orders of the block in progress. All zero but `known` at its start.
+typedef struct foliot__session_encoder {
+    foliot__session_known known;
+    uint64_t command_tick, order_tick; // of the last entry
+    foliot__buffer commands, orders;   // entries
+    uint32_t command_count, order_count;
+} foliot__session_encoder;
 
 typedef struct foliot__recording_encoder {
     foliot__recording_player players[FOLIOT_PLAYERS_MAX];
@@ -31,6 +39,16 @@ typedef struct foliot__recording_encoder {
 
     foliot__buffer payload, record;
 } foliot__recording_encoder;
+
+void foliot__session_encoder_free(foliot__session_encoder *encoder);
+// The block begins at `tick`, without entries.
+void foliot__session_encoder_begin(foliot__session_encoder *encoder, uint64_t tick);
+// Whether the block can hold these too.
+bool foliot__session_encoder_fits(const foliot__session_encoder *encoder,
+                                  const foliot__recorded_tick *recorded);
+// The commands and orders are recordable, and fit.
+void foliot__session_encode_tick(foliot__session_encoder *encoder, uint64_t tick,
+                                 const foliot__recorded_tick *recorded);
 
 bool foliot__recording_encoder_init(foliot__recording_encoder *encoder, uint64_t tick,
                                     uint32_t digest_every, uint32_t digest_bytes);

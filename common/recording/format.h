@@ -69,13 +69,28 @@ enum foliot__recording_code {
 #define FOLIOT__RECORDING_MASK_BUTTONS 16u
 #define FOLIOT__RECORDING_MASK_SEQUENCE 32u
 
-// What both ends know of a player. All zero at every keyframe.
+// Prediction of a player's inputs, the same at both ends. All zero at every keyframe.
 typedef struct foliot__recording_player {
     uint32_t sequence; // that is expected next
     int8_t axes[4];
     uint16_t buttons;
     bool streams;
 } foliot__recording_player;
+
+// A run's head and an order's place: what their bits are.
+#define FOLIOT__RUN_SOURCE 3u   // bits 0 and 1 of a run's head
+#define FOLIOT__RUN_SEQUENCE 4u // its first sequence follows
+#define FOLIOT__RUN_COUNT 3     // bits below the count of commands, less one
+
+#define FOLIOT__PLACE_SEQUENCE 1u // the order's sequence follows
+#define FOLIOT__PLACE_KIND 1      // bits below its kind
+#define FOLIOT__PLACE_PLAYER 4    // bits below its player
+
+// Prediction of sequences, the same at both ends. All zero at every keyframe.
+typedef struct foliot__session_known {
+    uint32_t command_sequence;                    // that is expected next
+    uint32_t order_sequences[FOLIOT_PLAYERS_MAX]; // of each player
+} foliot__session_known;
 
 typedef struct foliot__recording_block {
     uint32_t length; // of the payload

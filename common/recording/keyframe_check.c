@@ -16,8 +16,8 @@ static foliot_status probe_digest(foliot_replay *replay, const foliot__recording
 {
     if (foliot__replay_probe(replay) != FOLIOT_STATUS_OK)
         return FOLIOT_STATUS_MEMORY; // it was made of this setup before
-    foliot_status status =
-        foliot_simulation_restore(&replay->probe, content->keyframe, content->keyframe_length);
+    foliot_status status = foliot_simulation_restore(&replay->probe, content->keyframe.state.bytes,
+                                                     content->keyframe.state.length);
     if (status == FOLIOT_STATUS_OK)
         *digest = foliot_simulation_get_digest(&replay->probe);
     return status;
@@ -27,11 +27,11 @@ static foliot_status digest_of(foliot_replay *replay, const foliot__recording_co
                                foliot_digest *digest)
 {
     if (replay->outline)
-        return foliot__captured_digest(replay->outline, content->keyframe, content->keyframe_length,
-                                       digest);
+        return foliot__captured_digest(replay->outline, content->keyframe.state.bytes,
+                                       content->keyframe.state.length, digest);
     if (replay->kind->digest)
         return probe_digest(replay, content, digest);
-    *digest = foliot_digest_compute(content->keyframe, content->keyframe_length);
+    *digest = foliot_digest_compute(content->keyframe.state.bytes, content->keyframe.state.length);
     return FOLIOT_STATUS_OK;
 }
 
@@ -44,13 +44,14 @@ size_t foliot__replay_state_bytes_max(const foliot_replay *replay)
 static bool rules_agree(const foliot__recording_content *content)
 {
     uint8_t bytes[16];
-    if (!content->has_rules)
+    if (!content->keyframe.has_rules)
         return true;
     foliot__recording_digest_bytes(
-        foliot__recording_rules_digest(foliot__recording_digest_of(content->keyframe_digest),
-                                       content->rules, content->rules_length),
+        foliot__recording_rules_digest(foliot__recording_digest_of(content->keyframe.digest),
+                                       content->keyframe.rules.bytes,
+                                       content->keyframe.rules.length),
         bytes);
-    return memcmp(bytes, content->rules_digest, sizeof bytes) == 0;
+    return memcmp(bytes, content->keyframe.rules_digest, sizeof bytes) == 0;
 }
 
 foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
@@ -63,7 +64,7 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
     // Nothing starts from a keyframe of a kind that is not known.
     if (!replay->outline && !replay->kind)
         return FOLIOT_STATUS_OK;
-    bool packed = content->keyframe_packed;
+    bool packed = content->keyframe.packed;
     foliot_status status =
         foliot__recording_content_unpack(content, foliot__replay_state_bytes_max(replay));
     // A build without zstd starts from no such keyframe: there is nothing to check.
@@ -76,7 +77,7 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
         return status;
     if (status == FOLIOT_STATUS_OK) {
         foliot__recording_digest_bytes(digest, bytes);
-        bool agrees = memcmp(bytes, content->keyframe_digest, sizeof bytes) == 0;
+        bool agrees = memcmp(bytes, content->keyframe.digest, sizeof bytes) == 0;
         if (agrees && rules_agree(content))
             return FOLIOT_STATUS_OK;
         rules_false = agrees;

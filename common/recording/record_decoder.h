@@ -34,45 +34,23 @@ foliot_status foliot__decode_records(const foliot__recording_block *block, uint3
                                      foliot__recording_content *content,
                                      foliot__tick_entries *entries, foliot_damage *damage);
 
-// header_decoder.c: the keys of a recording's HEADER.
+// tick_decoder.c: entries become what entered every tick. Bytes that no writer produces are
+// FOLIOT_STATUS_CORRUPT; without memory FOLIOT_STATUS_MEMORY.
 
-enum foliot__header_key {
-    FOLIOT__HEADER_FEATURES, // the first key, and
-    FOLIOT__HEADER_VERSION,  // the second one, in every format
-    FOLIOT__HEADER_TICK,
-    FOLIOT__HEADER_FINGERPRINT,
-    FOLIOT__HEADER_BUILD,
-    FOLIOT__HEADER_SCENE,
-    FOLIOT__HEADER_INTEGRATOR,
-    FOLIOT__HEADER_DT,
-    FOLIOT__HEADER_SEED,
-    FOLIOT__HEADER_CAPACITIES,
-    FOLIOT__HEADER_SIMULATION,
-    FOLIOT__HEADER_SIMULATION_VERSION,
-    FOLIOT__HEADER_SETUP,
-    FOLIOT__HEADER_RULES_NAME,
-    FOLIOT__HEADER_RULES_VERSION,
-    FOLIOT__HEADER_RULES_TEXT,
-    FOLIOT__HEADER_RULES_BUILD,
-};
-// As bits: what every header has, what one of a world has, of another simulation, of rules.
-#define FOLIOT__HEADER_KEYS 0x1fu
-#define FOLIOT__HEADER_KEYS_WORLD 0x3e0u
-#define FOLIOT__HEADER_KEYS_SIMULATION 0x1c00u
-#define FOLIOT__HEADER_KEYS_RULES 0x1e000u
-
-// One key and its value; the bit of a key that is known, 0 for others.
-unsigned foliot__decode_header_key(foliot__reader *r, foliot__recording_header *header);
-// A digest, or anything else of 16 bytes.
-void foliot__unpack_bin16(foliot__reader *r, uint8_t out[16]);
-
-// expand.c: expands the entries of INPUTS into the inputs of every tick.
-
-// As at every keyframe.
+// Forgets what predicts inputs and sequences, as at every keyframe.
 void foliot__recording_forget_players(foliot__block_reader *reader);
-// Inputs of the ticks from content->first_tick to `tick`, into content->inputs.
+// Expands inputs of the ticks from content->first_tick to `tick` into content->inputs.
 foliot_status foliot__recording_expand(foliot__block_reader *reader,
                                        foliot__recording_content *content, uint64_t tick,
                                        foliot__reader *entries, uint32_t values);
+// Decodes commands or orders of the ticks from first_tick to `tick` into the log.
+// FOLIOT_STATUS_UNSUPPORTED: a kind or a field of a command that this build does not know.
+foliot_status foliot__session_decode_commands(foliot__session_known *known,
+                                              foliot__session_log *log, uint64_t first_tick,
+                                              uint64_t tick, const uint8_t *bytes, size_t length);
+// `aims`: the recording has orders that say what was aimed at.
+foliot_status foliot__session_decode_orders(foliot__session_known *known, foliot__session_log *log,
+                                            uint64_t first_tick, uint64_t tick,
+                                            const uint8_t *bytes, size_t length, bool aims);
 
 #endif

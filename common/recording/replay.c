@@ -12,17 +12,17 @@
 
 static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *simulation)
 {
-    if (replay->segment_packed)
+    if (replay->segment.keyframe.packed)
         return FOLIOT_STATUS_UNSUPPORTED;
-    foliot_status status =
-        foliot_simulation_restore(simulation, replay->segment, replay->segment_length);
+    foliot_status status = foliot_simulation_restore(
+        simulation, replay->segment.keyframe.state.bytes, replay->segment.keyframe.state.length);
     if (status == FOLIOT_STATUS_OK &&
-        foliot_simulation_get_tick(simulation) == replay->segment_tick)
+        foliot_simulation_get_tick(simulation) == replay->segment.tick)
         return FOLIOT_STATUS_OK;
     foliot_damage damage;
     foliot__damage_set(
         &damage, FOLIOT_STATUS_CORRUPT, replay->content.number, replay->content.offset,
-        "the keyframe of tick %" PRIu64 " does not fit this %s (%s)", replay->segment_tick,
+        "the keyframe of tick %" PRIu64 " does not fit this %s (%s)", replay->segment.tick,
         replay->scene ? "scene" : "simulation",
         foliot_status_get_text(status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_CORRUPT : status));
     foliot__replay_damaged(replay, &damage);
@@ -80,32 +80,6 @@ uint64_t foliot_replay_get_tick(const foliot_replay *replay)
 
 // -- blocks
 
-static void keep_keyframe(foliot_replay *replay)
-{
-    foliot__recording_content *content = &replay->content;
-    uint8_t *bytes = replay->segment;
-    size_t capacity = replay->segment_capacity;
-    replay->segment = content->keyframe;
-    replay->segment_capacity = content->keyframe_capacity;
-    replay->segment_length = content->keyframe_length;
-    replay->segment_packed = content->keyframe_packed;
-    replay->segment_tick = content->tick;
-    memcpy(replay->segment_digest, content->keyframe_digest, 16);
-    replay->has_segment = true;
-    content->keyframe = bytes;
-    content->keyframe_capacity = capacity;
-    content->keyframe_length = 0;
-    bytes = replay->segment_rules;
-    capacity = replay->segment_rules_capacity;
-    replay->segment_has_rules = content->has_rules;
-    replay->segment_rules = content->rules;
-    replay->segment_rules_length = content->rules_length;
-    replay->segment_rules_capacity = content->rules_capacity;
-    content->rules = bytes;
-    content->rules_capacity = capacity;
-    content->rules_length = 0;
-}
-
 // Keyframes of a kind that is not known are only looked at, and decompressed for that.
 static foliot_status load_checked(foliot_replay *replay, foliot_damage *damage)
 {
@@ -124,11 +98,15 @@ foliot_status foliot__replay_load(foliot_replay *replay)
     foliot_status status = foliot__block_reader_next(&replay->reader, &replay->content, &damage);
     if (status == FOLIOT_STATUS_OK && replay->content.has_keyframe)
         status = load_checked(replay, &damage);
-    if (status == FOLIOT_STATUS_OK) {
-        if (replay->content.has_keyframe)
-            keep_keyframe(replay);
-        return FOLIOT_STATUS_OK;
+    if (status == FOLIOT_STATUS_OK && replay->content.has_keyframe) {
+        // The segment's buffers serve the next block.
+        foliot__block_keyframe before = replay->segment.keyframe;
+        replay->segment =
+            (foliot__replay_segment){true, replay->content.tick, replay->content.keyframe};
+        replay->content.keyframe = before;
     }
+    if (status == FOLIOT_STATUS_OK)
+        return FOLIOT_STATUS_OK;
     // The reader is over: whatever is wanted next must be found anew.
     replay->content.first_tick = replay->content.tick = UINT64_MAX;
     if (status != FOLIOT_STATUS_NOT_FOUND && damage.status != FOLIOT_STATUS_OK)
@@ -208,7 +186,7 @@ static void refused_segment(foliot_replay *replay)
     foliot__damage_set(
         &damage, FOLIOT_STATUS_UNSUPPORTED, replay->content.number, replay->content.offset,
         "the keyframe of tick %" PRIu64 " is compressed, and this build has no zstd to read it",
-        replay->segment_tick);
+        replay->segment.tick);
     foliot__replay_damaged(replay, &damage);
 }
 
@@ -221,7 +199,7 @@ foliot_status foliot__replay_rewind(foliot_replay *replay)
     }
     if (status == FOLIOT_STATUS_OK)
         status = restore_segment(replay, &replay->simulation);
-    if (status == FOLIOT_STATUS_UNSUPPORTED && replay->segment_packed)
+    if (status == FOLIOT_STATUS_UNSUPPORTED && replay->segment.keyframe.packed)
         refused_segment(replay);
     return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_CORRUPT : status;
 }
@@ -295,10 +273,10 @@ static foliot_status check_state(const foliot_replay *replay)
 {
     uint8_t bytes[16];
     uint64_t tick = foliot_replay_get_tick(replay);
-    const uint8_t *recorded = replay->segment_digest;
+    const uint8_t *recorded = replay->segment.keyframe.digest;
     uint32_t count = foliot__recording_content_digest(&replay->content, tick, &recorded);
-    if (count == 0 && replay->has_segment && replay->segment_tick == tick)
-        count = sizeof replay->segment_digest;
+    if (count == 0 && replay->segment.known && replay->segment.tick == tick)
+        count = sizeof replay->segment.keyframe.digest;
     if (count == 0)
         return FOLIOT_STATUS_OK;
     foliot__recording_digest_bytes(foliot_simulation_get_digest(&replay->simulation), bytes);
@@ -529,7 +507,7 @@ static bool load_segment(foliot_replay *replay, uint64_t tick)
     int64_t k = keyframe_before(replay, tick);
     if (k < 0 || replay->index[k][0] != tick)
         return false;
-    return (replay->has_segment && replay->segment_tick == tick) ||
+    return (replay->segment.known && replay->segment.tick == tick) ||
            load_keyframe(replay, k) == FOLIOT_STATUS_OK;
 }
 
@@ -538,7 +516,7 @@ uint32_t foliot_replay_get_digest(foliot_replay *replay, uint64_t tick, uint8_t 
     if (tick == replay->about.first_tick) {
         if (!load_segment(replay, tick))
             return 0;
-        memcpy(bytes, replay->segment_digest, 16);
+        memcpy(bytes, replay->segment.keyframe.digest, 16);
         return 16;
     }
     if (tick < replay->about.first_tick || tick > replay->about.last_tick ||
@@ -553,16 +531,16 @@ uint32_t foliot_replay_get_digest(foliot_replay *replay, uint64_t tick, uint8_t 
 
 const uint8_t *foliot_replay_get_keyframe(foliot_replay *replay, uint64_t tick, size_t *length)
 {
-    if (!load_segment(replay, tick) || replay->segment_packed)
+    if (!load_segment(replay, tick) || replay->segment.keyframe.packed)
         return NULL;
-    *length = replay->segment_length;
-    return replay->segment;
+    *length = replay->segment.keyframe.state.length;
+    return replay->segment.keyframe.state.bytes;
 }
 
 const uint8_t *foliot_replay_get_rules_state(foliot_replay *replay, uint64_t tick, size_t *length)
 {
-    if (!load_segment(replay, tick) || !replay->segment_has_rules)
+    if (!load_segment(replay, tick) || !replay->segment.keyframe.has_rules)
         return NULL;
-    *length = replay->segment_rules_length;
-    return replay->segment_rules;
+    *length = replay->segment.keyframe.rules.length;
+    return replay->segment.keyframe.rules.bytes;
 }

@@ -13,6 +13,13 @@ typedef struct foliot__recording_held {
     uint16_t buttons;
 } foliot__recording_held;
 
+// The last keyframe that the reader passed.
+typedef struct foliot__replay_segment {
+    bool known;
+    uint64_t tick;
+    foliot__block_keyframe keyframe; // packed: it is compressed, and this build cannot read it
+} foliot__replay_segment;
+
 struct foliot_replay {
     foliot__byte_source source;
     foliot__recording_header header;
@@ -38,16 +45,8 @@ struct foliot_replay {
 
     foliot__block_reader reader;       // stands after ...
     foliot__recording_content content; // ... this block
-    bool has_segment;                  // the last keyframe passed:
-    uint64_t segment_tick;
-    uint8_t segment_digest[16];
-    uint8_t *segment;
-    size_t segment_length, segment_capacity;
-    bool segment_has_rules; // the state of the session's rules beside it
-    uint8_t *segment_rules;
-    size_t segment_rules_length, segment_rules_capacity;
-    bool segment_packed; // it is compressed, this build cannot read it, and `segment` is empty
-    bool held_valid;     // `held` is what players hold at content.first_tick
+    foliot__replay_segment segment;
+    bool held_valid; // `held` is what players hold at content.first_tick
     foliot__recording_held held[FOLIOT_PLAYERS_MAX];
 };
 

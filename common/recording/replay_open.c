@@ -312,8 +312,9 @@ void foliot_replay_close(foliot_replay *replay)
     foliot_scene_destroy(replay->scene);
     free(replay->outline);
     free(replay->index);
-    free(replay->segment);
-    free(replay->segment_rules);
+    foliot__buffer_free(&replay->segment.keyframe.state);
+    foliot__buffer_free(&replay->segment.keyframe.compressed);
+    foliot__buffer_free(&replay->segment.keyframe.rules);
     free(replay->journal);
     free(replay);
 }

@@ -29,21 +29,21 @@ static void count_block(scanning *s)
     about->inputs += content->inputs.input_count;
     about->commands += content->session.commands.count;
     about->orders += content->session.order_count;
-    about->messages += content->message_count;
-    for (uint32_t i = 0; i < content->digest_records; i++)
-        about->digests += content->digests[i].count;
-    about->input_bytes += content->input_bytes;
-    about->command_bytes += content->command_bytes;
-    about->order_bytes += content->order_bytes;
-    about->digest_bytes += content->digest_record_bytes;
-    about->keyframe_bytes += content->keyframe_bytes;
-    about->header_bytes += content->header_bytes;
-    about->other_bytes += content->other_bytes;
-    about->notes += content->notes;
+    about->messages += content->messages.count;
+    for (uint32_t i = 0; i < content->digests.count; i++)
+        about->digests += content->digests.records[i].count;
+    about->input_bytes += content->sizes.inputs;
+    about->command_bytes += content->sizes.commands;
+    about->order_bytes += content->sizes.orders;
+    about->digest_bytes += content->sizes.digests;
+    about->keyframe_bytes += content->sizes.keyframes;
+    about->header_bytes += content->sizes.header;
+    about->other_bytes += content->sizes.other;
+    about->notes += content->notes.count;
     about->records_unknown += content->unknown;
     about->last_tick = content->tick;
-    for (uint32_t i = 0; i < content->notes; i++)
-        foliot__journal_note(s->replay->journal, &content->noted[i]);
+    for (uint32_t i = 0; i < content->notes.count; i++)
+        foliot__journal_note(s->replay->journal, &content->notes.items[i]);
     const foliot__input_log *log = &s->content.inputs;
     for (size_t i = 0; i < log->input_count; i++) {
         const foliot_input *input = &log->inputs[i];

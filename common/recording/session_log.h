@@ -11,6 +11,7 @@
 #include "foliot/command.h"
 #include "foliot/input.h"
 #include "foliot/rules.h"
+#include "foliot/simulation.h"
 
 // Those of one tick stand side by side.
 typedef struct foliot__tick_run {
@@ -45,6 +46,13 @@ uint32_t foliot__session_log_commands_at(const foliot__session_log *log, uint64_
                                          const foliot_command **commands);
 uint32_t foliot__session_log_orders_at(const foliot__session_log *log, uint64_t tick,
                                        const foliot_order **orders);
+
+// All records of one tick but its digest.
+typedef struct foliot__recorded_tick {
+    foliot_tick_inputs inputs;
+    const foliot_order *orders;
+    uint32_t order_count;
+} foliot__recorded_tick;
 
 // Whether a tick's commands may be recorded: each of them valid, of a known source, with sequences
 // that grow; orders within their bounds, ordered by (player, sequence).

@@ -28,7 +28,7 @@ static bool digest_agrees(const foliot_replay *replay, const uint8_t *recorded, 
 
 static bool keyframe_agrees(const verifying *v)
 {
-    return digest_agrees(v->replay, v->replay->segment_digest, 16);
+    return digest_agrees(v->replay, v->replay->segment.keyframe.digest, 16);
 }
 
 static foliot_status capture_held(foliot_step_trace *trace, const foliot_simulation *simulation)
@@ -72,8 +72,8 @@ static void explain_by_keyframe(verifying *v)
     foliot_simulation recorded;
     if (foliot__replay_new(replay, &recorded) != FOLIOT_STATUS_OK)
         return;
-    if (foliot_simulation_restore(&recorded, replay->segment, replay->segment_length) ==
-        FOLIOT_STATUS_OK)
+    if (foliot_simulation_restore(&recorded, replay->segment.keyframe.state.bytes,
+                                  replay->segment.keyframe.state.length) == FOLIOT_STATUS_OK)
         compare_states(&recorded, &replay->simulation, &v->verdict->divergence);
     foliot_simulation_destroy(&recorded);
 }
@@ -294,8 +294,8 @@ static void explain_false_keyframe(verifying *v)
     if (!content->has_keyframe || foliot_replay_get_tick(replay) != replay->keyframe_false_tick ||
         foliot__replay_new(replay, &recorded) != FOLIOT_STATUS_OK)
         return;
-    if (foliot_simulation_restore(&recorded, content->keyframe, content->keyframe_length) ==
-            FOLIOT_STATUS_OK &&
+    if (foliot_simulation_restore(&recorded, content->keyframe.state.bytes,
+                                  content->keyframe.state.length) == FOLIOT_STATUS_OK &&
         compare_states(&recorded, &replay->simulation, &d) == FOLIOT_STATUS_DIVERGED &&
         d.field_known) {
         char place[160];

@@ -13,7 +13,7 @@
 #include "foliot/rules.h"
 #include "foliot/scene_reader.h"
 #include "divergence/harness_inputs.h"
-#include "recording/session_codec.h"
+#include "recording/encoder.h"
 #include "wire/session_state.h"
 
 #define SECONDS 120

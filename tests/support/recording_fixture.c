@@ -228,17 +228,17 @@ static void pack_state(foliot__buffer *out, const foliot__recording_content *con
     foliot__pack_array(out, 5);
     foliot__pack_uint(out, FOLIOT__RECORDING_KEYFRAME);
     foliot__pack_uint(out, content->tick);
-    foliot__pack_bin(out, content->keyframe_digest, sizeof content->keyframe_digest);
+    foliot__pack_bin(out, content->keyframe.digest, sizeof content->keyframe.digest);
     foliot__pack_uint(out, FOLIOT__RECORDING_RAW);
-    foliot__pack_bin(out, content->keyframe, (uint32_t)content->keyframe_length);
-    if (!content->has_rules)
+    foliot__pack_bin(out, content->keyframe.state.bytes, (uint32_t)content->keyframe.state.length);
+    if (!content->keyframe.has_rules)
         return;
     foliot__pack_array(out, 5);
     foliot__pack_uint(out, FOLIOT__RECORDING_STATE);
     foliot__pack_uint(out, content->tick);
     foliot__pack_uint(out, FOLIOT__RECORDING_RAW);
-    foliot__pack_bin(out, content->rules, (uint32_t)content->rules_length);
-    foliot__pack_bin(out, content->rules_digest, sizeof content->rules_digest);
+    foliot__pack_bin(out, content->keyframe.rules.bytes, (uint32_t)content->keyframe.rules.length);
+    foliot__pack_bin(out, content->keyframe.rules_digest, sizeof content->keyframe.rules_digest);
 }
 
 static void put_block(recording_memory *out, const foliot__recording_content *content,

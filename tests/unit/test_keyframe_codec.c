@@ -120,19 +120,19 @@ static void a_bomb_takes_no_memory(void **state)
 {
     (void)state;
     size_t length;
-    foliot__recording_content content = {.keyframe_packed = true};
-    content.packed = pack(&length);
-    content.packed_length = length;
+    foliot__recording_content content = {.keyframe.packed = true};
+    content.keyframe.compressed.bytes = pack(&length);
+    content.keyframe.compressed.length = length;
     const uint64_t sizes[] = {0, STATE_BYTES, STATE_BYTES + 1, UINT32_MAX, UINT64_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-        content.unpacked_size = sizes[i];
+        content.keyframe.size = sizes[i];
         assert_int_equal(foliot__recording_content_unpack(&content, STATE_BYTES - 1),
                          FOLIOT_STATUS_CORRUPT);
-        assert_null(content.keyframe);
+        assert_null(content.keyframe.state.bytes);
     }
-    content.unpacked_size = STATE_BYTES;
+    content.keyframe.size = STATE_BYTES;
     assert_int_equal(foliot__recording_content_unpack(&content, STATE_BYTES), FOLIOT_STATUS_OK);
-    assert_int_equal(content.keyframe_length, STATE_BYTES);
+    assert_int_equal(content.keyframe.state.length, STATE_BYTES);
     foliot__recording_content_free(&content);
 }
 

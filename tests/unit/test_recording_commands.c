@@ -16,7 +16,7 @@
 #include "foliot/foliot.h"
 #include "recording/recording.h"
 #include "recording/format.h"
-#include "recording/session_codec.h"
+#include "recording/record_decoder.h"
 #include "recording_fixture.h"
 #include "status.h"
 #include "tally.h"

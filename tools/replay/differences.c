@@ -202,8 +202,8 @@ static const foliot__recorded_message *next_message(listener *l)
 {
     const foliot__recording_content *content = &l->replay->content;
     for (;;) {
-        if (l->index < content->message_count) {
-            const foliot__recorded_message *message = &content->messages[l->index++];
+        if (l->index < content->messages.count) {
+            const foliot__recorded_message *message = &content->messages.items[l->index++];
             if (message->tick <= l->last)
                 return message;
             continue;
@@ -240,9 +240,9 @@ foliot_status differences_of_messages(foliot_replay *a, foliot_replay *b, uint64
         else if (left->reliable != right->reliable)
             note(messages, which->tick, "%s, reliable", who);
         else
-            note_bytes(messages, which->tick, who, one.replay->content.message_bytes + left->at,
-                       left->length, other.replay->content.message_bytes + right->at,
-                       right->length);
+            note_bytes(messages, which->tick, who,
+                       one.replay->content.messages.payload.bytes + left->at, left->length,
+                       other.replay->content.messages.payload.bytes + right->at, right->length);
     }
     return FOLIOT_STATUS_OK;
 }

@@ -175,13 +175,14 @@ static foliot_status export_messages(foliot_replay *replay)
     for (uint64_t tick = about->first_tick; tick < about->last_tick && status == FOLIOT_STATUS_OK;
          tick = replay->content.tick) {
         status = foliot__replay_locate(replay, tick);
-        for (uint32_t i = 0; status == FOLIOT_STATUS_OK && i < replay->content.message_count; i++) {
-            const foliot__recorded_message *m = &replay->content.messages[i];
+        for (uint32_t i = 0; status == FOLIOT_STATUS_OK && i < replay->content.messages.count;
+             i++) {
+            const foliot__recorded_message *m = &replay->content.messages.items[i];
             foliot__json_object(&json, NULL);
             foliot__json_count(&json, "tick", m->tick);
             foliot__json_count_if(&json, "player", m->player != FOLIOT_TO_ALL, m->player);
             foliot__json_bool(&json, "reliable", m->reliable);
-            put_payload(&json, replay->content.message_bytes + m->at, m->length);
+            put_payload(&json, replay->content.messages.payload.bytes + m->at, m->length);
             foliot__json_line(&json);
         }
     }

@@ -45,13 +45,13 @@ static foliot_status copy_messages(annotations *a, uint64_t from, uint64_t tick,
 {
     const foliot__recording_content *content = &a->content;
     foliot_status status = FOLIOT_STATUS_OK;
-    for (; a->message < content->message_count && status == FOLIOT_STATUS_OK; a->message++) {
-        const foliot__recorded_message *message = &content->messages[a->message];
+    for (; a->message < content->messages.count && status == FOLIOT_STATUS_OK; a->message++) {
+        const foliot__recorded_message *message = &content->messages.items[a->message];
         if (message->tick > tick && message->tick <= content->tick + 1)
             break; // a block that was full may end with the messages of the next tick
         if (message->tick > from && message->tick == tick)
             status = foliot_recording_note_message(recording, message->player, message->reliable,
-                                                   content->message_bytes + message->at,
+                                                   content->messages.payload.bytes + message->at,
                                                    message->length);
     }
     return status;
@@ -62,8 +62,8 @@ static foliot_status copy_block(annotations *a, uint64_t from, uint64_t tick,
 {
     // Notes before the step from `tick`, in the order of the block.
     foliot_status status = FOLIOT_STATUS_OK;
-    for (; a->note < a->content.notes && status == FOLIOT_STATUS_OK; a->note++) {
-        const foliot__recording_note *note = &a->content.noted[a->note];
+    for (; a->note < a->content.notes.count && status == FOLIOT_STATUS_OK; a->note++) {
+        const foliot__recording_note *note = &a->content.notes.items[a->note];
         if (note->tick > tick && note->tick <= a->content.tick)
             break; // later in the block, or behind its last tick
         if (note->tick >= from && note->tick <= tick)
