@@ -17,7 +17,7 @@ VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches answer instances socket no
     $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
 REPLAYER_SOURCES := $(patsubst %,web/%.c,replayer answer instances world_picture) $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
     $(wildcard common/simulation/*.c common/divergence/*.c) \
-    $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording recording_notes resume signature), \
+    $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording resume signature), \
         $(wildcard common/recording/*.c)))
 STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps answer instances socket) common/net/transport.c $(sort $(WEB_BASE) \
     $(wildcard common/sim/*/*.c client/lib/*/*.c common/wire/*.c) \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// recording.h: a recording in progress, as its files share it: recording.c and
-// recording_notes.c (the host's side), drain.c (the writing side), resume.c.
+// recording.h: a recording in progress, as its files share it: recording.c (the host's side),
+// drain.c (the writing side), resume.c.
 #ifndef FOLIOT_RECORDING_RECORDING_H
 #define FOLIOT_RECORDING_RECORDING_H
 

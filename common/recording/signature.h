@@ -8,8 +8,7 @@
 #include "base/pack.h"
 #include "crypto/crypto.h"
 #include "foliot/signature.h"
-#include "recording/block_content.h"
-#include "recording/byte_source.h"
+#include "recording/block_reader.h"
 
 struct foliot_signer {
     foliot__signing_key key;

@@ -57,8 +57,8 @@ sources="tests/determinism/driver.c tests/determinism/cases.c common/base/assert
     common/base/status.c common/base/text.c common/base/version.c common/base/cpu.c
     $(echo common/command/{command,command_codec,command_list,command_print}.c) $(find common/sim -name '*.c' | sort | tr '\n' ' ')"
 replay_sources="$(echo tools/replay/{main,tool,verify,info,state,diff,differences,export,serve,run}.c)
-    $(echo common/recording/{format,block_content,block_reader,record_decoder,tick_decoder,scan,byte_source,replay,replay_world,replay_open,verify}.c \
-        common/recording/{journal,keyframe_check,keyframe_codec,session_log}.c \
+    $(echo common/recording/{format,block_content,block_reader,record_decoder,tick_decoder,scan,replay,replay_open,verify}.c \
+        common/recording/{journal,keyframe_codec,session_log}.c \
         common/simulation/{simulation,world_simulation,input_log}.c common/divergence/{divergence,state_layers,search,perturb,perturb_text}.c)
     $(echo common/base/{buffer,unpack,crc32c,json,options,options_page,terminal,file}.c)"
 ready=
