@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // replay_open.c: opens a recording: its header, scene and world, or the simulation of another
-// kind, and the index of its keyframes. Also creates more instances of what was recorded. Nothing
-// is used before it is checked.
+// kind, and the index of its keyframes. Nothing is used before it is checked.
 #include "recording/replay.h"
 
 #include "base/bytes.h"
@@ -16,56 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-// -- instances
-
-void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage)
-{
-    if (replay->damage.status == FOLIOT_STATUS_OK)
-        replay->damage = *damage;
-}
-
-// With the recorded capacities, which the setup alone does not give.
-static foliot_status hosted_world_create(const foliot_replay *replay, void **self)
-{
-    foliot_hosted_world *hosted = calloc(1, sizeof *hosted);
-    if (!hosted)
-        return FOLIOT_STATUS_MEMORY;
-    *hosted = (foliot_hosted_world){.scene = replay->scene, .host = replay->host};
-    foliot_status status = foliot__world_create(&replay->capacities, replay->scene, &hosted->world);
-    if (status == FOLIOT_STATUS_OK)
-        *self = hosted;
-    else
-        free(hosted);
-    return status;
-}
-
-foliot_status foliot__replay_new(const foliot_replay *replay, foliot_simulation *simulation)
-{
-    const foliot_simulation_kind *kind = replay->kind;
-    void *self = NULL;
-    *simulation = (foliot_simulation){kind, NULL, replay->header.scene, replay->header.scene_bytes};
-    if (!kind)
-        return FOLIOT_STATUS_UNSUPPORTED;
-    foliot_status status =
-        replay->scene ? hosted_world_create(replay, &self)
-                      : kind->create(kind->user, simulation->setup, simulation->setup_bytes, &self);
-    if (status == FOLIOT_STATUS_OK)
-        simulation->self = self;
-    return status;
-}
-
-foliot_status foliot__replay_probe(foliot_replay *replay)
-{
-    return replay->probe.self ? FOLIOT_STATUS_OK : foliot__replay_new(replay, &replay->probe);
-}
-
-foliot_hosted_world *foliot__replay_hosted(const foliot_replay *replay)
-{
-    return replay->scene ? replay->simulation.self : NULL;
-}
-
-// -- opening
 
 // A few bytes of header can ask for any room. What a world does not use of it costs nothing; this
 // bounds what a file can make it use. Four times what the largest scene needs by itself.
