@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fanout.c: snapshots to peers. Encoded once for each baseline that some peer has, sent to all who
-// have it.
+// fanout.c: snapshots to watchers. Without interest a snapshot is encoded once for each baseline
+// that some peer has, and sent to all who have it; with interest each watcher gets its own packet.
 #include "fanout.h"
 #include "peer.h"
 #include "session.h"
@@ -12,11 +12,20 @@
 #include "net/transport.h"
 
 #define PEERS_AT_A_TIME 64u // fewer than the transport sends in one call
+#define SNAPSHOTS_KEPT 128  // as baselines, next to those not yet shown to spectators
+// A newcomer gets the same complete snapshot again and again, at first after this time, then after
+// twice as much and so on, until it acknowledges any; a newer one once the first is old, and a
+// reliable copy if all that took too long.
+#define COMPLETE_FIRST_NS 12000000u
+#define COMPLETE_EVERY_NS_MAX 200000000u
+#define COMPLETE_OLD_NS 120000000u
+#define COMPLETE_SHARED_NS 50000000u // several newcomers get the same one
+#define COMPLETE_RELIABLE_NS 600000000u
+#define COMPLETE_PIECES_MAX 32 // of a snapshot that is sent so: larger ones go reliably at once
 
 foliot_status foliot__fanout_init(foliot__session *session)
 {
-    session->snapshots.kept =
-        FOLIOT__SNAPSHOTS_KEPT + session->delay_ticks / session->snapshots.every;
+    session->snapshots.kept = SNAPSHOTS_KEPT + session->delay_ticks / session->snapshots.every;
     session->snapshots.ring = calloc(session->snapshots.kept, sizeof *session->snapshots.ring);
     if (!session->snapshots.ring)
         return FOLIOT_STATUS_MEMORY;
@@ -122,17 +131,6 @@ static void send_pieces(foliot__session *session, const foliot_snapshot_pieces *
     server->counters.snapshots_sent += count;
 }
 
-// A snapshot against no baseline: encoded once for all who need it in a row.
-static bool encode_complete(foliot__session *session, const foliot_snapshot *snapshot)
-{
-    if (session->snapshots.complete_tick == snapshot->tick)
-        return true;
-    bool encoded = foliot_snapshot_encode(session->snapshots.coder, snapshot, NULL,
-                                          &session->snapshots.complete) == FOLIOT_STATUS_OK;
-    session->snapshots.complete_tick = encoded ? snapshot->tick : FOLIOT__NO_TICK;
-    return encoded;
-}
-
 static uint64_t ticks_ns(const foliot__session *session, uint64_t ticks)
 {
     return (uint64_t)((double)ticks * 1e9 / session->clock.pace_hz);
@@ -143,10 +141,9 @@ static const foliot_snapshot *complete_for(const foliot__session *session, const
 {
     uint64_t tick = peer->snapshots.complete_tick, shown = foliot__fanout_shown(session, peer),
              shared = session->snapshots.complete_tick;
-    if (peer->snapshots.complete_ns == 0 ||
-        ticks_ns(session, shown - tick) > FOLIOT__COMPLETE_OLD_NS) {
+    if (peer->snapshots.complete_ns == 0 || ticks_ns(session, shown - tick) > COMPLETE_OLD_NS) {
         tick = shown;
-        if (shared <= shown && ticks_ns(session, shown - shared) < FOLIOT__COMPLETE_SHARED_NS)
+        if (shared <= shown && ticks_ns(session, shown - shared) < COMPLETE_SHARED_NS)
             tick = shared;
     }
     return foliot__fanout_find(session, tick);
@@ -164,10 +161,18 @@ static void count_sent(foliot__peer *peer, uint64_t tick)
 static void send_complete(foliot__session *session, foliot__peer *peer)
 {
     const foliot_snapshot *snapshot = complete_for(session, peer);
-    if (!snapshot || !encode_complete(session, snapshot))
+    if (!snapshot)
         return;
-    bool small = session->snapshots.complete.count <= FOLIOT__COMPLETE_PIECES_MAX;
-    bool late = session->server->now_ns - peer->snapshots.greeted_ns > FOLIOT__COMPLETE_RELIABLE_NS;
+    if (session->snapshots.complete_tick != snapshot->tick) {
+        // Against no baseline: encoded once for all who need it in a row.
+        bool encoded = foliot_snapshot_encode(session->snapshots.coder, snapshot, NULL,
+                                              &session->snapshots.complete) == FOLIOT_STATUS_OK;
+        session->snapshots.complete_tick = encoded ? snapshot->tick : FOLIOT__NO_TICK;
+        if (!encoded)
+            return;
+    }
+    bool small = session->snapshots.complete.count <= COMPLETE_PIECES_MAX;
+    bool late = session->server->now_ns - peer->snapshots.greeted_ns > COMPLETE_RELIABLE_NS;
     session->server->counters.snapshots_complete++;
     count_sent(peer, snapshot->tick);
     if (small)
@@ -189,39 +194,23 @@ void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
     peer->snapshots.greeted_ns = session->server->now_ns;
     peer->snapshots.complete_ns = 0;
     peer->snapshots.complete_reliable = false;
-    peer->snapshots.complete_every_ns = FOLIOT__COMPLETE_FIRST_NS;
+    peer->snapshots.complete_every_ns = COMPLETE_FIRST_NS;
     if (session->interest)
         return;
     if (shows_snapshots(session, peer))
         send_complete(session, peer);
 }
 
-// Copies that come before an acknowledgement can: whichever pieces of a snapshot arrive, they add
-// up.
-static void repeat_complete(foliot__session *session, foliot__peer *peer)
-{
-    if (session->server->now_ns - peer->snapshots.complete_ns < peer->snapshots.complete_every_ns)
-        return;
-    peer->snapshots.complete_every_ns *= 2;
-    if (peer->snapshots.complete_every_ns > FOLIOT__COMPLETE_EVERY_NS_MAX)
-        peer->snapshots.complete_every_ns = FOLIOT__COMPLETE_EVERY_NS_MAX;
-    send_complete(session, peer);
-}
-
-static bool same_group(const foliot__session *session, const foliot__peer *p, const foliot__peer *q)
-{
-    return p->snapshots.baseline_tick == q->snapshots.baseline_tick &&
-           foliot__fanout_shown(session, p) == foliot__fanout_shown(session, q);
-}
-
-// Those of the first one's group come first; their number.
+// Moves the peers of the first one's group to the front: they have the same baseline and are shown
+// the same tick. Returns their number.
 static uint32_t gather_group(const foliot__session *session, uint32_t *order, uint32_t count)
 {
     const foliot__peer *peers = session->server->peers, *first = &peers[order[0]];
     uint32_t gathered = 1;
     for (uint32_t i = 1; i < count; i++) {
         uint32_t other = order[i];
-        if (!same_group(session, first, &peers[other]))
+        if (peers[other].snapshots.baseline_tick != first->snapshots.baseline_tick ||
+            foliot__fanout_shown(session, &peers[other]) != foliot__fanout_shown(session, first))
             continue;
         order[i] = order[gathered];
         order[gathered++] = other;
@@ -257,26 +246,19 @@ static void send_status(foliot__session *session, foliot__peer *peer)
     foliot__server_send_packet(server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes, sizeof bytes);
 }
 
-// What the group lacks; false: nothing can be sent to it.
-static bool encode_group(foliot__session *session, const foliot__peer *peer)
-{
-    const foliot_snapshot *newest =
-        foliot__fanout_find(session, foliot__fanout_shown(session, peer));
-    const foliot_snapshot *baseline = foliot__fanout_find(session, peer->snapshots.baseline_tick);
-    if (!newest || !baseline || baseline->tick >= newest->tick ||
-        foliot_snapshot_encode(session->snapshots.coder, newest, baseline,
-                               &session->snapshots.pieces) != FOLIOT_STATUS_OK)
-        return false;
-    session->server->counters.snapshot_encodes++;
-    return true;
-}
-
-// All of the group lack the same. It is sent to some of them at a time, so that the status of a
-// peer and its snapshot leave in one datagram.
+// All of a group lack the same. It is sent to a few of them at a time, so that the status of a peer
+// and its snapshot leave in one datagram.
 static void send_group(foliot__session *session, const uint32_t *order, uint32_t count)
 {
     foliot_server *server = session->server;
-    bool encoded = encode_group(session, &server->peers[order[0]]);
+    const foliot__peer *first = &server->peers[order[0]];
+    const foliot_snapshot *newest =
+        foliot__fanout_find(session, foliot__fanout_shown(session, first));
+    const foliot_snapshot *baseline = foliot__fanout_find(session, first->snapshots.baseline_tick);
+    bool encoded = newest && baseline && baseline->tick < newest->tick &&
+                   foliot_snapshot_encode(session->snapshots.coder, newest, baseline,
+                                          &session->snapshots.pieces) == FOLIOT_STATUS_OK;
+    server->counters.snapshot_encodes += encoded;
     for (uint32_t from = 0; from < count; from += PEERS_AT_A_TIME) {
         uint32_t some = count - from < PEERS_AT_A_TIME ? count - from : PEERS_AT_A_TIME;
         for (uint32_t i = 0; i < some; i++) {
@@ -308,16 +290,7 @@ void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *pe
                                             ticks_ns(session, session->snapshots.every));
 }
 
-// A baseline that has been overwritten is none any more: the peer starts anew.
-static void renew_old_baseline(foliot__session *session, foliot__peer *peer)
-{
-    if (foliot__fanout_find(session, peer->snapshots.baseline_tick))
-        return;
-    peer->snapshots.baseline = FOLIOT__BASELINE_NONE;
-    foliot__fanout_greet(session, peer);
-}
-
-// -- to those who are sent what they are interested in
+// -- to watchers with interest
 
 static const foliot_snapshot *find_for(const void *user, uint64_t tick)
 {
@@ -331,43 +304,7 @@ void foliot__fanout_captured(foliot__session *session, uint64_t before)
         foliot__interest_map_update(session->interest, now, foliot__fanout_find(session, before));
 }
 
-typedef struct update_to {
-    foliot__session *session;
-    foliot__peer *peer;
-    uint64_t tick;
-} update_to;
-
-static void emit_update(void *user, const uint8_t *bytes, size_t length)
-{
-    const update_to *to = user;
-    foliot_server *server = to->session->server;
-    uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
-    size_t packet_length;
-    foliot__message m = {
-        .kind = FOLIOT__UPDATE,
-        .as.update = {.tick = to->tick, .bytes = bytes, .length = (uint32_t)length}};
-    foliot_status status = foliot__message_encode(&m, packet, sizeof packet, &packet_length);
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-    foliot__server_send_packet(server, to->peer->id, FOLIOT_DELIVERY_RELIABLE, packet,
-                               packet_length);
-    foliot__interest_charge(to->peer->interest,
-                            packet_length +
-                                foliot__transport_overhead(server->config.transport, to->peer->id));
-    server->counters.updates++;
-    server->counters.update_bytes += length;
-}
-
-static bool make_view(foliot__session *session, foliot__peer *peer, bool behind)
-{
-    foliot__game *game = &session->game;
-    if (!peer->interest &&
-        foliot__interest_view_create(session->interest, &peer->interest) == FOLIOT_STATUS_OK)
-        foliot__interest_begin_told(session->interest, peer->interest,
-                                    behind ? &game->shown : &game->now);
-    return peer->interest != NULL;
-}
-
-// What the bodies of a packet are beside their states goes before it.
+// Tags, prototypes and joints of the bodies in the packet are sent before it.
 static void send_partial(foliot__session *session, foliot__peer *peer)
 {
     foliot_server *server = session->server;
@@ -381,8 +318,12 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
             foliot__interest_keep_news(session->interest, peer->interest, behind);
         return;
     }
-    if (!make_view(session, peer, behind))
-        return; // the next tick tries again
+    const foliot__session_state *known = behind ? &game->shown : &game->now;
+    if (!peer->interest) {
+        if (foliot__interest_view_create(session->interest, &peer->interest) != FOLIOT_STATUS_OK)
+            return; // the next tick tries again
+        foliot__interest_begin_told(session->interest, peer->interest, known);
+    }
     foliot__interest_look look = {
         .snapshot = snapshot,
         .own = peer->player == FOLIOT__NO_PLAYER
@@ -398,10 +339,11 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
     foliot__interest_look_at(peer->interest, &look);
     size_t length =
         sends ? foliot__interest_pack(session->interest, peer->interest, &look, packet) : 0;
-    update_to to = {session, peer, shown};
-    foliot__update_begin(&game->writer, game->now.slots_max, emit_update, &to);
-    foliot__interest_tell(session->interest, peer->interest, &look, length > 0, behind,
-                          behind ? &game->shown : &game->now, &game->writer);
+    foliot__update_target to = {
+        .session = session, .route = FOLIOT__UPDATE_NEAR, .tick = shown, .peer = peer};
+    foliot__update_begin(&game->writer, game->now.slots_max, foliot__update_emit, &to);
+    foliot__interest_tell(session->interest, peer->interest, &look, length > 0, behind, known,
+                          &game->writer);
     if (length == 0)
         return;
     foliot__server_send_packet(server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, packet, length);
@@ -425,39 +367,38 @@ void foliot__fanout_receive_partial(foliot__session *session, foliot__peer *peer
         foliot__interest_focus(peer->interest, packet->focus);
 }
 
-static void broadcast_partial(foliot__session *session)
-{
-    for (foliot__peer *peer = session->peers; peer; peer = peer->next) {
-        if (peer->state != FOLIOT__PEER_IN || !foliot__peer_watches(peer))
-            continue;
-        send_status(session, peer);
-        send_partial(session, peer);
-    }
-    foliot__interest_clear_news(session->interest);
-}
-
 void foliot__fanout_broadcast(foliot__session *session)
 {
-    if (session->interest) {
-        broadcast_partial(session);
-        return;
-    }
     foliot_server *server = session->server;
     uint32_t *order = server->order, count = 0;
     for (foliot__peer *peer = session->peers; peer; peer = peer->next) {
+        foliot__peer_snapshots *has = &peer->snapshots;
         if (peer->state != FOLIOT__PEER_IN || !foliot__peer_watches(peer))
             continue;
-        if (!shows_snapshots(session, peer))
-            peer->snapshots.greeted_ns = server->now_ns;
-        else if (peer->snapshots.baseline == FOLIOT__BASELINE_ACKNOWLEDGED)
-            renew_old_baseline(session, peer);
-        else
-            repeat_complete(session, peer);
-        bool sends = peer->snapshots.baseline != FOLIOT__BASELINE_NONE &&
+        if (session->interest) {
+            send_status(session, peer);
+            send_partial(session, peer);
+            continue;
+        }
+        if (!shows_snapshots(session, peer)) {
+            has->greeted_ns = server->now_ns;
+        } else if (has->baseline == FOLIOT__BASELINE_ACKNOWLEDGED) {
+            // A baseline that was overwritten is none: the peer starts again.
+            if (!foliot__fanout_find(session, has->baseline_tick)) {
+                has->baseline = FOLIOT__BASELINE_NONE;
+                foliot__fanout_greet(session, peer);
+            }
+        } else if (server->now_ns - has->complete_ns >= has->complete_every_ns) {
+            // Copies go out before an acknowledgement can come: pieces of all of them add up.
+            has->complete_every_ns *= 2;
+            if (has->complete_every_ns > COMPLETE_EVERY_NS_MAX)
+                has->complete_every_ns = COMPLETE_EVERY_NS_MAX;
+            send_complete(session, peer);
+        }
+        bool sends = has->baseline != FOLIOT__BASELINE_NONE &&
                      foliot__rate_adaptation_sends(&peer->rate, foliot__fanout_shown(session, peer),
                                                    session->snapshots.every);
-        server->counters.snapshots_thinned +=
-            peer->snapshots.baseline != FOLIOT__BASELINE_NONE && !sends;
+        server->counters.snapshots_thinned += has->baseline != FOLIOT__BASELINE_NONE && !sends;
         if (sends)
             order[count++] = (uint32_t)(peer - server->peers);
         else
@@ -467,4 +408,6 @@ void foliot__fanout_broadcast(foliot__session *session)
         group = gather_group(session, order, count);
         send_group(session, order, group);
     }
+    if (session->interest)
+        foliot__interest_clear_news(session->interest);
 }

@@ -1,23 +1,11 @@
 // SPDX-License-Identifier: MIT
-// fanout.h: snapshots to watchers: the rules of complete ones, and the functions of fanout.c.
+// fanout.h: snapshots to watchers.
 #ifndef FOLIOT_SERVER_LIB_FANOUT_H
 #define FOLIOT_SERVER_LIB_FANOUT_H
 
 #include "session.h"
 
-#define FOLIOT__SNAPSHOTS_KEPT                                                                     \
-    128 // that may still be somebody's baseline, beside those not yet shown to spectators
 #define FOLIOT__STATUS_EVERY_NS 100000000u
-// A newcomer gets the same complete snapshot again and again, at first after this time, then after
-// twice as much and so on, until it acknowledges any; a newer one once the first is old, and a
-// reliable copy if all that took too long.
-#define FOLIOT__COMPLETE_FIRST_NS 12000000u
-#define FOLIOT__COMPLETE_EVERY_NS_MAX 200000000u
-#define FOLIOT__COMPLETE_OLD_NS 120000000u
-#define FOLIOT__COMPLETE_SHARED_NS 50000000u // several newcomers get the same one
-#define FOLIOT__COMPLETE_RELIABLE_NS 600000000u
-#define FOLIOT__COMPLETE_PIECES_MAX                                                                \
-    32 // of a snapshot that is sent so: larger ones go reliably at once
 
 // fanout.c
 foliot_status foliot__fanout_init(foliot__session *session); // no step runs

@@ -14,11 +14,11 @@
 #define FOLIOT__ORDERS_HELD 256   // of one player, that wait for their tick
 #define FOLIOT__ORDERS_A_TICK 32  // of one player, the rest in the ticks after it
 #define FOLIOT__ORDERS_BURST 256u // that may come at once after a silence: a network held them back
-// A clock that is a little fast is no fault: orders a second and player.
+// Orders a second and player. A clock that is a little fast is no fault.
 #define FOLIOT__ORDERS_RATE (1.01 * FOLIOT_ORDERS_PER_SECOND_MAX)
 #define FOLIOT__ORDER_ACKNOWLEDGE_NS 200000000u // at most so often
 #define FOLIOT__LEAVE_REASON_BYTES 128
-// Of messages that wait for spectators who are behind, updates included; updates are never dropped.
+// Messages that wait for spectators who are behind, updates included. Updates are never dropped.
 #define FOLIOT__DELAYED_BYTES_MAX ((size_t)32 << 20)
 // Reliable pieces that a peer may leave without an acknowledgement: of 1 KB some 8 MB, and less
 // where the path takes small ones alone. What a newcomer lacks is counted in the smallest ones.
@@ -27,13 +27,13 @@
 #define FOLIOT__AIM_BACK_SECONDS 0.25 // a shot is judged at most so far in the past
 // After what it has acknowledged: the most that a client predicts, and what it shows beyond.
 #define FOLIOT__AIM_AHEAD_TICKS 20u
-// Of the orders of one player: those behind keep the last. What all players give in one tick fits a
-// block of a recording.
+// Aims of one player: the orders behind keep the last one. The orders that all players give in one
+// tick fit a block of a recording.
 #define FOLIOT__AIMS_A_TICK 16
 #define FOLIOT__AIM_STEADY 2u // of a button that is held: less than this is no news
 
-// Of one player. `next`, `closed` and `safe` are numbers as they travel; `sequence` is that of the
-// orders that rules get, in which a refused order is none and joining and leaving are.
+// The orders of one player. `next`, `closed` and `safe` are numbers as they travel; `sequence` is
+// that of the orders that rules get, in which a refused order is none and joining and leaving are.
 typedef struct foliot__order_book {
     uint32_t next;         // that is expected
     uint32_t sequence;     // of the last closed order of this place, whoever had it
@@ -103,23 +103,44 @@ typedef struct foliot__game {
     size_t greeting_bytes;    // of the last full update
     foliot__delayed *delayed; // ring, by tick
     size_t delayed_first, delayed_count, delayed_capacity, delayed_bytes;
-    foliot__buffer packed; // scratch
-    foliot__buffer said;   // messages since the last step was taken in, for the recording
+    foliot__buffer packed;   // scratch
+    foliot__buffer messages; // since the last step was finished, for the recording
 } foliot__game;
 
 typedef struct foliot__session foliot__session;
 typedef struct foliot__peer foliot__peer;
 
+typedef enum foliot__update_route {
+    FOLIOT__UPDATE_NONE,     // to no peer: what the world begins with
+    FOLIOT__UPDATE_CHANGE,   // to all watchers, at once or when they may see it
+    FOLIOT__UPDATE_COMMON,   // to watchers, whatever is near them: `behind` says which
+    FOLIOT__UPDATE_END,      // to steppers
+    FOLIOT__UPDATE_GREETING, // to a newcomer: replaces all that it knew
+    FOLIOT__UPDATE_NEAR,     // to one watcher, out of its budget
+} foliot__update_route;
+
+typedef struct foliot__update_target {
+    foliot__session *session;
+    foliot__update_route route;
+    uint64_t tick;
+    bool behind;
+    foliot__peer *peer; // of GREETING and NEAR
+    uint32_t messages;  // emitted so far
+    size_t bytes;       // in them
+} foliot__update_target;
+
 // updates.c
 foliot_status foliot__updates_begin(foliot__session *session);
 void foliot__updates_end(foliot__session *session);
-void foliot__updates_step(foliot__session *session); // a step was taken in
-void foliot__updates_greet(foliot__session *session, const foliot__peer *peer); // all so far
+void foliot__updates_step(foliot__session *session);                      // a step was taken in
+void foliot__updates_greet(foliot__session *session, foliot__peer *peer); // all so far
 // To one player or FOLIOT_TO_ALL; `from` is a player or FOLIOT__NO_PLAYER.
 void foliot__session_message(foliot__session *session, uint32_t to, uint32_t from,
                              const uint8_t *bytes, size_t length, bool reliable);
 
-void foliot__messages_record(foliot__session *session); // those said so far
+void foliot__messages_record(foliot__session *session); // those sent so far
+// Emits an update to its target: `user` is a foliot__update_target.
+void foliot__update_emit(void *user, const uint8_t *bytes, size_t length);
 
 // orders.c
 void foliot__orders_receive(foliot__session *session, foliot__peer *peer,

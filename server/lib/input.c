@@ -30,7 +30,7 @@ bool foliot__input_queue_add(foliot__input_queue *queue, const foliot__queued_in
     for (uint32_t i = 0; i < queue->count; i++)
         if (entry_at(queue, i)->way == entry.way && entry_at(queue, i)->due > entry.due)
             entry.due = entry_at(queue, i)->due;
-    // Of one tick changes act before what came by tick.
+    // In one tick changes act before inputs that came by tick.
     for (; at > 0; at--) {
         const foliot__queued_input *before = entry_at(queue, at - 1);
         if (before->due < entry.due || (before->due == entry.due && before->way <= entry.way))

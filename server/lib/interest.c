@@ -300,8 +300,8 @@ static uint32_t find_last_class(const foliot__interest_map *m, uint32_t wanted, 
     return class > 0 ? class - 1 : 0;
 }
 
-// The greatest claims, at most `wanted` of them, in front; and their slots, in order. Of claims
-// that are nearly equal some are taken.
+// Moves the greatest claims, at most `wanted` of them, to the front, and lists their slots in
+// order. Among claims that are nearly equal some are chosen.
 static void choose(foliot__interest_map *m, uint32_t wanted)
 {
     uint32_t room = UINT32_MAX, last = 0, count = 0, words = (m->count + 63) / 64;

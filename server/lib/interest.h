@@ -30,7 +30,7 @@ void foliot__interest_map_update(foliot__interest_map *map, const foliot_snapsho
 // The snapshot of a tick, if it is kept; NULL: it is not.
 typedef const foliot_snapshot *foliot__interest_find(const void *user, uint64_t tick);
 
-// Of one watcher.
+// One watcher.
 typedef struct foliot__interest_view foliot__interest_view;
 foliot_status foliot__interest_view_create(const foliot__interest_map *map,
                                            foliot__interest_view **view);

@@ -28,7 +28,7 @@ enum {
     SPAWNED = 0x8000, // it was told of a prototype
     BESIDE = STALE | SPAWNED,
 };
-// Of `sent`: the snapshot in which it was sent last, low bits; and whether its baseline is coarse.
+// `sent`: the snapshot in which it was sent last, low bits; and whether its baseline is coarse.
 enum { SENT = 0x7fff, COARSE_BASE = 0x8000 };
 _Static_assert(COUNT >= FOLIOT__INTEREST_PACKETS - 1, "packets have counts of their own");
 _Static_assert(SINCE / SINCE_ONE >= FOLIOT__PARTIAL_BASELINES - 1, "too many are told apart");

@@ -206,7 +206,8 @@ static bool token_allows(foliot_server *server, foliot__peer *peer, const foliot
     return false;
 }
 
-// The session that the hello asks for; NULL: refused. Of another protocol nothing else was read.
+// The session that the hello asks for; NULL: refused. If the protocol differs, nothing else was
+// read.
 static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
                                     const foliot__hello_message *hello)
 {

@@ -87,7 +87,7 @@ typedef struct foliot__misbehaviour {
     uint64_t tokens_ns;
 } foliot__misbehaviour;
 
-// Of one peer in a lockstep session.
+// One peer in a lockstep session.
 typedef struct foliot__lockstep_peer {
     uint64_t start; // tick of the state that it began with
     uint64_t acked; // all ticks before have come
@@ -150,7 +150,7 @@ typedef struct foliot__divergence_search {
     foliot__rewind rewind;
     bool running; // on a worker
     atomic_bool finished;
-    // Of the last that was found, until the next begins.
+    // The last one that was found, until the next search begins.
     bool reported, has_case;
     uint64_t found_ns;
     foliot_divergence_report found;

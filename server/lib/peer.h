@@ -234,7 +234,7 @@ void foliot__peer_violated(foliot__session *session, foliot__peer *peer,
 bool foliot__peer_floods(foliot__session *session,
                          foliot__peer *peer); // a packet too many, to be left unread
 
-// Of the peer's address; never NULL. Lasts until the next call.
+// The peer's address; never NULL. Valid until the next call.
 foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer);
 
 // rate_adaptation.c

@@ -57,10 +57,10 @@ typedef struct foliot__input_queue {
 typedef struct foliot__player_input {
     uint32_t next_sequence; // of the change expected next
     bool gap; // changes that the server acknowledged may have died with it: the next may be later
-    // Of inputs given to the world: changes follow the JOIN by their own sequences.
+    // Inputs given to the world: changes follow the JOIN by their own sequences.
     uint32_t sequence, join_sequence;
     uint64_t late_changes;
-    // Of the newest input given to the world: which tick it was meant for, and how it came.
+    // The newest input given to the world: which tick it was meant for, and how it came.
     uint64_t newest_meant;
     foliot__input_way newest_way;
     foliot__input_queue queue;

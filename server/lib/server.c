@@ -162,7 +162,7 @@ uint32_t foliot_server_poll_step(foliot_server *server, const char *session,
 
 // -- receiving
 
-// Of the time when it was a stepper: was on its way when that ended.
+// Late stepper traffic: sent before the peer became a watcher.
 static bool is_left_over(const foliot__peer *peer, const foliot__message *message)
 {
     return peer->state == FOLIOT__PEER_IN && peer->change.count > 0 &&

@@ -76,7 +76,7 @@ static void destroy_game(foliot__session *session)
     foliot_command_list_destroy(&game->commands);
     foliot__updates_end(session);
     foliot__buffer_free(&game->packed);
-    foliot__buffer_free(&game->said);
+    foliot__buffer_free(&game->messages);
     free(game->waiting);
     free(game->orders);
 }
@@ -210,6 +210,6 @@ foliot_status foliot_server_release_recording(foliot_server *server, const char 
     session->recording = NULL;
     session->record.status = FOLIOT_STATUS_OK;
     session->step.notes_tokens = false;
-    session->game.said.length = 0;
+    session->game.messages.length = 0;
     return FOLIOT_STATUS_OK;
 }

@@ -255,7 +255,7 @@ void foliot__session_note_lag(foliot__session *session); // a step was taken in
 // keep to.
 uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick);
 void foliot__session_count_late(foliot__session *session); // the tick that is about to be closed
-// Ticks that spectators who step are behind. Of a world there are none: they watch.
+// Ticks that spectators who step are behind. A world has no such spectators: they watch.
 static inline uint32_t foliot__stepper_delay(const foliot__session *session)
 {
     return session->world ? 0 : session->delay_ticks;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// updates.c: what peers are told beside poses: messages, and in sessions of snapshots what commands
-// and steps changed. Each is encoded once for all peers. Spectators who are behind get everything
-// with its tick. Where the session has interest, bodies and joints are told by fanout.c, to those
-// who are near. Invariant: `now` is what a peer knows that has read everything so far.
+// updates.c: what peers are sent next to poses: messages, and for watchers what commands and steps
+// changed. Each is encoded once for all peers. Spectators who are behind get everything with its
+// tick. Where the session has interest, bodies and joints go to those who are near, from fanout.c.
+// Every update goes out through foliot__update_emit. Invariant: `now` is the state of a peer that
+// has read everything so far.
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/transport.h"
 #include "game.h"
 #include "peer.h"
 #include "session.h"
@@ -21,7 +23,7 @@ static bool is_behind(const foliot__session *session, const foliot__peer *peer)
 
 typedef enum audience {
     ALL,
-    WATCHERS, // what steppers see in the world that they step
+    WATCHERS, // steppers see it in their own world
     STEPPERS,
 } audience;
 
@@ -41,20 +43,20 @@ static void send_group(foliot__session *session, audience to, bool behind, folio
                                    length);
 }
 
-// Records of ours are right. Without memory `state` lacks some, and newcomers are told less.
+// Our own records are valid. Without memory `state` lacks some, and newcomers learn less.
 static void keep(foliot__session_state *state, uint64_t tick, const uint8_t *bytes, size_t length)
 {
     foliot_status status = foliot__session_state_apply(state, tick, bytes, length, NULL, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_MEMORY);
 }
 
-// -- of sessions with interest
+// -- sessions with interest
 
 typedef struct sorting {
     foliot__session *session;
-    const foliot__session_state *state; // that takes the records
+    const foliot__session_state *state; // has the records already
     bool behind;
-    foliot__update_writer common; // what is told to all
+    foliot__update_writer common; // for all watchers
 } sorting;
 
 static void sort_record(void *user, const foliot__record *record)
@@ -88,43 +90,31 @@ static void sort_record(void *user, const foliot__record *record)
     }
 }
 
-static size_t pack_update(uint64_t tick, bool full, const uint8_t *bytes, size_t length,
-                          uint8_t packet[FOLIOT__CONTROL_BYTES_MAX])
-{
-    size_t packet_length = 0;
-    foliot__message m = {
-        .kind = FOLIOT__UPDATE,
-        .as.update = {.tick = tick, .full = full, .bytes = bytes, .length = (uint32_t)length}};
-    foliot_status status =
-        foliot__message_encode(&m, packet, FOLIOT__CONTROL_BYTES_MAX, &packet_length);
-    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-    return packet_length;
-}
-
-typedef struct common_update {
-    foliot__session *session;
-    uint64_t tick;
-    bool behind;
-} common_update;
-
-static void emit_common(void *user, const uint8_t *bytes, size_t length)
-{
-    const common_update *u = user;
-    uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
-    size_t packet_length = pack_update(u->tick, false, bytes, length, packet);
-    send_group(u->session, WATCHERS, u->behind, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
-}
-
-// Takes records into `state`, tells the group what is told to all, and notes the rest.
+// Applies records to `state`, sends what all watchers get, and notes bodies and joints as news.
 static void sort_records(foliot__session *session, foliot__session_state *state, bool behind,
                          uint64_t tick, const uint8_t *bytes, size_t length)
 {
     sorting s = {.session = session, .state = state, .behind = behind};
-    common_update u = {session, tick, behind};
-    foliot__update_begin(&s.common, state->slots_max, emit_common, &u);
+    foliot__update_target target = {
+        .session = session, .route = FOLIOT__UPDATE_COMMON, .tick = tick, .behind = behind};
+    foliot__update_begin(&s.common, state->slots_max, foliot__update_emit, &target);
     foliot_status status = foliot__session_state_apply(state, tick, bytes, length, sort_record, &s);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_MEMORY);
     foliot__update_finish(&s.common, false);
+}
+
+// An update reaches the watchers who are up to date, or those who are behind. `packet` is the whole
+// message.
+static void show_update(foliot__session *session, bool behind, uint64_t tick, const uint8_t *bytes,
+                        size_t length, const uint8_t *packet, size_t packet_length)
+{
+    foliot__session_state *state = behind ? &session->game.shown : &session->game.now;
+    if (session->interest) {
+        sort_records(session, state, behind, tick, bytes, length);
+        return;
+    }
+    keep(state, tick, bytes, length);
+    send_group(session, WATCHERS, behind, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
 }
 
 // -- what waits for spectators who are behind
@@ -162,15 +152,6 @@ static void delay(foliot__session *session, bool update, foliot_delivery deliver
     game->delayed[at] = (foliot__delayed){session->tick, delivery, update, length, copy};
 }
 
-// Now to those who are up to date, later to the others.
-static void send_all(foliot__session *session, bool update, foliot_delivery delivery,
-                     const uint8_t *bytes, size_t length)
-{
-    send_group(session, update ? WATCHERS : ALL, false, delivery, bytes, length);
-    if (session->delay_ticks > 0)
-        delay(session, update, delivery, bytes, length);
-}
-
 static void show_delayed(foliot__session *session)
 {
     foliot__game *game = &session->game;
@@ -179,16 +160,11 @@ static void show_delayed(foliot__session *session)
         foliot__message m;
         if (d->tick + session->delay_ticks > session->tick)
             return;
-        bool sorts = d->update && session->interest;
-        if (!sorts)
-            send_group(session, d->update ? WATCHERS : ALL, true, d->delivery, d->bytes, d->length);
-        if (d->update && foliot__message_decode(d->bytes, d->length, &m) == FOLIOT_STATUS_OK) {
-            if (sorts)
-                sort_records(session, &game->shown, true, m.as.update.tick, m.as.update.bytes,
-                             m.as.update.length);
-            else
-                keep(&game->shown, m.as.update.tick, m.as.update.bytes, m.as.update.length);
-        }
+        if (!d->update)
+            send_group(session, ALL, true, d->delivery, d->bytes, d->length);
+        else if (foliot__message_decode(d->bytes, d->length, &m) == FOLIOT_STATUS_OK)
+            show_update(session, true, m.as.update.tick, m.as.update.bytes, m.as.update.length,
+                        d->bytes, d->length);
         free(d->bytes);
         game->delayed_bytes -= d->length;
         game->delayed_first = (game->delayed_first + 1) % game->delayed_capacity;
@@ -198,43 +174,33 @@ static void show_delayed(foliot__session *session)
 
 // -- messages
 
-typedef struct said_message { // and its bytes behind it
+typedef struct recorded_message { // and its bytes behind it
     uint32_t to, length;
     bool reliable;
-} said_message;
-
-// A recording is not touched while a step runs.
-static void keep_for_recording(foliot__session *session, uint32_t to, const uint8_t *bytes,
-                               size_t length, bool reliable)
-{
-    foliot__game *game = &session->game;
-    said_message head = {to, (uint32_t)length, reliable};
-    if (!session->recording || (game->commands_max == 0 && !game->rules))
-        return;
-    foliot__pack_raw(&game->said, &head, sizeof head);
-    foliot__pack_raw(&game->said, bytes, length);
-}
+} recorded_message;
 
 void foliot__messages_record(foliot__session *session)
 {
-    foliot__buffer *said = &session->game.said;
-    said_message head;
-    for (size_t at = 0; !said->failed && at < said->length; at += sizeof head + head.length) {
-        memcpy(&head, said->bytes + at, sizeof head);
+    foliot__buffer *messages = &session->game.messages;
+    recorded_message head;
+    for (size_t at = 0; !messages->failed && at < messages->length;
+         at += sizeof head + head.length) {
+        memcpy(&head, messages->bytes + at, sizeof head);
         foliot_status status =
             foliot_recording_note_message(session->recording, head.to, head.reliable,
-                                          said->bytes + at + sizeof head, head.length);
+                                          messages->bytes + at + sizeof head, head.length);
         session->server->counters.messages_unrecorded += status != FOLIOT_STATUS_OK;
     }
-    session->server->counters.messages_unrecorded += said->failed;
-    said->length = 0;
-    said->failed = false;
+    session->server->counters.messages_unrecorded += messages->failed;
+    messages->length = 0;
+    messages->failed = false;
 }
 
 void foliot__session_message(foliot__session *session, uint32_t to, uint32_t from,
                              const uint8_t *bytes, size_t length, bool reliable)
 {
     foliot_server *server = session->server;
+    foliot__game *game = &session->game;
     uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
     size_t packet_length;
     foliot_delivery delivery = reliable ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
@@ -248,9 +214,16 @@ void foliot__session_message(foliot__session *session, uint32_t to, uint32_t fro
     if (foliot__message_encode(&m, packet, sizeof packet, &packet_length) != FOLIOT_STATUS_OK)
         return;
     server->counters.messages++;
-    keep_for_recording(session, to, bytes, length, reliable);
+    if (session->recording && (game->commands_max > 0 || game->rules)) {
+        // The recording is not touched while a step runs.
+        recorded_message head = {to, (uint32_t)length, reliable};
+        foliot__pack_raw(&game->messages, &head, sizeof head);
+        foliot__pack_raw(&game->messages, bytes, length);
+    }
     if (to == FOLIOT_TO_ALL) {
-        send_all(session, false, delivery, packet, packet_length);
+        send_group(session, ALL, false, delivery, packet, packet_length);
+        if (session->delay_ticks > 0)
+            delay(session, false, delivery, packet, packet_length);
         return;
     }
     int64_t peer = to < session->player_limit ? session->players[to].peer : -1;
@@ -262,115 +235,111 @@ void foliot__session_message(foliot__session *session, uint32_t to, uint32_t fro
 
 // -- what changed
 
-static void emit_change(void *user, const uint8_t *bytes, size_t length)
+void foliot__update_emit(void *user, const uint8_t *bytes, size_t length)
 {
-    foliot__session *session = user;
+    foliot__update_target *t = user;
+    foliot__session *session = t->session;
+    foliot_server *server = session->server;
     uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
-    size_t packet_length = pack_update(session->tick, false, bytes, length, packet);
-    session->server->counters.updates++;
-    session->server->counters.update_bytes += length;
-    if (session->interest) {
-        sort_records(session, &session->game.now, false, session->tick, bytes, length);
+    size_t packet_length = 0;
+    foliot__message m = {
+        .kind = FOLIOT__UPDATE,
+        .as.update = {.tick = t->tick,
+                      .full = t->route == FOLIOT__UPDATE_GREETING && t->messages == 0,
+                      .bytes = bytes,
+                      .length = (uint32_t)length}};
+    foliot_status status = foliot__message_encode(&m, packet, sizeof packet, &packet_length);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
+    t->messages++;
+    t->bytes += length;
+    switch (t->route) {
+    case FOLIOT__UPDATE_NONE:
+        keep(&session->game.now, t->tick, bytes, length);
+        keep(&session->game.shown, t->tick, bytes, length);
+        return;
+    case FOLIOT__UPDATE_COMMON:
+        send_group(session, WATCHERS, t->behind, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
+        return;
+    case FOLIOT__UPDATE_GREETING:
+        foliot__server_send_packet(server, t->peer->id, FOLIOT_DELIVERY_RELIABLE, packet,
+                                   packet_length);
+        return;
+    case FOLIOT__UPDATE_CHANGE:
+        show_update(session, false, t->tick, bytes, length, packet, packet_length);
         if (session->delay_ticks > 0)
             delay(session, true, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
-        return;
+        break;
+    case FOLIOT__UPDATE_END:
+        send_group(session, STEPPERS, false, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
+        break;
+    case FOLIOT__UPDATE_NEAR:
+        foliot__server_send_packet(server, t->peer->id, FOLIOT_DELIVERY_RELIABLE, packet,
+                                   packet_length);
+        foliot__interest_charge(
+            t->peer->interest,
+            packet_length + foliot__transport_overhead(server->config.transport, t->peer->id));
+        break;
     }
-    keep(&session->game.now, session->tick, bytes, length);
-    send_all(session, true, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
+    server->counters.updates++;
+    server->counters.update_bytes += length;
 }
 
-static void emit_end(void *user, const uint8_t *bytes, size_t length)
-{
-    foliot__session *session = user;
-    uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
-    size_t packet_length = pack_update(session->tick, false, bytes, length, packet);
-    session->server->counters.updates++;
-    session->server->counters.update_bytes += length;
-    send_group(session, STEPPERS, false, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
-}
-
-// What a peer does not acknowledge stays in memory, and rules may send megabytes a second. A
-// newcomer may lack the scene, a complete snapshot and a full update besides.
-static void drop_slow(foliot__session *session)
+void foliot__updates_step(foliot__session *session)
 {
     foliot_server *server = session->server;
+    foliot__game *game = &session->game;
+    // What a peer does not acknowledge stays in memory, and rules may send megabytes a second. A
+    // newcomer may lack the scene, a complete snapshot and a full update as well.
     const foliot_snapshot_pieces *complete = &session->snapshots.complete;
-    size_t bytes = session->setup.length + session->game.greeting_bytes +
-                   (session->snapshots.complete_tick != FOLIOT__NO_TICK
-                        ? complete->offsets[complete->count]
-                        : 0),
-           most = FOLIOT__BACKLOG_MAX + bytes / FOLIOT__BACKLOG_PIECE_BYTES;
+    bool has_complete = session->snapshots.complete_tick != FOLIOT__NO_TICK;
+    size_t lacks = session->setup.length + game->greeting_bytes +
+                   (has_complete ? complete->offsets[complete->count] : 0),
+           most = FOLIOT__BACKLOG_MAX + lacks / FOLIOT__BACKLOG_PIECE_BYTES;
     for (foliot__peer *peer = session->peers; peer; peer = peer->next)
         if (peer->state == FOLIOT__PEER_IN &&
             foliot_transport_get_backlog(server->config.transport, peer->id) > most)
             foliot__peer_drop(server, peer, FOLIOT__REFUSE_SLOW,
                               "it does not acknowledge what it is sent");
-}
-
-void foliot__updates_step(foliot__session *session)
-{
-    foliot__game *game = &session->game;
-    drop_slow(session);
-    foliot__update_begin(&game->writer, game->now.slots_max, emit_change, session);
+    foliot__update_target to = {
+        .session = session, .route = FOLIOT__UPDATE_CHANGE, .tick = session->tick};
+    foliot__update_begin(&game->writer, game->now.slots_max, foliot__update_emit, &to);
     if (game->updates)
         foliot__write_step(&game->writer, &game->now, session->world, &game->commands,
                            &game->packed);
     foliot__update_finish(&game->writer, false);
     if (session->world && foliot_world_get_end(session->world, NULL)) {
-        foliot__update_begin(&game->writer, game->now.slots_max, emit_end, session);
-        foliot__write_end(&game->writer,
-                          session->world); // peers that step are dismissed before they come so far
+        // Steppers are dismissed before their own worlds come so far.
+        to.route = FOLIOT__UPDATE_END;
+        foliot__update_begin(&game->writer, game->now.slots_max, foliot__update_emit, &to);
+        foliot__write_end(&game->writer, session->world);
         foliot__update_finish(&game->writer, false);
     }
     show_delayed(session);
 }
 
-// -- to newcomers
-
-typedef struct greeting {
-    foliot__session *session;
-    const foliot__peer *peer;
-    bool begun;
-} greeting;
-
-static void emit_full(void *user, const uint8_t *bytes, size_t length)
-{
-    greeting *g = user;
-    uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
-    size_t packet_length = pack_update(g->session->tick, !g->begun, bytes, length, packet);
-    g->session->game.greeting_bytes = (g->begun ? g->session->game.greeting_bytes : 0) + length;
-    g->begun = true;
-    foliot__server_send_packet(g->session->server, g->peer->id, FOLIOT_DELIVERY_RELIABLE, packet,
-                               packet_length);
-}
-
-void foliot__updates_greet(foliot__session *session, const foliot__peer *peer)
+void foliot__updates_greet(foliot__session *session, foliot__peer *peer)
 {
     foliot__game *game = &session->game;
-    greeting g = {.session = session, .peer = peer};
-    foliot__update_begin(&game->writer, game->now.slots_max, emit_full, &g);
+    foliot__update_target to = {
+        .session = session, .route = FOLIOT__UPDATE_GREETING, .tick = session->tick, .peer = peer};
+    foliot__update_begin(&game->writer, game->now.slots_max, foliot__update_emit, &to);
     const foliot__session_state *known = is_behind(session, peer) ? &game->shown : &game->now;
     if (session->interest)
         foliot__update_common(&game->writer, known); // the rest as it comes near
     else if (foliot__peer_watches(peer))
         foliot__update_state(&game->writer, known);
-    foliot__update_finish(&game->writer, !g.begun);
+    foliot__update_finish(&game->writer, to.messages == 0);
+    game->greeting_bytes = to.bytes;
 }
 
 // -- a session's beginning and end
 
-static void emit_nothing(void *user, const uint8_t *bytes, size_t length)
-{
-    foliot__session *session = user;
-    foliot__game *game = &session->game;
-    keep(&game->now, session->tick, bytes, length);
-    keep(&game->shown, session->tick, bytes, length);
-}
-
 foliot_status foliot__updates_begin(foliot__session *session)
 {
     foliot__game *game = &session->game;
-    foliot__update_begin(&game->writer, game->now.slots_max, emit_nothing, session);
+    foliot__update_target to = {
+        .session = session, .route = FOLIOT__UPDATE_NONE, .tick = session->tick};
+    foliot__update_begin(&game->writer, game->now.slots_max, foliot__update_emit, &to);
     foliot__write_world(&game->writer, session->world, session->scene);
     return FOLIOT_STATUS_OK;
 }

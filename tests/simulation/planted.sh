@@ -81,6 +81,6 @@ SEED_WITH=games,crashes planted rules-not-run-again common/recording/resume.c 's
 SEED_WITH=games planted late-joiner-untold server/lib/updates.c 's/foliot__update_state(&game->writer, known)/if (session->tick < session->first_tick + 60) &/'
 SEED_WITH=games,ends,crashes planted next-without-header server/lib/session.c 's/    if (s->recording)$/    if (s->recording \&\& !foliot__session_find(server, s->name))/'
 SEED_WITH=games,ends planted next-not-followed server/lib/peer.c 's/.code = FOLIOT__DISCONNECT_NEXT/.for_good = true/'
-SEED_WITH=games planted message-again server/lib/updates.c 's/^    send_group(session, update ? WATCHERS : ALL, false, delivery, bytes, length);/&\n    if (!update \&\& session->tick % 64 == 0) send_group(session, ALL, false, delivery, bytes, length);/'
+SEED_WITH=games planted message-again server/lib/updates.c 's/^        send_group(session, ALL, false, delivery, packet, packet_length);/&\n        if (session->tick % 64 == 0) send_group(session, ALL, false, delivery, packet, packet_length);/'
 [ $failed = 1 ] || ! $places || echo "ok - every planted fault finds its line"
 exit $failed
