@@ -51,7 +51,7 @@ int main(void)
     foliot_callback callback = {.acceleration = acceleration, .potential = potential};
     foliot_host host = {.callbacks = &callback, .callback_count = 1};
     foliot_world *world;
-    if (foliot_world_create(&scene, &world) != FOLIOT_STATUS_OK)
+    if (foliot_world_create(&scene, &world, NULL) != FOLIOT_STATUS_OK)
         return 1;
     foliot_invariants start = foliot_world_get_invariants(world, &host);
     double before = foliot_world_get_body_state(world, 0).position[0];

@@ -144,7 +144,7 @@ int main(void)
     uint32_t sequence = 0;
     foliot_world *world = NULL;
     foliot_rules *rules = NULL;
-    must(foliot_world_create(&scene, &world), "world");
+    must(foliot_world_create(&scene, &world, NULL), "world");
     must(foliot_rules_create(&counter_kind, &scene, &rules, problem, sizeof problem), "rules");
     for (int tick = 0; tick < SECONDS * 60; tick++)
         step(world, rules, &scene, &sequence);

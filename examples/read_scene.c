@@ -29,16 +29,16 @@ static void print_bodies(const foliot_scene *scene, const foliot_world *world)
 int main(int argc, char **argv)
 {
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     foliot_status status =
         argc > 1 ? foliot_scene_read(argv[1], &scene, &error)
                  : foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error);
     if (status != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "%s\n", error.message); // file, line, column, key and why
+        fprintf(stderr, "%s\n", error.text); // file, line, column, key and why
         return 78;
     }
     foliot_world *world;
-    if (foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
+    if (foliot_world_create(scene, &world, NULL) != FOLIOT_STATUS_OK)
         return 1;
     foliot_invariants before = foliot_world_get_invariants(world, NULL);
     while (foliot_world_get_time(world) < 10)

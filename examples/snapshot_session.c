@@ -85,7 +85,7 @@ static foliot_server *host_session(const foliot_scene *scene, foliot_transport *
                                    uint64_t now_ns)
 {
     foliot_world *world = NULL;
-    must(foliot_world_create(scene, &world), "world");
+    must(foliot_world_create(scene, &world, NULL), "world");
     foliot_server_config config = foliot_server_config_default();
     config.transport = transport;
     foliot_server *server = NULL;

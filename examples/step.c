@@ -26,13 +26,13 @@ int main(void)
     scene.bodies = bodies;
     scene.body_count = 2;
 
-    foliot_scene_problem problem;
-    if (foliot_scene_check(&scene, &problem) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "%s: %s\n", problem.path, problem.text);
+    foliot_error error;
+    if (foliot_scene_check(&scene, &error) != FOLIOT_STATUS_OK) {
+        fprintf(stderr, "%s\n", error.text);
         return 1;
     }
     foliot_world *world;
-    if (foliot_world_create(&scene, &world) != FOLIOT_STATUS_OK)
+    if (foliot_world_create(&scene, &world, NULL) != FOLIOT_STATUS_OK)
         return 1;
     for (int tick = 0; tick < 300; tick++) {
         if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_STATUS_OK)

@@ -48,7 +48,7 @@ static void describe_scene(foliot_scene *scene, foliot_body_definition bodies[2]
 static foliot_server *host_session(const foliot_scene *scene, foliot_transport *transport)
 {
     foliot_world *world = NULL;
-    must(foliot_world_create(scene, &world), "world");
+    must(foliot_world_create(scene, &world, NULL), "world");
     foliot_server_config config = foliot_server_config_default();
     config.transport = transport;
     foliot_server *server = NULL;

@@ -165,37 +165,28 @@ WEB_EXPORT(destroy) void web_destroy(uint32_t id)
 
 // -- making
 
-static foliot_status fail(foliot_scene_error *error, const char *sentence)
-{
-    error->line = error->column = 0;
-    snprintf(error->message, sizeof error->message, "%s", sentence);
-    return FOLIOT_STATUS_INVALID;
-}
-
 // Another integrator or tick length, as `foliot-lab run --integrator --dt` has it.
 static foliot_status change_scene(foliot_scene *scene, const char *name, const char *integrator,
-                                  const char *dt, foliot_scene_error *error)
+                                  const char *dt, foliot_error *error)
 {
-    char text[sizeof error->message];
+    char text[256];
     foliot_integrator id = FOLIOT_INTEGRATOR_NONE;
     double step = 0;
     if (*integrator && !lab_integrator(integrator, &id, text, sizeof text))
-        return fail(error, text);
-    if (*dt && !lab_parse_step(dt, &step)) {
-        snprintf(text, sizeof text,
-                 "a tick's length is a number above 0 or a ratio such as 1/60, not '%.40s'", dt);
-        return fail(error, text);
-    }
-    foliot_scene_problem problem;
-    if (lab_scene_change(scene, id, step, &problem) == FOLIOT_STATUS_OK)
+        return foliot_error_set(error, FOLIOT_STATUS_INVALID, "%s", text);
+    if (*dt && !lab_parse_step(dt, &step))
+        return foliot_error_set(
+            error, FOLIOT_STATUS_INVALID,
+            "a tick's length is a number above 0 or a ratio such as 1/60, not '%.40s'", dt);
+    foliot_error change;
+    if (lab_scene_change(scene, id, step, &change) == FOLIOT_STATUS_OK)
         return FOLIOT_STATUS_OK;
-    snprintf(text, sizeof text, "%s: %s: %s", name, problem.path, problem.text);
-    return fail(error, text);
+    return foliot_error_set(error, FOLIOT_STATUS_INVALID, "%s: %s", name, change.text);
 }
 
 static foliot_status read_scene(const char *text, uint32_t length, const char *name,
                                 const char *integrator, const char *dt, foliot_scene **scene,
-                                foliot_scene_error *error)
+                                foliot_error *error)
 {
     missing_file[0] = 0;
     foliot_status status = foliot_scene_parse(text, length, name, ".", scene, error);
@@ -227,14 +218,14 @@ const char *web_make(const char *text, uint32_t length, const char *name, const 
                      const char *dt)
 {
     FILE *out;
-    foliot_scene_error error = {.message = "there is no memory for this scene's world"};
+    foliot_error error = {.text = "there is no memory for this scene's world"};
     entry *e = calloc(1, sizeof *e);
     uint32_t id = WORLDS_MAX;
     foliot_status status = FOLIOT_STATUS_MEMORY;
     if (e)
         status = read_scene(text, length, name, integrator, dt, &e->scene, &error);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_world_create(e->scene, &e->world);
+        status = foliot_world_create(e->scene, &e->world, NULL);
     if (status == FOLIOT_STATUS_OK && (id = place_for(e)) == WORLDS_MAX)
         status = FOLIOT_STATUS_FULL;
     foliot__json j = begin_answer(&out);
@@ -263,8 +254,7 @@ const char *web_make(const char *text, uint32_t length, const char *name, const 
         foliot__json_text(&j, "rules", e->scene->script_name ? e->scene->script_name : "");
         foliot__json_close(&j);
     } else {
-        foliot__json_text(&j, "text",
-                          error.message[0] ? error.message : foliot_status_get_text(status));
+        foliot__json_text(&j, "text", error.text[0] ? error.text : foliot_status_get_text(status));
         foliot__json_count(&j, "line", error.line);
         foliot__json_count(&j, "column", error.column);
         foliot__json_text(&j, "missing", missing_file);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// status.c: names and texts of the statuses, from the one list.
+// status.c: names and texts of the statuses, from the one list; the error that carries a text.
 #include "foliot/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
 
 const char *foliot_status_get_name(foliot_status status)
 {
@@ -28,4 +31,16 @@ const char *foliot_status_get_text(foliot_status status)
 #undef CASE
     }
     return "no such status";
+}
+
+foliot_status foliot_error_set(foliot_error *error, foliot_status status, const char *format, ...)
+{
+    if (!error)
+        return status;
+    *error = (foliot_error){.status = status};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return status;
 }

@@ -62,7 +62,7 @@ void foliot__assembly_finish_lists(foliot__assembly *assembly)
 // -- the whole
 
 void foliot__assembly_open(foliot__assembly *assembly, const char *name, const char *folder,
-                           foliot_scene_error *error)
+                           foliot_error *error)
 {
     memset(assembly, 0, sizeof *assembly);
     foliot__reading *reading = &assembly->source.reading;

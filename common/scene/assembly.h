@@ -41,7 +41,7 @@ typedef struct foliot__assembly {
 // An empty assembly of the file called `name`; CSV files are looked for in `folder` (NULL: there
 // are none). `error` receives the first fault. Without memory it begins with a fault.
 void foliot__assembly_open(foliot__assembly *assembly, const char *name, const char *folder,
-                           foliot_scene_error *error);
+                           foliot_error *error);
 // Frees it and returns the status of the reading.
 foliot_status foliot__assembly_close(foliot__assembly *assembly);
 // Points the scene's lists at the assembly's items.

@@ -64,25 +64,26 @@ static const foliot__origin *origin_of(const foliot__assembly *assembly, const c
 }
 
 static void report_problem(foliot__assembly *assembly, const foliot__node *top,
-                           foliot_status status, const foliot_scene_problem *problem)
+                           const foliot_error *error)
 {
+    const char *sentence = error->text + (*error->path ? strlen(error->path) + 2 : 0);
     const char *list_name, *rest;
-    const foliot__origin *origin = origin_of(assembly, problem->path, &list_name, &rest);
+    const foliot__origin *origin = origin_of(assembly, error->path, &list_name, &rest);
     foliot__reading *reading = &assembly->source.reading;
     if (!origin) {
-        foliot__fault_text(reading, status, node_at_path(top, problem->path)->place, problem->path,
-                           problem->text);
+        foliot__fault_text(reading, error->status, node_at_path(top, error->path)->place,
+                           error->path, sentence);
         return;
     }
     if (origin->csv) {
-        foliot__csv_fault(assembly, origin, rest, status, problem->text);
+        foliot__csv_fault(assembly, origin, rest, error->status, sentence);
         return;
     }
-    char path[sizeof problem->path + 32];
+    char path[sizeof error->path + 32];
     snprintf(path, sizeof path, "%s[%u]%s%s", list_name, (unsigned)origin->item_index,
              *rest ? "." : "", rest);
-    foliot__fault_text(reading, status, node_at_path(origin->item, rest)->place, path,
-                       problem->text);
+    foliot__fault_text(reading, error->status, node_at_path(origin->item, rest)->place, path,
+                       sentence);
 }
 
 // -- the whole
@@ -118,23 +119,21 @@ static void read_scene_text(foliot__assembly *assembly, const char *text, size_t
                             foliot_scene **scene)
 {
     foliot__reading *reading = &assembly->source.reading;
-    foliot_scene_problem problem;
+    foliot_error error;
     const foliot__node *top = foliot__document_of(reading, text, length);
     if (top)
         foliot__read_scene_keys(assembly, top);
     if (reading->status != FOLIOT_STATUS_OK)
         return;
     foliot__assembly_finish_lists(assembly);
-    foliot_status status = foliot_scene_check(&assembly->scene, &problem);
-    if (status != FOLIOT_STATUS_OK)
-        report_problem(assembly, top, status, &problem);
+    if (foliot_scene_check(&assembly->scene, &error) != FOLIOT_STATUS_OK)
+        report_problem(assembly, top, &error);
     else
         copy_out(assembly, scene);
 }
 
 foliot_status foliot_scene_parse(const char *text, size_t length, const char *name,
-                                 const char *folder, foliot_scene **scene,
-                                 foliot_scene_error *error)
+                                 const char *folder, foliot_scene **scene, foliot_error *error)
 {
     foliot__assembly assembly;
     foliot__assembly_open(&assembly, name, folder, error);
@@ -143,7 +142,7 @@ foliot_status foliot_scene_parse(const char *text, size_t length, const char *na
     return foliot__assembly_close(&assembly);
 }
 
-foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_scene_error *error)
+foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_error *error)
 {
     foliot__assembly assembly;
     foliot__assembly_open(&assembly, file, ".", error);

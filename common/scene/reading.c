@@ -86,19 +86,20 @@ void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__
     if (reading->status != FOLIOT_STATUS_OK)
         return;
     reading->status = status;
-    foliot_scene_error *error = reading->error;
+    foliot_error *error = reading->error;
     if (!error)
         return;
+    *error = (foliot_error){.status = status, .line = place.line, .column = place.column};
     snprintf(error->file, sizeof error->file, "%s", reading->file);
-    error->line = place.line;
-    error->column = place.column;
+    snprintf(error->path, sizeof error->path, "%s", path);
     char where[32] = "";
     if (place.line > 0)
         snprintf(where, sizeof where, ":%u:%u", (unsigned)place.line, (unsigned)place.column);
-    snprintf(error->message, sizeof error->message, "%s%s: %s%s%s", error->file, where, path,
+    snprintf(error->text, sizeof error->text, "%s%s: %s%s%s", error->file, where, path,
              *path ? ": " : "", sentence);
     foliot__text_mend(error->file);
-    foliot__text_mend(error->message);
+    foliot__text_mend(error->path);
+    foliot__text_mend(error->text);
 }
 
 void foliot__fault(foliot__reading *reading, foliot_status status, foliot__text_place place,

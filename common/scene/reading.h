@@ -31,7 +31,7 @@ typedef struct foliot__text_place {
 typedef struct foliot__reading {
     const char *file;   // its name in messages
     const char *folder; // of CSV files; NULL: there are none
-    foliot_scene_error *error;
+    foliot_error *error;
     foliot_status status;
     foliot__arena arena;
     size_t file_bytes; // read so far, of all its files

@@ -16,7 +16,7 @@ static foliot_status create(void *user, const void *setup, size_t setup_bytes, v
         return FOLIOT_STATUS_MEMORY;
     foliot_status status = foliot_scene_decode(setup, setup_bytes, &scene);
     if (status == FOLIOT_STATUS_OK) {
-        status = foliot_world_create(scene, &hosted->world);
+        status = foliot_world_create(scene, &hosted->world, NULL);
         foliot_scene_destroy(scene);
     }
     if (status != FOLIOT_STATUS_OK) {

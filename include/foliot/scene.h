@@ -265,12 +265,6 @@ typedef struct foliot_scene {
     size_t script_bytes;
 } foliot_scene;
 
-// What is wrong with a scene, and where: a path such as "forces[3].stiffness" and a sentence.
-typedef struct foliot_scene_problem {
-    char path[96];
-    char text[640];
-} foliot_scene_problem;
-
 // The documented defaults of every key: integrator semi-implicit-euler, automatic substeps, no
 // gravity. The caller sets name, dt and bodies. An all-zero scene is invalid.
 foliot_scene foliot_scene_default(void);
@@ -280,10 +274,9 @@ foliot_constraint_definition foliot_constraint_definition_default(foliot_constra
 foliot_players_definition foliot_players_definition_default(void); // limit 0, thrust of 10 N
 
 // Checks every range and every combination (an integrator that does not admit the scene's contacts,
-// say). FOLIOT_STATUS_INVALID, or FOLIOT_STATUS_REFUSED for a combination, with *problem filled in;
-// `problem` may be NULL.
-FOLIOT_MUST_CHECK foliot_status foliot_scene_check(const foliot_scene *scene,
-                                                   foliot_scene_problem *problem);
+// say). FOLIOT_STATUS_INVALID, or FOLIOT_STATUS_REFUSED for a combination; the path of *error names
+// the field, as in "forces[3].stiffness".
+FOLIOT_MUST_CHECK foliot_status foliot_scene_check(const foliot_scene *scene, foliot_error *error);
 
 // Writes the scene as canonical bytes: little-endian, doubles exact, the same on every machine.
 // `bytes` NULL asks for the length alone. FOLIOT_STATUS_FULL if `capacity` is too small.

@@ -2,8 +2,8 @@
 // scene_reader.h: reads scenes from YAML or JSON text, under a strict schema.
 //
 // docs/reference/scenes.md lists every key. An unknown key, a value out of its range or a second
-// value for one key is an error with its line and column. The functions share no state: several
-// threads may read at the same time.
+// value for one key is an error with its line, column and path. The functions share no state:
+// several threads may read at the same time.
 #ifndef FOLIOT_SCENE_READER_H
 #define FOLIOT_SCENE_READER_H
 
@@ -15,25 +15,17 @@
 extern "C" {
 #endif
 
-// Where and why a text is no scene. `message` is complete: "ball.yaml:7:12: bodies[0].mass: ...",
-// or "ball.yaml: cannot be opened: ...".
-typedef struct foliot_scene_error {
-    char file[256];
-    unsigned line, column; // from 1; 0: the file as a whole, which cannot be opened or read
-    char message[1280];
-} foliot_scene_error;
-
 // Reads a file; CSV files named in it are searched beside it. On success *scene has passed
 // foliot_scene_check and belongs to the caller, who frees it with foliot_scene_destroy.
 // FOLIOT_STATUS_INVALID or FOLIOT_STATUS_REFUSED: a bad scene; FOLIOT_STATUS_IO: no such file;
-// FOLIOT_STATUS_MEMORY. *error is filled in for all of them.
+// FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_scene_read(const char *file, foliot_scene **scene,
-                                                  foliot_scene_error *error);
+                                                  foliot_error *error);
 // The same from `length` bytes of memory. `name` stands for the file in messages. `folder` is where
 // CSV files are searched; NULL: naming one is an error.
 FOLIOT_MUST_CHECK foliot_status foliot_scene_parse(const char *text, size_t length,
                                                    const char *name, const char *folder,
-                                                   foliot_scene **scene, foliot_scene_error *error);
+                                                   foliot_scene **scene, foliot_error *error);
 
 #ifdef __cplusplus
 }

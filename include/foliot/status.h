@@ -12,6 +12,8 @@
 #ifndef FOLIOT_STATUS_H
 #define FOLIOT_STATUS_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -53,6 +55,24 @@ typedef enum foliot_status {
 // strings, never NULL; safe from any thread.
 const char *foliot_status_get_name(foliot_status status);
 const char *foliot_status_get_text(foliot_status status);
+
+// What went wrong, and where. A function that takes one accepts NULL, fills in every field when it
+// returns an error, and leaves it alone on success. `text` is complete and ready to be shown: it
+// begins with the place, as in "ball.yaml:7:12: bodies[0].mass: must be greater than 0".
+typedef struct foliot_error {
+    foliot_status status;
+    uint32_t line, column; // in `file`, from 1; 0: no certain line
+    char file[256];        // empty: the error is of no file
+    char path[256];        // of the value, such as "bodies[0].mass"; empty: the whole
+    char text[1280];
+} foliot_error;
+
+// Fills in *error, where there is one, with a text that belongs to no place. Returns `status`.
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+foliot_status
+foliot_error_set(foliot_error *error, foliot_status status, const char *format, ...);
 
 #ifdef __cplusplus
 }

@@ -228,13 +228,10 @@ FOLIOT_MUST_CHECK foliot_status foliot_world_init(void *block, size_t bytes,
                                                   const foliot_world_config *config,
                                                   const foliot_scene *scene, foliot_world **world);
 // The same on the heap, with the default config. The caller owns the world and frees it with
-// foliot_world_destroy (NULL is allowed), and with nothing else. FOLIOT_STATUS_MEMORY besides.
-FOLIOT_MUST_CHECK foliot_status foliot_world_create(const foliot_scene *scene,
-                                                    foliot_world **world);
-// The same, and says which field of the scene is wrong, and what its range is.
-FOLIOT_MUST_CHECK foliot_status foliot_world_create_checked(const foliot_scene *scene,
-                                                            foliot_world **world,
-                                                            foliot_scene_problem *problem);
+// foliot_world_destroy (NULL is allowed), and with nothing else. FOLIOT_STATUS_MEMORY besides. The
+// path of *error names the field of the scene that is wrong.
+FOLIOT_MUST_CHECK foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world,
+                                                    foliot_error *error);
 void foliot_world_destroy(foliot_world *world);
 size_t foliot_world_get_bytes(const foliot_world *world); // of its block
 // Makes the world at `block` equal to `from`; both blocks have the same size. A memcpy of the whole

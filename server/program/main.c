@@ -227,10 +227,10 @@ static int check(const foliot__arguments *arguments)
     int code = 0;
     for (uint32_t i = 0; i < arguments->operand_count; i++) {
         foliot_scene *scene;
-        foliot_scene_error error;
+        foliot_error error;
         char name[FOLIOT_NAME_BYTES];
         if (foliot_scene_read(arguments->operands[i], &scene, &error) != FOLIOT_STATUS_OK) {
-            fprintf(stderr, "%s\n", error.message);
+            fprintf(stderr, "%s\n", error.text);
             code = FOLIOT__EXIT_SCENE;
             continue;
         }

@@ -46,9 +46,9 @@ static void demand(bool fine, const char *what)
 static foliot_scene *read_scene(const char *file)
 {
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     if (foliot_scene_read(file, &scene, &error) != FOLIOT_STATUS_OK)
-        demand(false, error.message);
+        demand(false, error.text);
     return scene;
 }
 
@@ -68,7 +68,7 @@ static foliot_world *make_pile(uint32_t commands_max)
         scene.prototype_count = 1;
         scene.bodies_max = scene.body_count + 4 * CHANGED;
     }
-    demand(foliot_world_create(&scene, &world) == FOLIOT_STATUS_OK, "a pile");
+    demand(foliot_world_create(&scene, &world, NULL) == FOLIOT_STATUS_OK, "a pile");
     foliot_scene_destroy(pile);
     return world;
 }
@@ -206,7 +206,7 @@ static foliot_world *make_lattice(void)
     scene.bodies = bodies;
     scene.body_count = 1 + BALLS;
     scene.commands_max = BALLS;
-    demand(foliot_world_create(&scene, &world) == FOLIOT_STATUS_OK, "a lattice");
+    demand(foliot_world_create(&scene, &world, NULL) == FOLIOT_STATUS_OK, "a lattice");
     free(bodies);
     return world;
 }
@@ -248,7 +248,7 @@ static double recorded_bytes(void (*make)(foliot_command *command, uint64_t tick
         foliot_recording_state state;
         config.keyframe_ticks = 0;
         config.threaded = false;
-        demand(foliot_world_create(scene, &world) == FOLIOT_STATUS_OK, "a world");
+        demand(foliot_world_create(scene, &world, NULL) == FOLIOT_STATUS_OK, "a world");
         demand(foliot_recording_open(file, WORLD_SIMULATION(world, scene), &config, &recording) ==
                    FOLIOT_STATUS_OK,
                "a recording");
@@ -417,7 +417,7 @@ static double measure_resume(uint32_t ticks, double *megabytes)
     foliot_scene *scene;
     struct stat about;
     char problem[300] = "";
-    demand(foliot_world_create(s.scene, &s.world) == FOLIOT_STATUS_OK, "a siege");
+    demand(foliot_world_create(s.scene, &s.world, NULL) == FOLIOT_STATUS_OK, "a siege");
     make_rules(&s);
     record_hour(&s, ticks);
     demand(stat(file, &about) == 0, "the file");

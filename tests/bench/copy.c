@@ -46,15 +46,15 @@ static void digest(void)
 static foliot_world *cubes_in_play(uint32_t *bodies)
 {
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     foliot_world *made = NULL;
     if (foliot_scene_read("scenes/cubes.yaml", &scene, &error) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "copy: %s\n", error.message);
+        fprintf(stderr, "copy: %s\n", error.text);
         exit(1);
     }
     scene->sleep = false;
     scene->players.limit = 1;
-    if (foliot_world_create(scene, &made) != FOLIOT_STATUS_OK)
+    if (foliot_world_create(scene, &made, NULL) != FOLIOT_STATUS_OK)
         exit(1);
     const foliot_input inputs[] = {
         {.sequence = 1, .kind = FOLIOT_INPUT_JOIN},

@@ -319,10 +319,10 @@ static double memory_now(void)
 static void begin_server(bench_case *b)
 {
     char file[256];
-    foliot_scene_error error;
+    foliot_error error;
     snprintf(file, sizeof file, "scenes/%s.yaml", b->scene_name);
     if (foliot_scene_read(file, &b->scene, &error) != FOLIOT_STATUS_OK)
-        die(error.message);
+        die(error.text);
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_server_config config = foliot_server_config_default();
     wire.bind = "127.0.0.1";
@@ -339,7 +339,7 @@ static void begin_server(bench_case *b)
     if (foliot_server_create(&config, now_ns(), &b->server) != FOLIOT_STATUS_OK)
         die("no server");
     double before = memory_now();
-    if (foliot_world_create(b->scene, &session.world) != FOLIOT_STATUS_OK ||
+    if (foliot_world_create(b->scene, &session.world, NULL) != FOLIOT_STATUS_OK ||
         foliot_server_add_session(b->server, &session, now_ns()) != FOLIOT_STATUS_OK)
         die("no session");
     b->memory -= memory_now() - before; // the session's own is not the clients'

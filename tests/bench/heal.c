@@ -174,9 +174,9 @@ static void measure_heals(void)
 int main(void)
 {
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     if (foliot_scene_read("scenes/cubes.yaml", &scene, &error) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "heal: %s\n", error.message);
+        fprintf(stderr, "heal: %s\n", error.text);
         return 1;
     }
     rng = foliot__rng_seeded(1);
@@ -192,7 +192,7 @@ int main(void)
     demand(foliot_server_create(&config, now, &server));
     foliot_session_config session = foliot_session_config_default();
     session.scene = scene;
-    demand(foliot_world_create(scene, &session.world));
+    demand(foliot_world_create(scene, &session.world, NULL));
     demand(foliot_server_add_session(server, &session, now));
     for (int i = 0; i < PLAYERS; i++)
         open_peer(&players[i], "delay=20ms", 90 + (uint64_t)i, true);

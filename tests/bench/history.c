@@ -45,17 +45,17 @@ static foliot_body_definition *thrown(const foliot_scene *scene)
 static void fill_worlds(bool all)
 {
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     foliot_world *world = NULL;
     if (foliot_scene_read("scenes/cubes.yaml", &scene, &error) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "history: %s\n", error.message);
+        fprintf(stderr, "history: %s\n", error.text);
         exit(1);
     }
     foliot_body_definition *bodies = thrown(scene);
     scene->players.limit = 1;
     if (all)
         scene->bodies = bodies;
-    demand(foliot_world_create(scene, &world));
+    demand(foliot_world_create(scene, &world, NULL));
     foliot_history_destroy(history);
     demand(foliot_history_create(scene, TICKS, &history));
     foliot_scene_destroy(scene);

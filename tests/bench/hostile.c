@@ -242,7 +242,7 @@ static cost cost_of(const attack *a, const char *file, unsigned seconds)
     static hostile peers[PEERS_MAX];
     static double took[UPDATES_MAX];
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     foliot_transport *host, *wires[HONEST];
     foliot_server *hosting;
     foliot_client *clients[HONEST];
@@ -259,7 +259,7 @@ static cost cost_of(const attack *a, const char *file, unsigned seconds)
                                      .pace_hz = 60,
                                      .mode = FOLIOT_SESSION_LOCKSTEP,
                                      .input_delay = 3};
-    check(foliot_world_create(scene, &session.world) == FOLIOT_STATUS_OK);
+    check(foliot_world_create(scene, &session.world, NULL) == FOLIOT_STATUS_OK);
     check(foliot_server_add_session(hosting, &session, clock_now_ns()) == FOLIOT_STATUS_OK);
     foliot_client_config joining = foliot_client_config_default();
     joining.port = foliot_transport_get_port(host);

@@ -28,7 +28,7 @@ static double energy_error(foliot_integrator id, double e, double dt, uint64_t s
     problem p;
     problem_kepler(&p, id, dt, e);
     foliot_world *world = NULL;
-    if (foliot_world_create(&p.scene, &world) != FOLIOT_STATUS_OK)
+    if (foliot_world_create(&p.scene, &world, NULL) != FOLIOT_STATUS_OK)
         exit(1);
     double start = energy(world), worst = 0;
     for (uint64_t n = 0; n < steps && worst <= enough; n++) {
@@ -96,7 +96,7 @@ static void report_cost(foliot_integrator id)
     scene.bodies = bodies;
     scene.body_count = BODIES;
     foliot_world *world = NULL;
-    if (!bodies || foliot_world_create(&scene, &world) != FOLIOT_STATUS_OK)
+    if (!bodies || foliot_world_create(&scene, &world, NULL) != FOLIOT_STATUS_OK)
         exit(1);
     double times[RUNS];
     for (int r = 0; r < RUNS; r++) {

@@ -66,7 +66,7 @@ static void run_timed(void *user, void (*run)(void *job), void *job)
 static city *city_create(const char *file, uint32_t watchers)
 {
     city *c = calloc(1, sizeof *c);
-    foliot_scene_error error;
+    foliot_error error;
     foliot_world *world;
     FOLIOT_ASSERT(c);
     c->now_ns = 1000000000u;
@@ -76,7 +76,7 @@ static city *city_create(const char *file, uint32_t watchers)
         exit(2);
     }
     demand(foliot_hub_create(&c->hub));
-    demand(foliot_world_create(c->scene, &world));
+    demand(foliot_world_create(c->scene, &world, NULL));
     foliot_transport_config wire = foliot_transport_config_default();
     wire.bind = "127.0.0.1";
     wire.port = 7777;

@@ -113,9 +113,9 @@ static int join_all(foliot_server *server, uint16_t port, double *join_ms)
 int main(void)
 {
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     if (foliot_scene_read("scenes/marbles.yaml", &scene, &error) != FOLIOT_STATUS_OK)
-        return fail(error.message);
+        return fail(error.text);
     foliot_transport_config config = foliot_transport_config_default();
     config.bind = "127.0.0.1";
     config.peers_max = JOINS + 20; // those who left, and were not heard to, hold theirs for a while
@@ -130,7 +130,7 @@ int main(void)
     if (!host || foliot_server_create(&server_config, clock_now_ns(), &server) != FOLIOT_STATUS_OK)
         return fail("no server");
     foliot_session_config session = {.name = "main", .scene = scene, .pace_hz = 60};
-    if (foliot_world_create(scene, &session.world) != FOLIOT_STATUS_OK ||
+    if (foliot_world_create(scene, &session.world, NULL) != FOLIOT_STATUS_OK ||
         foliot_server_add_session(server, &session, clock_now_ns()) != FOLIOT_STATUS_OK)
         return fail("no session");
     row("memory of a session, 437 bodies",

@@ -66,17 +66,18 @@ static double get_mean(const mean *m)
 static void begin(match *m, const char *file)
 {
     char problem[400] = "";
-    foliot_scene_error error;
+    foliot_error error;
     foliot_lua_limits limits = foliot_lua_limits_default();
     limits.time_us = 0;
     *m = (match){.rng = foliot__rng_seeded(7),
                  .players = foliot__harness_players_create(PLAYERS, 7)};
     if (foliot_scene_read(file, &m->scene, &error) != FOLIOT_STATUS_OK)
-        demand(false, error.message);
+        demand(false, error.text);
     if (foliot_rules_create_lua(m->scene->script_text, m->scene->script_bytes, "match.lua", &limits,
                                 m->scene, &m->rules, problem, sizeof problem) != FOLIOT_STATUS_OK)
         demand(false, problem);
-    demand(m->players && foliot_world_create(m->scene, &m->world) == FOLIOT_STATUS_OK, "a world");
+    demand(m->players && foliot_world_create(m->scene, &m->world, NULL) == FOLIOT_STATUS_OK,
+           "a world");
 }
 
 static void end(match *m)

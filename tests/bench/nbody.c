@@ -44,7 +44,7 @@ static foliot_world *world_of(uint32_t n, foliot_integrator integrator, double d
     scene.forces = &force;
     scene.force_count = 1;
     foliot_world *world = NULL;
-    if (foliot_world_create(&scene, &world) != FOLIOT_STATUS_OK)
+    if (foliot_world_create(&scene, &world, NULL) != FOLIOT_STATUS_OK)
         exit(1);
     free(bodies);
     return world;

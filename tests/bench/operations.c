@@ -301,10 +301,10 @@ static void begin_recording(const char *file, const char *what)
     char name[96];
     double took[TIMES];
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     foliot_world *world;
     if (foliot_scene_read(file, &scene, &error) != FOLIOT_STATUS_OK ||
-        foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
+        foliot_world_create(scene, &world, NULL) != FOLIOT_STATUS_OK)
         die("no scene");
     foliot_recording_config config = foliot_recording_config_default();
     config.fingerprint = foliot_get_fingerprint(); // as a server, which has it

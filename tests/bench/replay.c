@@ -253,7 +253,7 @@ static void bench_size(bool streams, const char *name, const char *rest)
 static foliot_scene *read_scene(const char *file)
 {
     foliot_scene *scene = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     foliot_status status = foliot_scene_read(file, &scene, &error);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     return scene;
@@ -275,7 +275,7 @@ static void bench_live_size(void)
     config.compact_ticks = 60;
     put_file("live.foliot", &nothing, path);
     recording_fixture_init(&fingers, 1, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
-    foliot_status status = foliot_world_create(scene, &world);
+    foliot_status status = foliot_world_create(scene, &world, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     status = foliot_recording_open(path, WORLD_SIMULATION(world, scene), &config, &recording);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);

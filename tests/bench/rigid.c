@@ -95,11 +95,11 @@ static void problem_free(problem *p)
 
 static foliot_world *world_of(const problem *p)
 {
-    foliot_scene_problem fault;
+    foliot_error fault;
     foliot_world *world = NULL;
     if (foliot_scene_check(&p->scene, &fault) != FOLIOT_STATUS_OK)
-        fprintf(stderr, "rigid: %s: foliot refuses it: %s: %s\n", p->name, fault.path, fault.text);
-    else if (foliot_world_create(&p->scene, &world) != FOLIOT_STATUS_OK)
+        fprintf(stderr, "rigid: %s: foliot refuses it: %s\n", p->name, fault.text);
+    else if (foliot_world_create(&p->scene, &world, NULL) != FOLIOT_STATUS_OK)
         fprintf(stderr, "rigid: %s: no memory\n", p->name);
     failed |= !world;
     return world;

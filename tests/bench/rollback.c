@@ -428,9 +428,9 @@ static void measure_alone(const foliot_scene *scene)
 int main(int argc, char **argv)
 {
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     if (foliot_scene_read("scenes/cubes.yaml", &scene, &error) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "%s\n", error.message);
+        fprintf(stderr, "%s\n", error.text);
         return 1;
     }
     if (argc < 2 || strcmp(argv[1], "--keys") != 0) {

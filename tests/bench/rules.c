@@ -91,7 +91,7 @@ static foliot_world *make_world(scene_builder *y)
     for (uint32_t i = 0; i < CUBES; i++)
         builder_add_box(y, 1, 0.2, 0.2, 0.2, i % 30, i / 30.0, i < TOUCHING ? 0.2 : 1e6 + i);
     y->scene.bodies = y->bodies;
-    if (foliot_world_create(&y->scene, &world) != FOLIOT_STATUS_OK)
+    if (foliot_world_create(&y->scene, &world, NULL) != FOLIOT_STATUS_OK)
         return NULL;
     for (int i = 0; i < 30; i++)
         if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_STATUS_OK)

@@ -65,10 +65,10 @@ static void write_grid(char file[64])
 static double time_scene(const char *file)
 {
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     double begin = bench_now();
     if (foliot_scene_read(file, &scene, &error) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "%s\n", error.message);
+        fprintf(stderr, "%s\n", error.text);
         exit(1);
     }
     double seconds = bench_now() - begin;

@@ -51,7 +51,7 @@ static void run_once(const foliot_scene *scene, uint32_t players, uint32_t ticks
 {
     foliot_world *world;
     foliot_input inputs[PLAYERS_MAX];
-    if (foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
+    if (foliot_world_create(scene, &world, NULL) != FOLIOT_STATUS_OK)
         abort();
     for (uint32_t t = 0; t < ticks; t++) {
         uint32_t count = inputs_of(players, t, inputs);
@@ -97,13 +97,13 @@ static void measure_file(const char *file, const options *o)
 {
     char name[64];
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen("scenes/.yaml")),
              file + strlen("scenes/"));
     if (o->scene && strcmp(o->scene, name) != 0)
         return;
     if (foliot_scene_read(file, &scene, &error) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "scenes: %s\n", error.message);
+        fprintf(stderr, "scenes: %s\n", error.text);
         failed = true;
         return;
     }

@@ -75,12 +75,12 @@ static foliot_world *cloth(void)
     scene.forces = springs;
     scene.force_count = spring_count;
     foliot_world *world = NULL;
-    foliot_scene_problem problem;
+    foliot_error problem;
     if (foliot_scene_check(&scene, &problem) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "springs: %s: %s\n", problem.path, problem.text);
+        fprintf(stderr, "springs: %s\n", problem.text);
         exit(1);
     }
-    if (foliot_world_create(&scene, &world) != FOLIOT_STATUS_OK)
+    if (foliot_world_create(&scene, &world, NULL) != FOLIOT_STATUS_OK)
         exit(1);
     return world;
 }

@@ -96,7 +96,7 @@ foliot_world *cases_world(foliot_scene *scene, foliot_integrator integrator)
     if (foliot_scene_check(scene, NULL) != FOLIOT_STATUS_OK)
         return NULL;
     foliot_world *world = NULL;
-    foliot_status status = foliot_world_create(scene, &world);
+    foliot_status status = foliot_world_create(scene, &world, NULL);
     if (status != FOLIOT_STATUS_OK)
         give_up(scene->name, status);
     return world;

@@ -9,9 +9,9 @@
 static int embed(const char *file, unsigned index)
 {
     foliot_scene *scene = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     if (foliot_scene_read(file, &scene, &error) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "%s\n", error.message);
+        fprintf(stderr, "%s\n", error.text);
         return 1;
     }
     size_t length = 0;

@@ -47,7 +47,7 @@ static void history_fuzz_look(foliot_history *history)
 static void history_fuzz_go_on(foliot_history *history, const foliot_scene *scene)
 {
     foliot_world *world;
-    FOLIOT_ASSERT(foliot_world_create(scene, &world) == FOLIOT_STATUS_OK);
+    FOLIOT_ASSERT(foliot_world_create(scene, &world, NULL) == FOLIOT_STATUS_OK);
     for (int i = 0; i < 2 * HISTORY_FUZZ_TICKS; i++) {
         FOLIOT_ASSERT(foliot_world_step(world, NULL, 0, NULL) == FOLIOT_STATUS_OK);
         FOLIOT_ASSERT(foliot_history_append(history, world) == FOLIOT_STATUS_OK);

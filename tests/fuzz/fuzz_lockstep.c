@@ -89,7 +89,7 @@ static void begin(game *g)
     config.transport = g->host;
     config.fingerprint = fingerprint;
     demand(foliot_server_create(&config, g->now_ns, &g->server));
-    demand(foliot_world_create(&scene, &session.world));
+    demand(foliot_world_create(&scene, &session.world, NULL));
     demand(foliot_server_add_session(g->server, &session, g->now_ns));
     for (int i = 0; i < CLIENTS; i++)
         add_client(g, i);

@@ -38,7 +38,7 @@ static foliot_world *lua_fuzz_world(foliot_scene *scene)
     scene->players.positions = start;
     scene->players.position_count = 1;
     if (!world) {
-        foliot_status status = foliot_world_create(scene, &world);
+        foliot_status status = foliot_world_create(scene, &world, NULL);
         for (int i = 0; i < 3 && status == FOLIOT_STATUS_OK; i++)
             status = foliot_world_step(world, NULL, 0, NULL);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);

@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(text, sizeof text,
              "foliot: 1\nname: csv\ntick_hz: 60\nbodies: [{csv: '%d', mass: 2}]\n", file);
     foliot_scene *scene = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     foliot_status status =
         foliot_scene_parse(text, strlen(text), "fuzz", "/proc/self/fd", &scene, &error);
     close(file);
@@ -28,6 +28,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     FOLIOT_ASSERT(status == FOLIOT_STATUS_INVALID || status == FOLIOT_STATUS_REFUSED);
-    FOLIOT_ASSERT(strncmp(error.message, "fuzz:", 5) == 0 && error.line >= 1 && error.column >= 1);
+    FOLIOT_ASSERT(strncmp(error.text, "fuzz:", 5) == 0 && error.line >= 1 && error.column >= 1);
     return 0;
 }

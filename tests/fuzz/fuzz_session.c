@@ -179,7 +179,7 @@ static void add_session(game *g, const char *name, foliot_session_mode mode)
 {
     foliot_session_config session = {.name = name, .scene = &scene, .pace_hz = 50, .mode = mode};
     session.rules = g->rules[g->rules_count++] = add_rules();
-    demand(foliot_world_create(&scene, &session.world));
+    demand(foliot_world_create(&scene, &session.world, NULL));
     demand(foliot_server_add_session(g->server, &session, g->now_ns));
 }
 

@@ -159,7 +159,7 @@ static foliot_world *state_world(foliot__probe *probe, unsigned integrator)
 {
     foliot_world *world = NULL;
     probe->scene.integrator = (foliot_integrator)integrator;
-    state_must(foliot_world_create(&probe->scene, &world));
+    state_must(foliot_world_create(&probe->scene, &world, NULL));
     return world;
 }
 

@@ -224,7 +224,7 @@ static void begin(uint8_t kind)
         session.interest = (foliot_interest){1, 2, FOLIOT_INTEREST_KBIT_MIN};
     if (!foliot_interest_valid(&session.interest) || session.mode == FOLIOT_SESSION_LOCKSTEP)
         session.interest = (foliot_interest){0};
-    must(foliot_world_create(&scene, &session.world));
+    must(foliot_world_create(&scene, &session.world, NULL));
     must(foliot_server_add_session(net.server, &session, now_ns()));
 }
 

@@ -65,7 +65,7 @@ static char *take_text(records *r, uint32_t limit)
 static bool is_quick(const char *text, uint32_t length)
 {
     foliot_scene *scene = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     if (foliot_scene_parse(text, length, "fuzz", ".", &scene, &error) != FOLIOT_STATUS_OK)
         return true;
     bool quick = try_scene_is_small(scene);

@@ -28,7 +28,7 @@ static foliot_body_definition bodies[BODIES];
 static void save_states(true_scene *s)
 {
     foliot_world *world;
-    demand(foliot_world_create(&s->scene, &world));
+    demand(foliot_world_create(&s->scene, &world, NULL));
     for (int i = 0; i < STATES; i++) {
         // In front of it the players' sequences, all 0.
         size_t head = 4 * (size_t)s->scene.players.limit;

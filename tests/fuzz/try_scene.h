@@ -24,7 +24,7 @@ static inline bool try_scene_is_small(const foliot_scene *scene)
 static inline void try_world(const foliot_scene *scene)
 {
     foliot_world *world = NULL;
-    FOLIOT_ASSERT(foliot_world_create(scene, &world) == FOLIOT_STATUS_OK);
+    FOLIOT_ASSERT(foliot_world_create(scene, &world, NULL) == FOLIOT_STATUS_OK);
     foliot_input join = {.player = 0, .sequence = 1, .kind = FOLIOT_INPUT_JOIN};
     uint32_t joins = scene->players.limit > 0;
     for (int tick = 0; tick < 3; tick++)
@@ -36,7 +36,7 @@ static inline void try_world(const foliot_scene *scene)
 
 static inline void try_scene(const foliot_scene *scene, bool must_be_sound)
 {
-    foliot_scene_problem problem = {"", ""};
+    foliot_error problem = {.text = ""};
     foliot_status status = foliot_scene_check(scene, &problem);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || !must_be_sound);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || problem.text[0]);

@@ -47,10 +47,10 @@ static foliot_scene two_balls(void)
 static foliot_world *world_of(const foliot_scene *scene)
 {
     foliot_world *world = NULL;
-    foliot_scene_problem problem = {.path = ""};
+    foliot_error problem = {.path = ""};
     (void)!foliot_scene_check(scene, &problem);
     assert_string_equal(problem.text, "");
-    assert_int_equal(foliot_world_create(scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(scene, &world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
     return world;
 }
@@ -196,15 +196,15 @@ static void of_a_scene(void **state)
 {
     (void)state;
     foliot_scene scene = two_balls();
-    foliot_scene_problem problem = {.path = ""};
+    foliot_error problem = {.path = ""};
     foliot_world *world = NULL;
     scene.dt = -1;
-    assert_int_equal(foliot_world_create_checked(&scene, &world, &problem), FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_world_create(&scene, &world, &problem), FOLIOT_STATUS_INVALID);
     assert_string_equal(problem.path, "dt");
     assert_true(strlen(problem.text) > 0);
     scene = two_balls();
     rod.b = 7;
-    assert_int_equal(foliot_world_create_checked(&scene, &world, &problem), FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_world_create(&scene, &world, &problem), FOLIOT_STATUS_INVALID);
     assert_non_null(strstr(problem.path, "constraints[0]"));
     assert_null(world);
 }

@@ -94,7 +94,7 @@ static void open_session(host *h, foliot_session_mode mode, const foliot_simulat
         assert_int_equal(foliot_simulation_create(kind, "", 0, &h->simulation), FOLIOT_STATUS_OK);
         session.simulation = &h->simulation;
     } else {
-        assert_int_equal(foliot_world_create(&h->scene, &session.world), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_world_create(&h->scene, &session.world, NULL), FOLIOT_STATUS_OK);
         snprintf(h->file, sizeof h->file, "/tmp/failed-step-%d.foliot", (int)getpid());
         assert_int_equal(foliot_recording_open(h->file, WORLD_SIMULATION(session.world, &h->scene),
                                                NULL, &h->recording),
@@ -244,7 +244,7 @@ static void a_session_without_a_scene_is_refused(void **state)
     host h = {0};
     open_server(&h);
     foliot_session_config session = {.name = "main", .pace_hz = 60};
-    assert_int_equal(foliot_world_create(&h.scene, &session.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&h.scene, &session.world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_server_add_session(h.server, &session, h.now_ns),
                      FOLIOT_STATUS_INVALID);
     foliot_world_destroy(session.world);

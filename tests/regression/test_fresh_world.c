@@ -26,7 +26,7 @@ static void make_fresh(pair *p)
 {
     size_t length = 0;
     foliot_world_destroy(p->fresh);
-    assert_int_equal(foliot_world_create(p->scene, &p->fresh), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(p->scene, &p->fresh, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_capture(p->first, NULL, 0, &length), FOLIOT_STATUS_OK);
     uint8_t *bytes = malloc(length);
     assert_non_null(bytes);
@@ -59,13 +59,13 @@ static uint32_t draw_inputs(pair *p, foliot__rng *rng, foliot_input inputs[16])
 
 static void go_on_alike(const char *file, uint64_t seed)
 {
-    foliot_scene_error error;
+    foliot_error error;
     pair p = {0};
     foliot__rng rng = foliot__rng_seeded(seed);
     if (foliot_scene_read(file, &p.scene, &error) != FOLIOT_STATUS_OK)
-        fail_msg("%s", error.message);
+        fail_msg("%s", error.text);
     check_le(p.scene->players.limit, 16);
-    assert_int_equal(foliot_world_create(p.scene, &p.first), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(p.scene, &p.first, NULL), FOLIOT_STATUS_OK);
     for (int tick = 0; tick < TICKS; tick++) {
         foliot_input inputs[16];
         uint32_t count = draw_inputs(&p, &rng, inputs);

@@ -123,7 +123,7 @@ static foliot_server *serve(fake_server *s, const fake_scene *m, bool lockstep)
     config.transport = s->host;
     config.fingerprint = (foliot_digest){1, 2};
     assert_int_equal(foliot_server_create(&config, s->now_ns, &server), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&m->scene, &session.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&m->scene, &session.world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_server_add_session(server, &session, s->now_ns), FOLIOT_STATUS_OK);
     return server;
 }
@@ -241,7 +241,7 @@ static void what_a_divergence_lends_does_not_outlast_the_next_question(void **st
     foliot__message m = fake_server_welcome((uint32_t)scene->length, 4, true),
                     part = {.kind = FOLIOT__KEYFRAME_PART}, ticks = {.kind = FOLIOT__TICKS_PART};
     memset(saved, 0, sizeof saved);
-    assert_int_equal(foliot_world_create(&scene->scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&scene->scene, &world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_capture(world, saved + head, sizeof saved - head, &length),
                      FOLIOT_STATUS_OK);
     length += head;

@@ -53,7 +53,7 @@ static uint8_t *captured(const foliot_world *world, size_t *length)
 static foliot_world *new_world(const recording_fixture *fixture)
 {
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(&fixture->scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&fixture->scene, &world, NULL), FOLIOT_STATUS_OK);
     return world;
 }
 
@@ -105,7 +105,7 @@ static void long_runs_can_be_gone_on_with(void **state)
     free(bytes);
     foliot_world_destroy(world);
     fixture.scene.dt = 0x1p40;
-    foliot_scene_problem problem;
+    foliot_error problem;
     assert_int_not_equal(foliot_scene_check(&fixture.scene, &problem), FOLIOT_STATUS_OK);
     recording_fixture_free(&fixture);
 }
@@ -120,7 +120,7 @@ static void extremes_anywhere(void **state)
     print_message("SEED=%llu\n", (unsigned long long)seed);
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         recording_fixture fixture;
-        foliot_scene_problem problem;
+        foliot_error problem;
         if (!foliot_integrator_get_info((foliot_integrator)id))
             continue;
         fixture_of(&fixture, (foliot_integrator)id);

@@ -80,7 +80,7 @@ static fixture *open_fixture(void)
     config.fingerprint = fingerprint;
     config.players_per_address_max = HONEST;
     assert_int_equal(foliot_server_create(&config, clock_now_ns(), &i->server), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&i->scene, &session.world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_server_add_session(i->server, &session, clock_now_ns()),
                      FOLIOT_STATUS_OK);
     return i;

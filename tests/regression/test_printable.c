@@ -135,12 +135,12 @@ static void what_errors_quote(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char name[16], text[128];
         foliot_scene *scene = NULL;
-        foliot_scene_error error;
+        foliot_error error;
         around(bad[i].first, name);
         snprintf(text, sizeof text, "foliot: 1\n\"gravi%sty\": 3\n", name);
         assert_int_not_equal(foliot_scene_parse(text, strlen(text), name, NULL, &scene, &error),
                              FOLIOT_STATUS_OK);
-        assert_false(shows(error.message));
+        assert_false(shows(error.text));
         assert_false(shows(error.file));
     }
 }

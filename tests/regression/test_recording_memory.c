@@ -53,7 +53,7 @@ static void record(const foliot_scene *scene, const foliot_world_config *capacit
     foliot_recording_config config = recording_fixture_config(5, 10);
     config.threaded = false;
     const foliot_world_config needed = foliot_world_config_default(scene);
-    demand(foliot_world_create(scene, &world));
+    demand(foliot_world_create(scene, &world, NULL));
     if (capacities)
         claim_room(world, capacities);
     demand(foliot_recording_open(FILE_NAME, WORLD_SIMULATION(world, scene), &config, &recording));

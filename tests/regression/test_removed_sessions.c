@@ -28,7 +28,7 @@ static void open_host(host *h)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_server_config config = foliot_server_config_default();
-    foliot_scene_error error;
+    foliot_error error;
     *h = (host){.now_ns = 1000000000u};
     assert_int_equal(foliot_scene_read("scenes/pendulum.yaml", &h->scene, &error),
                      FOLIOT_STATUS_OK);
@@ -54,7 +54,7 @@ static void add(host *h, const char *name)
     foliot_session_config session = foliot_session_config_default();
     session.name = name;
     session.scene = h->scene;
-    assert_int_equal(foliot_world_create(h->scene, &session.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(h->scene, &session.world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_server_add_session(h->server, &session, h->now_ns), FOLIOT_STATUS_OK);
 }
 

@@ -48,8 +48,8 @@ static void open_place(place *p, foliot_integrator integrator)
     p->scene.body_count = 2;
     p->scene.forces = &p->spring;
     p->scene.force_count = 1;
-    assert_int_equal(foliot_world_create(&p->scene, &p->world), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&p->scene, &p->other), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&p->scene, &p->world, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&p->scene, &p->other, NULL), FOLIOT_STATUS_OK);
     for (int i = 0; i < STEPS; i++)
         assert_int_equal(foliot_world_step(p->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
     capture(p, p->world);

@@ -52,7 +52,7 @@ static void open_server(host *h, foliot_session_mode mode, uint64_t now_ns)
     h->scene.commands_max = 1000;
     foliot_session_config session = {
         .name = "main", .scene = &h->scene, .mode = mode, .pace_hz = 200};
-    assert_int_equal(foliot_world_create(&h->scene, &session.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&h->scene, &session.world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_server_add_session(h->server, &session, now_ns), FOLIOT_STATUS_OK);
 }
 

@@ -82,7 +82,7 @@ static fixture *open_fixture(bool records, bool lockstep)
     i->now_ns = 1000000000;
     make_scene(i);
     assert_int_equal(foliot_hub_create(&i->hub), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&i->scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&i->scene, &world, NULL), FOLIOT_STATUS_OK);
     snprintf(i->file, sizeof i->file, "/tmp/foliot-tokens-%d.foliot", (int)getpid());
     snprintf(i->copy, sizeof i->copy, "/tmp/foliot-tokens-%d-copy.foliot", (int)getpid());
     if (records) {
@@ -453,7 +453,7 @@ static void connections_are_kept_for_who_may_come_back(void **state)
                      FOLIOT_STATUS_OK);
     config.transport = i->host;
     assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&i->scene, &session.world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_STATUS_OK);
     raw_client *away = join(i, none);
     join(i, none);

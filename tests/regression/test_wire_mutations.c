@@ -431,7 +431,7 @@ static void make_scene(rig *r)
 static void add_session(rig *r, const char *name, foliot_session_mode mode)
 {
     foliot_session_config session = {.name = name, .scene = &r->scene, .pace_hz = 60, .mode = mode};
-    assert_int_equal(foliot_world_create(&r->scene, &session.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&r->scene, &session.world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_server_add_session(r->server, &session, r->now_ns), FOLIOT_STATUS_OK);
 }
 

@@ -68,7 +68,7 @@ static foliot_status save(void *user, void *bytes, size_t capacity, size_t *leng
 
 static void begin(host *h, forgery how)
 {
-    foliot_scene_error error;
+    foliot_error error;
     char problem[400] = "";
     foliot_lua_limits limits = foliot_lua_limits_default();
     limits.time_us = 0;
@@ -76,7 +76,7 @@ static void begin(host *h, forgery how)
     snprintf(h->file, sizeof h->file, "/tmp/foliot-forged-XXXXXX");
     close(mkstemp(h->file));
     if (foliot_scene_read("games/siege/siege.yaml", &h->scene, &error) != FOLIOT_STATUS_OK)
-        fail_msg("%s", error.message);
+        fail_msg("%s", error.text);
     foliot_status status =
         foliot_rules_create_lua(h->scene->script_text, h->scene->script_bytes, "siege.lua", &limits,
                                 h->scene, &h->rules, problem, sizeof problem);
@@ -84,7 +84,7 @@ static void begin(host *h, forgery how)
         skip();
     if (status != FOLIOT_STATUS_OK)
         fail_msg("%s", problem);
-    assert_int_equal(foliot_world_create(h->scene, &h->world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(h->scene, &h->world, NULL), FOLIOT_STATUS_OK);
 }
 
 // Something to change in that tick: the rules give nothing there by themselves.

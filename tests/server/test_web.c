@@ -579,7 +579,7 @@ static void the_client_library_plays_through_a_socket(void **state)
     scene.players.control = FOLIOT_CONTROL_THRUST;
     scene.players.force = 5;
     foliot_world *world;
-    demand(foliot_world_create(&scene, &world));
+    demand(foliot_world_create(&scene, &world, NULL));
     foliot_server_config config = foliot_server_config_default();
     config.transport = m.site.transport;
     config.players_per_address_max = FOLIOT_PLAYERS_MAX;

@@ -207,7 +207,7 @@ static void open_server(duel *d, foliot_world *world, foliot_session_mode mode)
 static duel *begin(bool lua, foliot_session_mode mode, const char *file)
 {
     static duel made;
-    foliot_scene_error error;
+    foliot_error error;
     foliot_world *world;
     duel *d = &made;
     *d = (duel){.now_ns = 1000000000u, .rng = foliot__rng_seeded(5), .file = file};
@@ -215,14 +215,14 @@ static duel *begin(bool lua, foliot_session_mode mode, const char *file)
     assert_non_null(d->shots);
     probed = d;
     if (foliot_scene_read("games/duel/duel.yaml", &d->scene, &error) != FOLIOT_STATUS_OK)
-        fail_msg("%s", error.message);
+        fail_msg("%s", error.text);
     if (!make_rules(d, lua)) {
         foliot_scene_destroy(d->scene);
         free(d->shots);
         return NULL;
     }
     demand(foliot_hub_create(&d->hub));
-    demand(foliot_world_create(d->scene, &world));
+    demand(foliot_world_create(d->scene, &world, NULL));
     if (file) {
         foliot_recording_config config = recording_config(d);
         demand(

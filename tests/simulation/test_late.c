@@ -35,7 +35,7 @@ static uint32_t late_events(uint32_t updates_hz, double *ms)
     foliot_server_config config = foliot_server_config_default();
     config.transport = transport;
     assert_int_equal(foliot_server_create(&config, 0, &server), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&scene, &world, NULL), FOLIOT_STATUS_OK);
     foliot_session_config session = foliot_session_config_default();
     session.scene = &scene;
     session.world = world;

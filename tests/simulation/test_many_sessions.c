@@ -72,7 +72,7 @@ static foliot_status add_as(host *h, uint32_t number, foliot_session_mode mode,
     char name[FOLIOT_NAME_BYTES];
     foliot_session_config session = foliot_session_config_default();
     snprintf(name, sizeof name, "s%u", number);
-    assert_int_equal(foliot_world_create(&h->scene, world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&h->scene, world, NULL), FOLIOT_STATUS_OK);
     session.name = name;
     session.scene = &h->scene;
     session.world = *world;
@@ -140,7 +140,7 @@ static void sessions_step_as_if_alone(void **state)
     assert_int_equal(foliot_client_get_state(player), FOLIOT_CLIENT_PLAYING);
     assert_int_equal(foliot_client_get_state(spectator), FOLIOT_CLIENT_PLAYING);
     assert_int_equal(foliot_server_get_presence(h.server).players, 1);
-    assert_int_equal(foliot_world_create(&h.scene, &alone), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&h.scene, &alone, NULL), FOLIOT_STATUS_OK);
     uint64_t due = (h.now_ns - h.begun_ns) * HZ / 1000000000u, ticks = 0;
     for (uint32_t i = 0; i < SESSIONS; i++) {
         uint64_t tick = foliot_world_get_tick(worlds[i]);

@@ -557,10 +557,10 @@ static void each_sound_is_heard_once(void **state)
                                "radius: 0.4}, restitution: 1, positions: [[0, 0, 0], [2, -2, 0]]}\n"
                                "  controls: {kind: thrust, force: 20}\n";
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     if (foliot_scene_parse(text, sizeof text - 1, "balls", NULL, &scene, &error) !=
         FOLIOT_STATUS_OK)
-        fail_msg("%s", error.message);
+        fail_msg("%s", error.text);
     arena *a = arena_create(&(arena_options){.scene = scene});
     forecast f = {.confirmed = 0};
     foliot_client_event e;

@@ -57,7 +57,7 @@ static host *host_create(uint32_t events, uint32_t events_max)
     foliot_server_config config = foliot_server_config_default();
     config.transport = h->transport;
     assert_int_equal(foliot_server_create(&config, 0, &h->server), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&h->scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&h->scene, &world, NULL), FOLIOT_STATUS_OK);
     foliot_session_config session = foliot_session_config_default();
     session.scene = &h->scene;
     session.world = world;

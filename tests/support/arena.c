@@ -94,7 +94,7 @@ static void open_session(arena *a, const arena_options *options)
         session.simulation = &a->simulation;
         session.player_limit = a->scene.players.limit;
     } else {
-        demand(foliot_world_create(&a->scene, &session.world));
+        demand(foliot_world_create(&a->scene, &session.world, NULL));
         begin_at(session.world, options->first_tick);
     }
     if (options->record) {

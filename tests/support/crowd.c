@@ -19,13 +19,13 @@ static foliot_world *world_of(foliot_scene *scene, foliot_body_definition *bodie
     scene->dt = 1.0 / 60;
     scene->bodies = bodies;
     scene->body_count = count;
-    foliot_scene_problem problem;
+    foliot_error problem;
     foliot_world *world = NULL;
     if (foliot_scene_check(scene, &problem) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "crowd: %s: %s\n", problem.path, problem.text);
+        fprintf(stderr, "crowd: %s\n", problem.text);
         exit(1);
     }
-    if (foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
+    if (foliot_world_create(scene, &world, NULL) != FOLIOT_STATUS_OK)
         exit(1);
     free(bodies);
     return world;

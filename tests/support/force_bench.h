@@ -84,10 +84,10 @@ static inline foliot_force_definition *add_spring(bench *b, uint32_t from, uint3
 
 static inline void make(bench *b)
 {
-    foliot_scene_problem problem;
+    foliot_error problem;
     if (foliot_scene_check(&b->scene, &problem) != FOLIOT_STATUS_OK)
-        fail_msg("%s: %s", problem.path, problem.text);
-    assert_int_equal(foliot_world_create(&b->scene, &b->world), FOLIOT_STATUS_OK);
+        fail_msg("%s", problem.text);
+    assert_int_equal(foliot_world_create(&b->scene, &b->world, NULL), FOLIOT_STATUS_OK);
     b->step = (foliot__step){.world = b->world,
                              .host = &b->host,
                              .dt = b->scene.dt,

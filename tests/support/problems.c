@@ -195,11 +195,11 @@ bool problem_admitted(problem *p)
 
 foliot_world *problem_world(problem *p)
 {
-    foliot_scene_problem wrong = {"", ""};
+    foliot_error wrong = {.text = ""};
     if (foliot_scene_check(&p->scene, &wrong) != FOLIOT_STATUS_OK)
-        fail_msg("%s: %s", wrong.path, wrong.text);
+        fail_msg("%s", wrong.text);
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(&p->scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&p->scene, &world, NULL), FOLIOT_STATUS_OK);
     return world;
 }
 

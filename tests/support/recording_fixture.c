@@ -129,7 +129,7 @@ void recording_fixture_free(recording_fixture *fixture)
 foliot_world *recording_fixture_world(const recording_fixture *fixture)
 {
     foliot_world *world = NULL;
-    foliot_status status = foliot_world_create(&fixture->scene, &world);
+    foliot_status status = foliot_world_create(&fixture->scene, &world, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     return world;
 }

@@ -158,13 +158,13 @@ foliot_world *builder_create_world(scene_builder *y)
 {
     y->scene.bodies = y->bodies;
     y->scene.constraints = y->constraints;
-    foliot_scene_problem problem = {.path = ""};
+    foliot_error problem = {.path = ""};
     foliot_world *world = NULL;
     if (foliot_scene_check(&y->scene, &problem) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "scene_builder: %s: %s\n", problem.path, problem.text);
+        fprintf(stderr, "scene_builder: %s\n", problem.text);
         abort();
     }
-    if (foliot_world_create(&y->scene, &world) != FOLIOT_STATUS_OK)
+    if (foliot_world_create(&y->scene, &world, NULL) != FOLIOT_STATUS_OK)
         abort();
     return world;
 }

@@ -18,14 +18,14 @@ foliot__lockstep_limits seed_limits = FOLIOT__LOCKSTEP_LIMITS;
 
 bool seed_resources_open(seed_resources *resources, const char *root)
 {
-    foliot_scene_error error;
+    foliot_error error;
     memset(resources, 0, sizeof *resources);
     FOLIOT_ASSERT(seed_scene_count <= sizeof resources->scenes / sizeof resources->scenes[0]);
     for (uint32_t i = 0; i < seed_scene_count; i++) {
         char file[512];
         snprintf(file, sizeof file, "%s/%s.yaml", root, seed_scenes[i].file);
         if (foliot_scene_read(file, &resources->scenes[i], &error) != FOLIOT_STATUS_OK) {
-            fprintf(stderr, "%s\n", error.message);
+            fprintf(stderr, "%s\n", error.text);
             seed_resources_close(resources);
             return false;
         }

@@ -387,7 +387,7 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
     free(h->snapshot.bodies);
     h->snapshot.bodies = calloc(h->snapshot.capacity, sizeof *h->snapshot.bodies);
     FOLIOT_ASSERT(h->snapshot.bodies &&
-                  foliot_world_create(&h->scene, &h->world) == FOLIOT_STATUS_OK);
+                  foliot_world_create(&h->scene, &h->world, NULL) == FOLIOT_STATUS_OK);
     foliot_recording_sink sink = {
         .write = recorded_write, .truncate = recorded_truncate, .user = &h->written};
     foliot_recording_config config = recording_config(run, h);

@@ -156,7 +156,7 @@ static simulation *create(options o)
     if (o.game)
         make_game(s, o.rules);
     demand(foliot_hub_create(&s->hub));
-    demand(foliot_world_create(&s->scene, &world));
+    demand(foliot_world_create(&s->scene, &world, NULL));
     if (o.file) {
         s->file = o.file;
         s->rules_kind = o.rules;
@@ -175,7 +175,7 @@ void simulation_follow(simulation *s)
     foliot_session_config session = {
         .name = "main", .scene = &s->scene, .pace_hz = 60, .follows_next = true};
     demand(foliot_rules_create(&game_rules_kind, &s->scene, &s->rules, problem, sizeof problem));
-    demand(foliot_world_create(&s->scene, &session.world));
+    demand(foliot_world_create(&s->scene, &session.world, NULL));
     session.rules = s->rules;
     demand(foliot_server_add_session(s->server, &session, s->now_ns));
     foliot_rules_destroy(former);

@@ -34,12 +34,12 @@ bool worlds_run(const char *scene_file, uint32_t ticks, uint32_t baseline,
                 void (*seen)(void *user, const worlds_pair *pair), void *user)
 {
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     foliot_world *world;
     foliot_input inputs[PLAYERS];
     FOLIOT_ASSERT(baseline < KEPT);
     if (foliot_scene_read(scene_file, &scene, &error) != FOLIOT_STATUS_OK ||
-        foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
+        foliot_world_create(scene, &world, NULL) != FOLIOT_STATUS_OK)
         return false;
     foliot_snapshot_format format = foliot_snapshot_format_default(scene);
     foliot_snapshot kept[KEPT] = {{0}};

@@ -46,12 +46,12 @@ static inline void begin(const char *integrator, double dt, int substeps, double
 static inline joint_world make(void)
 {
     joint_world y;
-    foliot_scene_error error;
+    foliot_error error;
     foliot_status status = foliot_scene_parse(text, strlen(text), "joints", ".", &y.scene, &error);
     if (status != FOLIOT_STATUS_OK)
-        print_error("%s\n", error.message);
+        print_error("%s\n", error.text);
     assert_int_equal(status, FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(y.scene, &y.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(y.scene, &y.world, NULL), FOLIOT_STATUS_OK);
     return y;
 }
 
@@ -130,9 +130,9 @@ static inline double angle_y(const joint_world *y, const char *name)
 static inline joint_world open_joint_world(const char *path)
 {
     joint_world y;
-    foliot_scene_error error;
+    foliot_error error;
     assert_int_equal(foliot_scene_read(path, &y.scene, &error), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(y.scene, &y.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(y.scene, &y.world, NULL), FOLIOT_STATUS_OK);
     return y;
 }
 

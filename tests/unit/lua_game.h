@@ -76,11 +76,11 @@ static foliot_status game_load(lua_game *g, const char *script)
 static inline void game_start(lua_game *g, const char *script)
 {
     game_make_scene(g);
-    foliot_scene_problem problem;
+    foliot_error problem;
     foliot_status status = foliot_scene_check(&g->scene, &problem);
     if (status != FOLIOT_STATUS_OK)
-        fail_msg("%s: %s", problem.path, problem.text);
-    assert_int_equal(foliot_world_create(&g->scene, &g->world), FOLIOT_STATUS_OK);
+        fail_msg("%s", problem.text);
+    assert_int_equal(foliot_world_create(&g->scene, &g->world, NULL), FOLIOT_STATUS_OK);
     if (game_load(g, script) != FOLIOT_STATUS_OK)
         fail_msg("%s", g->problem);
 }

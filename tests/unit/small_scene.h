@@ -62,7 +62,7 @@ static inline foliot_force_definition *small_spring(small_scene *s, uint32_t a, 
 static inline foliot_world *small_world(small_scene *s)
 {
     foliot_world *world = NULL;
-    foliot_scene_problem problem = {"", ""};
+    foliot_error problem = {.text = ""};
     s->scene.bodies = s->body;
     s->scene.forces = s->force;
     if (s->scene.players.limit) {
@@ -70,8 +70,8 @@ static inline foliot_world *small_world(small_scene *s)
         s->scene.players.position_count = 1;
     }
     if (foliot_scene_check(&s->scene, &problem) != FOLIOT_STATUS_OK)
-        fail_msg("%s: %s", problem.path, problem.text);
-    assert_int_equal(foliot_world_create(&s->scene, &world), FOLIOT_STATUS_OK);
+        fail_msg("%s", problem.text);
+    assert_int_equal(foliot_world_create(&s->scene, &world, NULL), FOLIOT_STATUS_OK);
     return world;
 }
 

@@ -34,7 +34,7 @@ static void open_fixture(fixture *y)
         memcpy(y->small.body[i].angular_velocity, spins[i], sizeof spins[i]);
     }
     y->small.scene.bodies = y->small.body;
-    assert_int_equal(foliot_world_create(&y->small.scene, &y->world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&y->small.scene, &y->world, NULL), FOLIOT_STATUS_OK);
     foliot_snapshot_format format = foliot_snapshot_format_default(&y->small.scene);
     assert_int_equal(foliot__buffer_init(&y->buffer, &format, DT, 0), FOLIOT_STATUS_OK);
 }

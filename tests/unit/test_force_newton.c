@@ -44,7 +44,7 @@ static foliot_world *world_of(problem p)
             body[i].position[c] = p.extent * (2 * foliot__rng_unit(&rng) - 1);
     }
     foliot_world *world;
-    assert_int_equal(foliot_world_create(&scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&scene, &world, NULL), FOLIOT_STATUS_OK);
     return world;
 }
 
@@ -238,7 +238,7 @@ static void capacity_changes_no_bits(void **state)
     scene.bodies_max = 1000;
     scene.forces = &force;
     scene.force_count = 1;
-    assert_int_equal(foliot_world_create(&scene, &large), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&scene, &large, NULL), FOLIOT_STATUS_OK);
     accelerate(large, &host);
     assert_memory_equal(was[0], acceleration[0], sizeof(double) * p.count);
     foliot_world_destroy(world);

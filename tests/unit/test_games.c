@@ -30,12 +30,12 @@ typedef struct game {
 
 static void begin(game *g, const char *file)
 {
-    foliot_scene_error error;
+    foliot_error error;
     char problem[400] = "";
     *g = (game){0};
     if (foliot_scene_read(file, &g->scene, &error) != FOLIOT_STATUS_OK)
-        fail_msg("%s", error.message);
-    assert_int_equal(foliot_world_create(g->scene, &g->world), FOLIOT_STATUS_OK);
+        fail_msg("%s", error.text);
+    assert_int_equal(foliot_world_create(g->scene, &g->world, NULL), FOLIOT_STATUS_OK);
     foliot_lua_limits limits = foliot_lua_limits_default();
     limits.time_us = 0; // a sanitizer is slow
     foliot_status status = foliot_rules_create_lua(g->scene->script_text, g->scene->script_bytes,

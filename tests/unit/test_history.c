@@ -54,7 +54,7 @@ static uint64_t seed_of(void)
 static past begin(uint32_t ticks)
 {
     past p = {.scene = text_scene(SCENE), .rng = foliot__rng_seeded(seed_of())};
-    assert_int_equal(foliot_world_create(p.scene, &p.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(p.scene, &p.world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_history_create(p.scene, ticks, &p.history), FOLIOT_STATUS_OK);
     p.step = foliot_snapshot_format_default(p.scene).position_step;
     return p;
@@ -496,7 +496,7 @@ static void positions_are_rounded_as_in_snapshots(void **state)
         memcpy(bodies, scene->bodies, sizeof bodies);
         bodies[4].position[1] = -far;
         scene->bodies = bodies;
-        assert_int_equal(foliot_world_create(scene, &world), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_world_create(scene, &world, NULL), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_history_create(scene, 2, &history), FOLIOT_STATUS_OK);
         step_ticks(world, 1);
         assert_int_equal(foliot_history_append(history, world), FOLIOT_STATUS_OK);

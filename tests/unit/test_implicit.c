@@ -191,7 +191,7 @@ static foliot_world *cloth(foliot_integrator integrator, foliot_body_definition 
             }
         }
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(&scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&scene, &world, NULL), FOLIOT_STATUS_OK);
     return world;
 }
 

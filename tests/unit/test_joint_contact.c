@@ -172,7 +172,7 @@ static void ragdolls_have_one_future(void **state)
     static uint8_t bytes[1 << 20];
     size_t length = 0;
     foliot_host host = {.run = backwards};
-    assert_int_equal(foliot_world_create(y.scene, &other.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(y.scene, &other.world, NULL), FOLIOT_STATUS_OK);
     for (int t = 0; t < 150; t++) {
         if (t % 7 == 3) {
             assert_int_equal(foliot_world_capture(y.world, bytes, sizeof bytes, &length),

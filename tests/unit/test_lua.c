@@ -180,7 +180,7 @@ static void joints_are_made_and_broken(void **state)
     lua_game g;
     game_make_scene(&g);
     g.scene.joints_max = 4;
-    assert_int_equal(foliot_world_create(&g.scene, &g.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&g.scene, &g.world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(
         game_load(&g,
                   "function on_joint(joint, ticket) state.joint, state.ticket = joint, ticket end\n"

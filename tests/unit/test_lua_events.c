@@ -126,7 +126,7 @@ static void sensors_are_told(void **state)
     g.y.bodies[2].is_sensor = true; // "second": the shell falls through it
     g.y.bodies[2].is_static = true;
     g.y.bodies[2].position[2] = 3;
-    assert_int_equal(foliot_world_create(&g.scene, &g.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&g.scene, &g.world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(
         game_load(
             &g,
@@ -275,7 +275,7 @@ static void many_described_contacts_stop_no_game(void **state)
     g.scene.name = "field";
     g.scene.gravity[2] = -10;
     g.scene.commands_max = 100;
-    assert_int_equal(foliot_world_create(&g.scene, &g.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&g.scene, &g.world, NULL), FOLIOT_STATUS_OK);
     if (game_load(&g, "state.n = 0\n"
                       "function on_touch(a, b, about) state.n = state.n + about.points end\n"
                       "function on_tick() set_var('n', state.n) end\n") != FOLIOT_STATUS_OK)

@@ -181,7 +181,7 @@ static void run_in_tick(const hostile_script *s, double *worst)
     lua_game g;
     snprintf(script, sizeof script, "%s\nfunction on_tick()\n%s\nend\n", s->prepare, s->body);
     game_make_scene(&g);
-    assert_int_equal(foliot_world_create(&g.scene, &g.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&g.scene, &g.world, NULL), FOLIOT_STATUS_OK);
     foliot_lua_limits limits = foliot_lua_limits_default();
     double start = 1e3 * clock_thread_s();
     foliot_status status = foliot_rules_create_lua(script, strlen(script), "game.lua", &limits,
@@ -308,7 +308,7 @@ static void run_for_long(const long_script *s, double *worst)
 {
     lua_game g;
     game_make_scene(&g);
-    assert_int_equal(foliot_world_create(&g.scene, &g.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&g.scene, &g.world, NULL), FOLIOT_STATUS_OK);
     foliot_lua_limits limits = foliot_lua_limits_default();
     double slowest = 0;
     unsigned drops = 0;

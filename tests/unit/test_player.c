@@ -162,7 +162,7 @@ static void a_restored_player_grips_on(void **state)
 
 static void refused(scene_builder *y, const char *path, foliot_status status)
 {
-    foliot_scene_problem problem = {.path = ""};
+    foliot_error problem = {.path = ""};
     y->scene.bodies = y->bodies;
     assert_int_equal(foliot_scene_check(&y->scene, &problem), status);
     assert_string_equal(problem.path, path);

@@ -22,11 +22,11 @@ static foliot_scene *scene_named(const char *name)
 {
     char file[128];
     foliot_scene *scene = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     snprintf(file, sizeof file, "scenes/%s.yaml", name);
     int status = foliot_scene_read(file, &scene, &error);
     if (status != FOLIOT_STATUS_OK)
-        print_error("%s\n", error.message);
+        print_error("%s\n", error.text);
     assert_int_equal(status, FOLIOT_STATUS_OK);
     return scene;
 }
@@ -52,7 +52,7 @@ static outcome run(const foliot_scene *scene, unsigned ticks, uint32_t players, 
     foliot_world *world;
     foliot_input inputs[64];
     outcome o = {0};
-    assert_int_equal(foliot_world_create(scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(scene, &world, NULL), FOLIOT_STATUS_OK);
     o.energy_start = energy_of(world);
     check_le(players, 64);
     for (unsigned tick = 0; tick < ticks; tick++) {
@@ -136,7 +136,7 @@ static void platforms_take_along_what_lies_on_them(void **state)
                    {"crate.1.1", 2, 0.55, 5.55},  {"rider", 2, 0.5, 5.5}};
     foliot_scene *scene = scene_named("platforms");
     foliot_world *world;
-    assert_int_equal(foliot_world_create(scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(scene, &world, NULL), FOLIOT_STATUS_OK);
     uint32_t entered = 0;
     for (int t = 0; t < 1200; t++) {
         assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
@@ -222,7 +222,7 @@ static foliot_world *world_named(const char *name, foliot_scene **scene)
 {
     foliot_world *world;
     *scene = scene_named(name);
-    assert_int_equal(foliot_world_create(*scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(*scene, &world, NULL), FOLIOT_STATUS_OK);
     return world;
 }
 

@@ -137,7 +137,7 @@ static int begin(void **state)
     s->scene = make_scene();
     snprintf(s->file, sizeof s->file, "/tmp/foliot-rules-XXXXXX");
     close(mkstemp(s->file));
-    return foliot_world_create(s->scene, &s->world) == FOLIOT_STATUS_OK ? 0 : -1;
+    return foliot_world_create(s->scene, &s->world, NULL) == FOLIOT_STATUS_OK ? 0 : -1;
 }
 
 static int end(void **state)
@@ -318,7 +318,7 @@ static void rules_go_on_after_a_crash(void **state)
         play_tick();
     uint64_t seen = s->counting.seen;
     foliot_world_destroy(s->world);
-    assert_int_equal(foliot_world_create(s->scene, &s->world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(s->scene, &s->world, NULL), FOLIOT_STATUS_OK);
     s->counting = (counting){0};
     open_recording();
     while (foliot_world_get_tick(s->world) < 150)
@@ -370,7 +370,7 @@ static foliot_status resume_forged(uint64_t forged, bool stopped, char *problem,
 {
     s->recording = NULL;
     foliot_world_destroy(s->world);
-    assert_int_equal(foliot_world_create(s->scene, &s->world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(s->scene, &s->world, NULL), FOLIOT_STATUS_OK);
     s->counting = (counting){.forged = forged, .stopped = stopped};
     open_recording();
     while (foliot_world_get_tick(s->world) < 150)

@@ -150,7 +150,7 @@ static void make_case(void)
     scene.bodies = &body;
     scene.body_count = 1;
     scene.commands_max = 1;
-    demand(foliot_world_create(&scene, &world));
+    demand(foliot_world_create(&scene, &world, NULL));
     demand(foliot_world_capture(world, one.before, sizeof one.before, &one.found.before_bytes));
     const foliot_tick_inputs in = {.commands = &one.command, .command_count = 1};
     demand(foliot_world_step_tick(world, &in, NULL));

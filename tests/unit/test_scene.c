@@ -197,11 +197,13 @@ static const struct {
 
 static void expect_problem(const fixture *f, const char *path)
 {
-    foliot_scene_problem problem = {"", ""};
+    foliot_error problem = {.text = ""};
     foliot_status status = foliot_scene_check(&f->scene, &problem);
     assert_true(status == FOLIOT_STATUS_INVALID || status == FOLIOT_STATUS_REFUSED);
     assert_string_equal(problem.path, path);
-    check_gt(strlen(problem.text), 5);
+    assert_int_equal(problem.status, status);
+    assert_memory_equal(problem.text, path, strlen(path));
+    check_gt(strlen(problem.text), strlen(path) + 5);
     assert_int_equal(foliot_scene_check(&f->scene, NULL), status);
 }
 
@@ -209,11 +211,11 @@ static void a_scene_with_everything_is_sound(void **state)
 {
     (void)state;
     fixture f;
-    foliot_scene_problem problem = {"", ""};
+    foliot_error problem = {.text = ""};
     make(&f);
     int status = foliot_scene_check(&f.scene, &problem);
     if (status != FOLIOT_STATUS_OK)
-        print_error("%s: %s\n", problem.path, problem.text);
+        print_error("%s\n", problem.text);
     assert_int_equal(status, FOLIOT_STATUS_OK);
 }
 
@@ -326,14 +328,15 @@ static void refusals_name_the_integrators_that_fit(void **state)
 {
     (void)state;
     fixture f;
-    foliot_scene_problem problem;
+    foliot_error problem;
     make(&f);
     f.scene.integrator = FOLIOT_INTEGRATOR_PEFRL4;
     assert_int_equal(foliot_scene_check(&f.scene, &problem), FOLIOT_STATUS_REFUSED);
     assert_string_equal(problem.path, "integrator");
     // Contacts, a distance constraint and a rod together.
-    assert_string_equal(problem.text, "pefrl4 does not admit contacts; these fit the scene: "
-                                      "semi-implicit-euler, velocity-verlet, leapfrog");
+    assert_string_equal(problem.text,
+                        "integrator: pefrl4 does not admit contacts; these fit the scene: "
+                        "semi-implicit-euler, velocity-verlet, leapfrog");
 }
 
 // Whatever the check says of an integrator agrees with the registry's row.

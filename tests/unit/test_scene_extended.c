@@ -14,10 +14,10 @@
 static foliot_scene *parsed(const char *text)
 {
     foliot_scene *scene = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     int status = foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error);
     if (status != FOLIOT_STATUS_OK)
-        print_error("%s\n", error.message);
+        print_error("%s\n", error.text);
     assert_int_equal(status, FOLIOT_STATUS_OK);
     return scene;
 }
@@ -109,7 +109,7 @@ static void how_far_rules_look_back_is_kept(void **state)
     assert_int_equal(foliot_scene_decode(longer, lengths[0], &back), FOLIOT_STATUS_OK);
     assert_int_equal(back->history_ticks, 250);
     back->history_ticks = 251;
-    foliot_scene_problem problem;
+    foliot_error problem;
     assert_int_equal(foliot_scene_check(back, &problem), FOLIOT_STATUS_INVALID);
     assert_string_equal(problem.path, "script.history");
     free(longer);
@@ -173,7 +173,7 @@ static void the_number_of_prototypes_is_checked(void **state)
 
 static void expect_problem(const foliot_scene *scene, const char *path)
 {
-    foliot_scene_problem problem;
+    foliot_error problem;
     check_ne(foliot_scene_check(scene, &problem), FOLIOT_STATUS_OK);
     assert_string_equal(problem.path, path);
 }

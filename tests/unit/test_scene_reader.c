@@ -19,10 +19,10 @@
 static foliot_scene *parsed(const char *text)
 {
     foliot_scene *scene = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     int status = foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error);
     if (status != FOLIOT_STATUS_OK)
-        print_error("%s\n", error.message);
+        print_error("%s\n", error.text);
     assert_int_equal(status, FOLIOT_STATUS_OK);
     return scene;
 }
@@ -30,11 +30,11 @@ static foliot_scene *parsed(const char *text)
 static void expect_error(const char *text, const char *message)
 {
     foliot_scene *scene = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     check_ne(foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error),
              FOLIOT_STATUS_OK);
     assert_null(scene);
-    assert_string_equal(error.message, message);
+    assert_string_equal(error.text, message);
 }
 
 #define HEAD "foliot: 1\nname: t\ntick_hz: 60\n"
@@ -311,10 +311,10 @@ static void sleep_is_true_or_false(void **state)
         char text[128];
         snprintf(text, sizeof text, HEAD "sleep: %s\n" BALL, bad[i]);
         foliot_scene *s = NULL;
-        foliot_scene_error error;
+        foliot_error error;
         check_ne(foliot_scene_parse(text, strlen(text), "text", NULL, &s, &error),
                  FOLIOT_STATUS_OK);
-        assert_non_null(strstr(error.message, "sleep: must be true or false"));
+        assert_non_null(strstr(error.text, "sleep: must be true or false"));
     }
     expect_error(HEAD "sleep:\n" BALL, "text:4:7: sleep: has no value");
     expect_error(HEAD "sleeps: true\n" BALL,
@@ -426,7 +426,7 @@ static void csv_files_hold_bodies(void **state)
                          "two,, 2 ,,,\r\n"
                          ",,,true,,");
     foliot_scene *s = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     assert_int_equal(foliot_scene_read(scene_file, &s, &error), FOLIOT_STATUS_OK);
     assert_int_equal(s->body_count, 4);
     assert_string_equal(s->bodies[0].name, "one");
@@ -476,9 +476,9 @@ static void a_file_that_cannot_be_opened_has_no_place(void **state)
 {
     (void)state;
     foliot_scene *s = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     assert_int_equal(foliot_scene_read("/there/is/none.yaml", &s, &error), FOLIOT_STATUS_IO);
-    assert_string_equal(error.message,
+    assert_string_equal(error.text,
                         "/there/is/none.yaml: cannot be opened: No such file or directory");
     assert_int_equal(error.line, 0);
 }
@@ -510,11 +510,11 @@ static void every_ready_scene_is_sound(void **state)
     for (uint32_t i = 0; i < count; i++) {
         char file[512];
         foliot_scene *scene;
-        foliot_scene_error error;
+        foliot_error error;
         snprintf(file, sizeof file, "scenes/%s", names[i]);
         int status = foliot_scene_read(file, &scene, &error);
         if (status != FOLIOT_STATUS_OK)
-            print_error("%s\n", error.message);
+            print_error("%s\n", error.text);
         assert_int_equal(status, FOLIOT_STATUS_OK);
         names[i][strlen(names[i]) - strlen(".yaml")] = 0;
         assert_string_equal(scene->name, names[i]);
@@ -524,7 +524,7 @@ static void every_ready_scene_is_sound(void **state)
 }
 
 // The piece of YAML between `text` and `end`, made whole with what it leaves out.
-static foliot_status parse_piece(const char *text, size_t length, foliot_scene_error *error)
+static foliot_status parse_piece(const char *text, size_t length, foliot_error *error)
 {
     static char whole[16384];
     char piece[8192];
@@ -558,11 +558,11 @@ static void every_example_of_the_manual_is_sound(void **state)
     for (const char *at = strstr(manual, begin); at; at = strstr(at, begin)) {
         at += strlen(begin);
         const char *end = strstr(at, "```");
-        foliot_scene_error error;
+        foliot_error error;
         assert_non_null(end);
         int status = parse_piece(at, (size_t)(end - at), &error);
         if (status != FOLIOT_STATUS_OK)
-            print_error("%s\nin\n%.*s", error.message, (int)(end - at), at);
+            print_error("%s\nin\n%.*s", error.text, (int)(end - at), at);
         assert_int_equal(status, FOLIOT_STATUS_OK);
         at = end;
         count++;
@@ -620,7 +620,7 @@ static void a_bad_scene_gives_its_message(void **state)
 {
     const bad_scene *c = *state;
     foliot_scene *scene = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     char place[24], whole[1280];
     foliot_status status = foliot_scene_read(c->name, &scene, &error);
     assert_string_equal(foliot_status_get_name(status), c->status);
@@ -632,7 +632,7 @@ static void a_bad_scene_gives_its_message(void **state)
     bool keyed = strcmp(c->key, "-");
     snprintf(whole, sizeof whole, "%s:%s: %s%s%s", c->name, c->place, keyed ? c->key : "",
              keyed ? ": " : "", c->message);
-    assert_string_equal(error.message, whole);
+    assert_string_equal(error.text, whole);
 }
 
 static int run_bad_scenes(void)

@@ -62,12 +62,12 @@ static uint64_t ticks_for(const foliot_scene *scene)
 static void check_scene(const char *file, const foliot__input_script *script)
 {
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     pair p = {0};
     if (foliot_scene_read(file, &scene, &error) != FOLIOT_STATUS_OK)
-        fail_msg("%s", error.message);
-    assert_int_equal(foliot_world_create(scene, &p.first), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(scene, &p.second), FOLIOT_STATUS_OK);
+        fail_msg("%s", error.text);
+    assert_int_equal(foliot_world_create(scene, &p.first, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(scene, &p.second, NULL), FOLIOT_STATUS_OK);
     capture(&p);
     for (uint64_t tick = 0; tick < ticks_for(scene); tick++) {
         assert_int_equal(foliot_world_restore(p.second, p.bytes, p.length), FOLIOT_STATUS_OK);

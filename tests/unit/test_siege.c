@@ -53,13 +53,13 @@ static foliot_rules *make_rules(const game *g, int kind)
 
 static void begin(game *g, uint64_t seed)
 {
-    foliot_scene_error error;
+    foliot_error error;
     *g = (game){.rng = foliot__rng_seeded(seed)};
     if (foliot_scene_read("games/siege/siege.yaml", &g->scene, &error) != FOLIOT_STATUS_OK)
-        fail_msg("%s", error.message);
+        fail_msg("%s", error.text);
     for (int kind = 0; kind < KINDS; kind++)
         g->rules[kind] = make_rules(g, kind);
-    assert_int_equal(foliot_world_create(g->scene, &g->world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(g->scene, &g->world, NULL), FOLIOT_STATUS_OK);
 }
 
 static void end(game *g)
@@ -361,7 +361,7 @@ static void other_scenes_are_refused(void **state)
 {
     (void)state;
     foliot_scene *scene;
-    foliot_scene_error error;
+    foliot_error error;
     foliot_rules *rules = NULL;
     char problem[200];
     assert_int_equal(foliot_scene_read("games/katamari/katamari.yaml", &scene, &error),

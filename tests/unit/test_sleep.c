@@ -444,7 +444,7 @@ static void the_probe_naps_and_wakes(void **state)
     foliot_world *world;
     uint32_t most = 0, counts[50];
     foliot__probe_make(&probe, FOLIOT__PROBE_nap);
-    assert_int_equal(foliot_world_create(&probe.scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&probe.scene, &world, NULL), FOLIOT_STATUS_OK);
     for (int t = 0; t < 50; t++) {
         run_ticks(world, 1);
         counts[t] = sleepers(world);
@@ -463,7 +463,7 @@ static void forces_from_afar_and_sleep_do_not_go_together(void **state)
     for (int k = 0; k < 2; k++) {
         scene_builder y = two_columns();
         foliot_force_definition force = foliot_force_definition_default(kinds[k]);
-        foliot_scene_problem problem = {.path = ""};
+        foliot_error problem = {.path = ""};
         y.scene.bodies = y.bodies;
         y.scene.forces = &force;
         y.scene.force_count = 1;

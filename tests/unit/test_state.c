@@ -26,7 +26,7 @@ static foliot_world *probe_world(foliot__probe_kind kind, foliot_integrator inte
     foliot__probe_make(&probe, kind);
     probe.scene.integrator = integrator;
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(&probe.scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&probe.scene, &world, NULL), FOLIOT_STATUS_OK);
     for (int tick = 0; tick < ticks; tick++) {
         foliot_input inputs[FOLIOT__PROBE_INPUTS];
         uint32_t count = foliot__probe_inputs(&probe.scene, foliot_world_get_tick(world), inputs);
@@ -342,7 +342,7 @@ static void what_the_scene_fixes_is_refused_where_it_is_changed(void **state)
         player++;
     uint32_t slots[] = {0, foliot_world_get_player_body(world, player)};
     foliot_world *to = NULL;
-    assert_int_equal(foliot_world_create(&probe.scene, &to), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&probe.scene, &to, NULL), FOLIOT_STATUS_OK);
 #define CHECK_REFUSED(lvalue, other)                                                               \
     do {                                                                                           \
         __typeof__(lvalue) kept_ = (lvalue);                                                       \
@@ -394,8 +394,8 @@ static void a_restored_player_stands_as_its_scene_says(void **state)
     scene.players.body.orientation[0] = 0;
     scene.players.body.orientation[1] = 2;
     foliot_world *world = NULL, *to = NULL;
-    assert_int_equal(foliot_world_create(&scene, &world), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&scene, &to), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&scene, &world, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&scene, &to, NULL), FOLIOT_STATUS_OK);
     const foliot_input join = {.kind = FOLIOT_INPUT_JOIN};
     assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_STATUS_OK);
     size_t length = 0;

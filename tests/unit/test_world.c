@@ -56,7 +56,7 @@ static foliot_world *world_of(fixture *f)
     f->scene.forces = f->forces;
     f->scene.force_count = 1;
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(&f->scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&f->scene, &world, NULL), FOLIOT_STATUS_OK);
     return world;
 }
 

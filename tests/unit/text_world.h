@@ -13,10 +13,10 @@
 static inline foliot_scene *text_scene(const char *text)
 {
     foliot_scene *scene = NULL;
-    foliot_scene_error error;
+    foliot_error error;
     int status = foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error);
     if (status != FOLIOT_STATUS_OK)
-        print_error("%s\n", error.message);
+        print_error("%s\n", error.text);
     assert_int_equal(status, FOLIOT_STATUS_OK);
     return scene;
 }
@@ -25,7 +25,7 @@ static inline foliot_world *text_world(const char *text)
 {
     foliot_scene *scene = text_scene(text);
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(scene, &world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(scene, &world, NULL), FOLIOT_STATUS_OK);
     foliot_scene_destroy(scene);
     return world;
 }

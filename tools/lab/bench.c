@@ -85,7 +85,7 @@ static foliot_world *world_with(foliot_scene *scene, foliot_integrator id)
     foliot_integrator own = scene->integrator;
     scene->integrator = id;
     if (foliot_scene_check(scene, NULL) == FOLIOT_STATUS_OK &&
-        foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
+        foliot_world_create(scene, &world, NULL) != FOLIOT_STATUS_OK)
         world = NULL;
     scene->integrator = own;
     return world;

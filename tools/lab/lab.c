@@ -41,20 +41,19 @@ int lab_scene_open(const lab_context *context, const char *file, const char *int
     char message[256];
     if (integrator && !lab_integrator(integrator, &id, message, sizeof message))
         return lab_fail(context, FOLIOT__EXIT_USAGE, "%s", message);
-    foliot_scene_error error;
+    foliot_error error;
     foliot_status status = foliot_scene_read(file, scene, &error);
     if (status == FOLIOT_STATUS_IO)
-        return lab_fail(context, FOLIOT__EXIT_SCENE, "%s", error.message);
+        return lab_fail(context, FOLIOT__EXIT_SCENE, "%s", error.text);
     if (status != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "%s\n", error.message);
+        fprintf(stderr, "%s\n", error.text);
         return status == FOLIOT_STATUS_MEMORY ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_SCENE;
     }
-    foliot_scene_problem problem;
-    if (lab_scene_change(*scene, id, dt, &problem) == FOLIOT_STATUS_OK)
+    if (lab_scene_change(*scene, id, dt, &error) == FOLIOT_STATUS_OK)
         return FOLIOT__EXIT_FINE;
     foliot_scene_destroy(*scene);
     *scene = NULL;
-    return lab_fail(context, FOLIOT__EXIT_SCENE, "%s: %s: %s", file, problem.path, problem.text);
+    return lab_fail(context, FOLIOT__EXIT_SCENE, "%s: %s", file, error.text);
 }
 
 bool lab_ticks(double time, double dt, uint64_t *ticks)

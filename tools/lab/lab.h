@@ -35,7 +35,7 @@ const char *lab_step_text(char text[FOLIOT__REAL_TEXT_BYTES], double dt);
 // Gives the scene another integrator (0: its own) and dt (0: its own), at the same pace, and checks
 // it again.
 foliot_status lab_scene_change(foliot_scene *scene, foliot_integrator id, double dt,
-                               foliot_scene_problem *problem);
+                               foliot_error *error);
 // Reads a scene, puts the command line's integrator (NULL: the scene's) and dt (0: the scene's)
 // into it and checks it again. 0, or the exit code after a sentence on stderr.
 int lab_scene_open(const lab_context *context, const char *file, const char *integrator, double dt,

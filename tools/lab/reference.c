@@ -161,7 +161,7 @@ foliot_status reference_watch(foliot_scene *scene, double finest, double time, u
     uint64_t ticks;
     lab_ticks(time, finest, &ticks);
     foliot_world *world;
-    foliot_status status = foliot_world_create(&own, &world);
+    foliot_status status = foliot_world_create(&own, &world, NULL);
     if (status != FOLIOT_STATUS_OK)
         return status;
     bool any = body == FOLIOT_NO_BODY;

@@ -583,7 +583,7 @@ static int open_run(run *r)
         code = lab_rules_open(r->context, r->scene, &r->rules);
     if (code)
         return code;
-    foliot_status status = foliot_world_create(r->scene, &r->world);
+    foliot_status status = foliot_world_create(r->scene, &r->world, NULL);
     if (status != FOLIOT_STATUS_OK)
         return lab_fail(r->context, FOLIOT__EXIT_ERROR, "%s: %s", r->file,
                         foliot_status_get_text(status));

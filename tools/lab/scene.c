@@ -54,7 +54,7 @@ const char *lab_step_text(char text[FOLIOT__REAL_TEXT_BYTES], double dt)
 }
 
 foliot_status lab_scene_change(foliot_scene *scene, foliot_integrator id, double dt,
-                               foliot_scene_problem *problem)
+                               foliot_error *error)
 {
     if (id)
         scene->integrator = id;
@@ -63,7 +63,7 @@ foliot_status lab_scene_change(foliot_scene *scene, foliot_integrator id, double
         scene->pace_hz *= scene->dt / dt;
         scene->dt = dt;
     }
-    return foliot_scene_check(scene, problem);
+    return foliot_scene_check(scene, error);
 }
 
 const char *lab_body_name(const foliot_scene *scene, const foliot_world *world, uint32_t slot,

@@ -206,7 +206,8 @@ static int rules_test_run(const lab_context *context, const foliot_scene *scene,
     *test = (rules_test){.passed = true, .lists = calloc(ticks + 1, sizeof *test->lists)};
     test->ticks = test->lists ? ticks : 0;
     int code = lab_rules_make(context, scene, &c.rules);
-    if (code == 0 && (!test->lists || foliot_world_create(scene, &c.world) != FOLIOT_STATUS_OK))
+    if (code == 0 &&
+        (!test->lists || foliot_world_create(scene, &c.world, NULL) != FOLIOT_STATUS_OK))
         code = lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
     for (uint64_t tick = 0; tick < ticks && code == 0; tick++) {
         foliot_tick_inputs in;

@@ -70,11 +70,11 @@ foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, doubl
     double own_dt = scene->dt;
     scene->integrator = integrator;
     scene->dt = dt;
-    foliot_scene_problem problem;
-    foliot_status status = foliot_scene_check(scene, &problem);
+    foliot_error error;
+    foliot_status status = foliot_scene_check(scene, &error);
     if (status == FOLIOT_STATUS_OK) {
         foliot_world *world;
-        status = foliot_world_create(scene, &world);
+        status = foliot_world_create(scene, &world, NULL);
         if (status == FOLIOT_STATUS_OK) {
             t->bin_time = malloc(TRIAL_BINS * sizeof *t->bin_time);
             t->bin_error = malloc(TRIAL_BINS * sizeof *t->bin_error);
@@ -100,7 +100,7 @@ foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, doubl
             t->ran = status == FOLIOT_STATUS_OK;
         }
     } else {
-        snprintf(t->refusal, sizeof t->refusal, "%s: %s", problem.path, problem.text);
+        snprintf(t->refusal, sizeof t->refusal, "%s", error.text);
         status = FOLIOT_STATUS_OK;
     }
     scene->integrator = own_integrator;

@@ -14,7 +14,7 @@ typedef struct trial {
     double dt;
     uint64_t ticks;
     bool ran, had_contacts; // else `refusal` says why it did not run; bodies have had contacts
-    char refusal[sizeof(foliot_scene_problem) + 4];
+    char refusal[sizeof((foliot_error){0}.text)];
     uint64_t evaluations, solver_iterations, solver_failures, frozen_bodies;
     double seconds; // of stepping
     double energy_error_max, energy_error_end;

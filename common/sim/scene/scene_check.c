@@ -220,9 +220,9 @@ static void check_integrator(foliot__checker *c)
                      "%s does not admit %s; these fit the scene: %s", info->name, what, fitting);
 }
 
-foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem *problem)
+foliot_status foliot_scene_check(const foliot_scene *scene, foliot_error *error)
 {
-    foliot__checker c = {scene, problem, FOLIOT_STATUS_OK};
+    foliot__checker c = {scene, error, FOLIOT_STATUS_OK};
     check_top(&c);
     foliot__check_bodies(&c);
     foliot__check_prototypes(&c);

@@ -24,17 +24,20 @@ void foliot__complain(foliot__checker *c, foliot_status status, foliot__scene_pl
     if (c->status != FOLIOT_STATUS_OK)
         return;
     c->status = status;
-    if (!c->problem)
+    if (!c->error)
         return;
-    foliot_scene_problem *p = c->problem;
+    *c->error = (foliot_error){.status = status};
+    char *path = c->error->path, *text = c->error->text;
+    const size_t path_bytes = sizeof c->error->path, text_bytes = sizeof c->error->text;
     const char *dot = at.list && *key ? "." : "";
     if (at.list && at.index != FOLIOT__NOWHERE)
-        snprintf(p->path, sizeof p->path, "%s[%u]%s%s", at.list, (unsigned)at.index, dot, key);
+        snprintf(path, path_bytes, "%s[%u]%s%s", at.list, (unsigned)at.index, dot, key);
     else
-        snprintf(p->path, sizeof p->path, "%s%s%s", at.list ? at.list : "", dot, key);
+        snprintf(path, path_bytes, "%s%s%s", at.list ? at.list : "", dot, key);
+    int used = snprintf(text, text_bytes, "%s%s", path, *path ? ": " : "");
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(p->text, sizeof p->text, format, arguments);
+    vsnprintf(text + used, text_bytes - (size_t)used, format, arguments);
     va_end(arguments);
 }
 

@@ -17,7 +17,7 @@ typedef struct foliot__scene_place {
 
 typedef struct foliot__checker {
     const foliot_scene *scene;
-    foliot_scene_problem *problem;
+    foliot_error *error;
     foliot_status status; // sticky: the first problem stays
 } foliot__checker;
 

@@ -298,7 +298,7 @@ static void run_probe_with(mixer *m, foliot__probe *probe, foliot_integrator id,
 {
     probe->scene.integrator = id;
     foliot_world *world = NULL;
-    foliot_status status = foliot_world_create(&probe->scene, &world);
+    foliot_status status = foliot_world_create(&probe->scene, &world, NULL);
     if (status != FOLIOT_STATUS_OK) {
         mix(m, (uint64_t)id); // refused: as much a part of the answer
         m->no_memory = m->no_memory || status == FOLIOT_STATUS_MEMORY;
@@ -426,7 +426,7 @@ static void run_queries(mixer *m)
     foliot__probe probe;
     foliot__probe_make(&probe, FOLIOT__PROBE_crates);
     foliot_world *world = NULL;
-    foliot_status status = foliot_world_create(&probe.scene, &world);
+    foliot_status status = foliot_world_create(&probe.scene, &world, NULL);
     m->no_memory = status == FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK)
         return; // the parts before have reported it

@@ -45,21 +45,20 @@ foliot_status foliot__world_create(const foliot_world_config *config, const foli
     return status;
 }
 
-foliot_status foliot_world_create_checked(const foliot_scene *scene, foliot_world **world,
-                                          foliot_scene_problem *problem)
+foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world,
+                                  foliot_error *error)
 {
-    foliot_status status = foliot_scene_check(scene, problem);
+    foliot_status status = foliot_scene_check(scene, error);
     if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_world_config config = foliot_world_config_default(scene);
     if (foliot_world_config_get_bytes(&config) == 0) // the scene is valid: it is the machine
-        return FOLIOT_STATUS_MEMORY;
-    return foliot__world_create(&config, scene, world);
-}
-
-foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world)
-{
-    return foliot_world_create_checked(scene, world, NULL);
+        status = FOLIOT_STATUS_MEMORY;
+    else
+        status = foliot__world_create(&config, scene, world);
+    if (status != FOLIOT_STATUS_OK)
+        foliot_error_set(error, status, "%s", foliot_status_get_text(status));
+    return status;
 }
 
 void foliot_world_destroy(foliot_world *world)

@@ -17,7 +17,7 @@
 
 static struct {
     foliot__reading reading; // its memory lives as long as the program
-    foliot_scene_error error;
+    foliot_error error;
     int argc;
     char *argv[ARGUMENTS_MAX + 1];
     struct {
@@ -168,7 +168,7 @@ int foliot__config_read(const foliot__program *program, int *argc, char ***argv)
     bool fine = apply_file(program->commands[0].options, text, length);
     free(text);
     if (!fine) {
-        fprintf(stderr, "%s\n", *config.error.message ? config.error.message : "no memory");
+        fprintf(stderr, "%s\n", *config.error.text ? config.error.text : "no memory");
         return FOLIOT__EXIT_SCENE;
     }
     for (int i = 1; i < config.own_argc && config.argc < ARGUMENTS_MAX; i++)

@@ -129,12 +129,9 @@ static int apply_options(foliot__hosted *hosted, const char *file,
         return foliot__host_complain(
             FOLIOT__EXIT_SCENE, file,
             "its time is not in seconds, so it needs pace_hz (or --tick-hz) to be hosted");
-    foliot_scene_problem problem;
-    if (foliot_scene_check(scene, &problem) != FOLIOT_STATUS_OK) {
-        char why[sizeof problem.path + sizeof problem.text + 4];
-        snprintf(why, sizeof why, "%s: %s", problem.path, problem.text);
-        return foliot__host_complain(FOLIOT__EXIT_SCENE, file, why);
-    }
+    foliot_error error;
+    if (foliot_scene_check(scene, &error) != FOLIOT_STATUS_OK)
+        return foliot__host_complain(FOLIOT__EXIT_SCENE, file, error.text);
     if (scene->pace_hz < FOLIOT__PACE_HZ_MIN || scene->pace_hz > FOLIOT__PACE_HZ_MAX) {
         snprintf(why_pace, sizeof why_pace, "a host runs %g to %d ticks in a second, not %g",
                  FOLIOT__PACE_HZ_MIN, FOLIOT__PACE_HZ_MAX, scene->pace_hz);
@@ -231,7 +228,7 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
                         const foliot__host_options *options)
 {
-    foliot_scene_error error;
+    foliot_error error;
     memset(hosted, 0, sizeof *hosted);
     if (options->simulation) {
         int opened = foliot__hosted_open_simulation(hosted, file, options);
@@ -240,7 +237,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     }
     foliot_status status = foliot_scene_read(file, &hosted->scene, &error);
     if (status != FOLIOT_STATUS_OK) {
-        return foliot__host_complain(FOLIOT__EXIT_SCENE, NULL, error.message);
+        return foliot__host_complain(FOLIOT__EXIT_SCENE, NULL, error.text);
     }
     copy_name(hosted, name ? name : hosted->scene->name);
     snprintf(hosted->scene_file, sizeof hosted->scene_file, "%s", file);
@@ -250,7 +247,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     code = foliot__hosted_make_rules(hosted, hosted->scene, options);
     if (code)
         return code;
-    status = foliot_world_create(hosted->scene, &hosted->world);
+    status = foliot_world_create(hosted->scene, &hosted->world, NULL);
     if (status != FOLIOT_STATUS_OK)
         return foliot__host_complain(FOLIOT__EXIT_ERROR, file, foliot_status_get_text(status));
     (void)find_fingerprint(hosted->scene); // a recording may begin in the middle
