@@ -633,6 +633,9 @@ static void a_bad_scene_gives_its_message(void **state)
     snprintf(whole, sizeof whole, "%s:%s: %s%s%s", c->name, c->place, keyed ? c->key : "",
              keyed ? ": " : "", c->message);
     assert_string_equal(error.text, whole);
+    assert_string_equal(error.file, c->name);
+    assert_string_equal(error.path, keyed ? c->key : "");
+    assert_int_equal(error.status, status);
 }
 
 static int run_bad_scenes(void)
