@@ -12,9 +12,8 @@ WEB_BASE := $(wildcard common/command/*.c common/sim/math/*.c common/sim/scene/*
     $(patsubst %,common/base/%.c,assert buffer bytes cpu crc32c file json pack status text unpack version)
 # The linker takes what a module calls, and no more. The viewer is small, since everybody waits for it, and compiled as
 # a whole; the replayer is fast.
-VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches answer instances socket no_world libc) $(WEB_BASE) common/recording/keyframe_codec.c common/net/transport.c \
-    $(wildcard client/lib/shared/*.c client/lib/watch/*.c) \
-    $(filter-out $(patsubst %,common/wire/%.c,capture step_changes),$(wildcard common/wire/*.c))
+VIEWER_SOURCES := $(patsubst %,web/%.c,viewer watches answer instances socket libc) $(WEB_BASE) common/net/transport.c \
+    $(wildcard client/lib/shared/*.c client/lib/watch/*.c common/wire/*.c)
 REPLAYER_SOURCES := $(patsubst %,web/%.c,replayer answer instances world_picture) $(sort $(WEB_BASE) $(wildcard common/sim/*/*.c) \
     $(wildcard common/simulation/*.c common/divergence/*.c) \
     $(filter-out $(patsubst %,common/recording/%.c,compact drain file_sink recording resume signature), \

@@ -116,8 +116,8 @@ bool web_socket_received(foliot_delivery delivery, uint32_t path, const uint8_t 
 
 // -- whether the page's client steps the world: watches.c of the viewer, steps.c of the stepper
 
-// Before the client is made.
-void web_kind_configure(foliot_client_config *config);
+foliot_status web_kind_create(foliot_client_config *config, uint64_t now_ns,
+                              foliot_client **client);
 // Whether what a datagram begins with can be read now; if not it counts as lost.
 bool web_kind_reads(uint8_t packet);
 // After each update. NULL: there is no client any more.

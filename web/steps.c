@@ -21,13 +21,15 @@ static uint64_t clock_ns(void *user)
     return (uint64_t)(page_clock() * 1e6);
 }
 
-void web_kind_configure(foliot_client_config *config)
+foliot_status web_kind_create(foliot_client_config *config, uint64_t now_ns,
+                              foliot_client **created)
 {
     client = NULL;
     slow = false;
     config->kind = FOLIOT_PEER_STEPPER;
     config->predicts = !config->spectates;
     config->clock = clock_ns;
+    return foliot_client_create(config, now_ns, created);
 }
 
 bool web_kind_reads(uint8_t packet)

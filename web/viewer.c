@@ -99,8 +99,7 @@ WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
     config.address = "the server of this link";
     config.port = 0;
     config.spectates = spectates;
-    web_kind_configure(&config);
-    foliot_status status = foliot_client_create(&config, to_ns(now_ms), &client);
+    foliot_status status = web_kind_create(&config, to_ns(now_ms), &client);
     if (status == FOLIOT_STATUS_OK)
         use_ticket(client);
     return status;

@@ -35,10 +35,11 @@ bool web_kind_reads(uint8_t packet)
     return packet != FOLIOT__PARTIAL_PACKET || tables_here;
 }
 
-void web_kind_configure(foliot_client_config *config)
+foliot_status web_kind_create(foliot_client_config *config, uint64_t now_ns, foliot_client **client)
 {
     config->kind = FOLIOT_PEER_WATCHER;
     config->fingerprint = (foliot_digest){1, 0}; // that no build has: it does not step
+    return foliot__client_create(config, NULL, now_ns, client);
 }
 
 void web_kind_updated(foliot_client *client)

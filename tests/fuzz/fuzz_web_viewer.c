@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fuzz_web_viewer.c: the module that everybody loads (web/viewer.c with watches.c and no_world.c in
+// fuzz_web_viewer.c: the module that everybody loads (web/viewer.c with watches.c in
 // place of the simulation), compiled for this machine: any messages, in any order among the other
 // calls of the page. Its seeds are sessions with an honest server (fuzz_web_session.c).
 #include "partial_tables.h"

@@ -6,7 +6,7 @@
 // changes on their way, is welcomed as a stepper by hand, and then given watcher.
 #include "check.h"
 
-#include "../../client/lib/shared/internal.h"
+#include "../../client/lib/step/stepper.h"
 #include "arena.h"
 #include "base/rng.h"
 #include "status.h"
@@ -145,7 +145,7 @@ static void no_order_of_messages_leaves_the_table(void **state)
         if (draw % 64 == 0)
             demand(foliot__kind_enter(c, draw >> 50 & 1 ? &steps : &watch));
         else if (draw % 8 == 1 && foliot__client_in_lockstep(c))
-            foliot__kind_state_begins(c);
+            foliot__catch_up_state_begun(c);
         else if (draw % 8 < 5)
             foliot__kind_apply(c, &given);
         else

@@ -12,7 +12,7 @@
 #include "bulky.h"
 #include "foliot/scene_reader.h"
 #include "game_rules.h"
-#include "../../client/lib/shared/internal.h"
+#include "../../client/lib/step/stepper.h"
 #include "net/transport.h"
 #include "status.h"
 #include "wire/lockstep_message.h"

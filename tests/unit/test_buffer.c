@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../../client/lib/watch/buffer.h"
+#include "../../client/lib/step/stepper.h"
 #include "status.h"
 
 #define DT (1.0 / 60)

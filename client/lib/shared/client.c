@@ -2,7 +2,6 @@
 // client.c: creates a client, hands what arrives to the file that reads it, and updates the rest in
 // order. One update does a bounded amount of work. It keeps no protocol state of its own.
 #include "internal.h"
-#include "sim/selftest/fingerprint.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -32,48 +31,39 @@ foliot_client_config foliot_client_config_default(void)
                                   .rollback_steps = 3};
 }
 
-static bool prediction_valid(const foliot_client_config *config)
-{
-    return !config->predicts || (config->input_delay < 256 && config->rollback_ticks_max > 0 &&
-                                 config->rollback_ticks_max <= FOLIOT__PREDICTED_TICKS_MAX &&
-                                 config->rollback_steps > 0);
-}
-
-foliot_status foliot_client_create(const foliot_client_config *config, uint64_t now_ns,
-                                   foliot_client **client)
+foliot_status foliot__client_create(const foliot_client_config *config,
+                                    const foliot__stepper *stepper, uint64_t now_ns,
+                                    foliot_client **client)
 {
     if (!config->transport || !config->address || !config->session || !config->name ||
         strlen(config->session) >= FOLIOT_NAME_BYTES || strlen(config->name) >= FOLIOT_NAME_BYTES ||
         strlen(config->address) >= sizeof((foliot_client *)0)->host ||
         !(config->starved_share > 0) || !(config->connect_timeout_ms >= 0) ||
-        config->catch_up_ticks == 0 || !prediction_valid(config) ||
-        config->kind > FOLIOT_PEER_STEPPER ||
-        (config->simulation && !foliot_simulation_kind_valid(config->simulation)))
+        config->catch_up_ticks == 0 || config->kind > FOLIOT_PEER_STEPPER)
         return FOLIOT_STATUS_INVALID;
     foliot_client *c = calloc(1, sizeof *c);
     if (!c)
         return FOLIOT_STATUS_MEMORY;
+    c->stepper = stepper;
     c->config = *config;
     strcpy(c->host, config->address);
     strcpy(c->session, config->session);
     strcpy(c->name, config->name);
     c->now_ns = c->began_ns = c->connection.progress_ns = now_ns;
-    c->simulation.kind = config->simulation ? *config->simulation : foliot_world_kind;
+    // A server compares the name and the version, of a watcher too.
+    c->simulation.kind = (foliot_simulation_kind){.name = "foliot.world", .version = 1};
     c->simulation.fingerprint = config->fingerprint;
-    if ((c->simulation.fingerprint.high | c->simulation.fingerprint.low) == 0)
-        c->simulation.fingerprint =
-            config->forces || config->simulation
-                ? foliot_simulation_kind_get_fingerprint(&c->simulation.kind)
-                : foliot__fingerprint_base(); // the rest is compared with the scene
-    if (config->step_host)
-        c->simulation.host = *config->step_host;
     c->controls.next_sequence = 1;
     c->outgoing.acknowledged = FOLIOT__NO_TICK;
     c->role.asked = c->role.preferred = (foliot__kind)config->kind;
     if (config->steps_if_cheap && config->kind == FOLIOT_PEER_ANY && !config->spectates)
         c->role.preferred = FOLIOT__KIND_STEPPER;
     c->updates.players = calloc(FOLIOT__PLAYER_NAMES, sizeof *c->updates.players);
-    foliot_status status = c->updates.players ? foliot__connection_open(c) : FOLIOT_STATUS_MEMORY;
+    foliot_status status = c->updates.players ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
+    if (status == FOLIOT_STATUS_OK && stepper)
+        status = stepper->configure(c);
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot__connection_open(c);
     if (status != FOLIOT_STATUS_OK) {
         foliot_client_destroy(c);
         return status;
@@ -92,9 +82,9 @@ void foliot_client_destroy(foliot_client *client)
         foliot__buffer_close(&client->buffer);
         foliot__buffer_close(&client->stepped);
     }
-    foliot__predict_end(client);
+    if (client->stepper)
+        client->stepper->destroy(client);
     foliot__tracks_destroy(client->tracks);
-    foliot__lockstep_client_destroy(client->lockstep);
     foliot_scene_destroy(client->scene);
     free(client->setup.bytes);
     free(client->setup.parts);
@@ -106,35 +96,26 @@ void foliot_client_destroy(foliot_client *client)
     free(client);
 }
 
-// -- events
-
-// Copies of what is said at the join and of a change of kind, and messages that need not arrive.
-static bool reads_unreliably(const foliot_client *c, const foliot_transport_event *e)
+static void receive_packet(foliot_client *c, const foliot_transport_event *e)
 {
-    return foliot__message_is_control(e->bytes, e->length) &&
-           (c->connection.state == FOLIOT_CLIENT_JOINING ||
-            (foliot__client_welcomed_here(c) && e->length > 1 &&
-             (e->bytes[1] == FOLIOT__MESSAGE || e->bytes[1] == FOLIOT__KIND)));
-}
-
-static void receive_bytes(foliot_client *c, const foliot_transport_event *e)
-{
-    if (e->length > 1 &&
-        (e->bytes[0] == FOLIOT__SNAPSHOT_PACKET || e->bytes[0] == FOLIOT__PARTIAL_PACKET))
+    uint8_t kind = e->length > 0 ? e->bytes[0] : 0, message = e->length > 1 ? e->bytes[1] : 0;
+    bool partial = kind == FOLIOT__PARTIAL_PACKET;
+    if (e->length > 1 && (kind == FOLIOT__SNAPSHOT_PACKET || partial)) {
         foliot__stream_receive_piece(c, e->bytes, e->length);
-    else if (e->delivery == FOLIOT_DELIVERY_RELIABLE || reads_unreliably(c, e))
+        return;
+    }
+    // Copies of what is sent at the join and at a change of kind, and messages that need not
+    // arrive, come unreliably.
+    bool copy = foliot__message_is_control(e->bytes, e->length) &&
+                (c->connection.state == FOLIOT_CLIENT_JOINING ||
+                 (foliot__client_welcomed_here(c) && e->length > 1 &&
+                  (message == FOLIOT__MESSAGE || message == FOLIOT__KIND)));
+    if (e->delivery == FOLIOT_DELIVERY_RELIABLE || copy)
         foliot__client_receive_control(c, e->bytes, e->length);
-    else if (foliot__client_welcomed(c) && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
+    else if (foliot__client_welcomed(c) && e->length > 0 && kind == FOLIOT__STATUS_PACKET)
         foliot__stream_receive_status(c, e->bytes, e->length);
-    else if (foliot__client_in_lockstep(c) && e->length > 0 &&
-             (e->bytes[0] == FOLIOT__RELAY_PACKET || e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET))
-        foliot__predict_receive_relay(c, e->bytes, e->length);
-    else if (foliot__client_in_lockstep(c) && e->length > 0 &&
-             e->bytes[0] == FOLIOT__LOCKSTEP_STATUS_PACKET)
-        foliot__lockstep_client_receive_status(c->lockstep, e->bytes, e->length, c->now_ns,
-                                               foliot__client_tick_ns(c));
-    else if (foliot__client_in_lockstep(c) && e->length > 0 && e->bytes[0] == FOLIOT__EARLY_PACKET)
-        foliot__predict_receive_early(c, e->bytes, e->length);
+    else if (foliot__client_in_lockstep(c) && e->length > 0)
+        c->stepper->receive_packet(c, e->bytes, e->length);
 }
 
 static void receive_event(foliot_client *c, const foliot_transport_event *e)
@@ -159,7 +140,7 @@ static void receive_event(foliot_client *c, const foliot_transport_event *e)
         foliot__connection_lost(c, e->reason);
     } else if (!foliot__connection_is_over(c)) { // what ended stays ended
         uint64_t decoded = c->buffer.decoded + (c->tracks ? c->tracks->decoded : 0);
-        receive_bytes(c, e);
+        receive_packet(c, e);
         bool relay = e->length > 0 && (e->bytes[0] == FOLIOT__RELAY_PACKET ||
                                        e->bytes[0] == FOLIOT__RELAY_COMMANDS_PACKET ||
                                        e->bytes[0] == FOLIOT__EARLY_PACKET);
@@ -169,22 +150,18 @@ static void receive_event(foliot_client *c, const foliot_transport_event *e)
     }
 }
 
-// A process that was stopped, or a machine that slept: that time says nothing of anybody's speed or
-// patience.
-static void forgive_pause(foliot_client *c, uint64_t now_ns)
-{
-    uint64_t passed = now_ns - c->now_ns;
-    if (passed <= PAUSE_NS)
-        return;
-    c->connection.progress_ns += passed;
-    c->connection.lost_ns += c->connection.reconnect != FOLIOT__RECONNECT_NONE ? passed : 0;
-    foliot__kind_paused(c, passed);
-}
-
 void foliot_client_update(foliot_client *client, uint64_t now_ns)
 {
     foliot_transport_event event;
-    forgive_pause(client, now_ns);
+    // A process that was stopped, or a machine that slept: that time does not count as silence or
+    // slowness.
+    uint64_t passed = now_ns - client->now_ns;
+    if (passed > PAUSE_NS) {
+        client->connection.progress_ns += passed;
+        client->connection.lost_ns +=
+            client->connection.reconnect != FOLIOT__RECONNECT_NONE ? passed : 0;
+        foliot__kind_paused(client, passed);
+    }
     client->now_ns = now_ns;
     client->work = 0;
     while (client->work < UPDATE_WORK_MAX &&
@@ -202,8 +179,9 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
     uint64_t wake = foliot_transport_get_wake_ns(client->config.transport);
     if (client->work >= UPDATE_WORK_MAX)
         return client->now_ns; // more has come
-    if (foliot__client_in_lockstep(client) && !foliot__client_stands_still(client) &&
-        foliot__lockstep_client_ready(client->lockstep))
+    uint64_t tick =
+        foliot__client_in_lockstep(client) ? client->stepper->wake_ns(client) : UINT64_MAX;
+    if (tick == 0)
         return client->now_ns; // it catches up
     uint64_t give_up_ns = client->connection.progress_ns +
                           (uint64_t)(fmin(client->config.connect_timeout_ms, 1e12) * 1e6);
@@ -218,9 +196,8 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
                                                           : client->outgoing.inputs_ns + period;
         next = foliot__client_in_lockstep(client) && next < inputs ? next : inputs;
     }
-    if (foliot__client_welcomed(client) &&
-        foliot__predict_leads(client)) { // its own tick, or what else is due
-        uint64_t tick = foliot__predict_wake_ns(client), soonest = next - period / 2;
+    if (tick != UINT64_MAX) { // its own tick, or what else is due
+        uint64_t soonest = next - period / 2;
         next = tick < soonest ? soonest : tick < next + period ? tick : next + period;
     }
     return client->connection.state == FOLIOT_CLIENT_PLAYING && next < wake ? next : wake;

@@ -97,17 +97,6 @@ static void repeat_hello(foliot_client *c)
         foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
 }
 
-void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, size_t length)
-{
-    foliot__message m = {.kind = FOLIOT__SEARCH_RESPONSE};
-    if (length == SIZE_MAX)
-        return; // not yet
-    m.as.search.number = c->lockstep->search.number;
-    m.as.search.bytes = bytes;
-    m.as.search.length = (uint32_t)length;
-    foliot__connection_send(c, &m);
-}
-
 void foliot_client_leave(foliot_client *client, uint64_t now_ns)
 {
     foliot__message m = {.kind = FOLIOT__BYE};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// internal.h: what the files of the client library share. role.c: what it shows and is sent.
-// connection.c: the connection, from the first attempt to the last. events.c: what a host polls.
-// orders.c: orders out. updates.c: what the session holds beside poses. predict.c: prediction.
-// view.c: what a host asks for. stream.c: snapshots in, inputs out. kind.c: what it steps or
-// watches, and the change. join.c: control messages. client.c: create and update. Each calls only
-// files before it in this list.
+// internal.h: what the files of client/lib/shared and client/lib/step share. connection.c: the
+// connection, from the first attempt to the last. queues.c: orders of the host, and its events.
+// updates.c: what the session holds apart from poses. view.c: what a host asks for. stream.c:
+// snapshots in, inputs out. kind.c: whether it steps or watches. join.c: control messages.
+// client.c: create and update. Each calls only files before it in this list, and client/lib/step by
+// a table alone.
 #ifndef FOLIOT_CLIENT_INTERNAL_H
 #define FOLIOT_CLIENT_INTERNAL_H
 
@@ -13,7 +13,10 @@
 #include "base/pack.h"
 #include "../watch/buffer.h"
 #include "../step/lockstep.h"
-#include "../step/predict.h"
+#include "../step/prediction.h"
+#include "../step/prediction_clock.h"
+#include "../step/prediction_events.h"
+#include "../step/prediction_view.h"
 #include "../watch/playout.h"
 #include "../watch/tracks.h"
 #include "wire/message.h"
@@ -22,6 +25,7 @@
 
 #define FOLIOT__PLAYER_NAMES 1024
 #define FOLIOT__PIECES_KEPT 64
+#define FOLIOT__TICK_MAX ((uint64_t)1 << 60) // no clock has come so far
 #define FOLIOT__SCENE_BYTES_MAX FOLIOT_SETUP_BYTES_MAX
 // Limit of the world that lockstep builds from a scene, since a few bytes may ask for a million
 // bodies: a free amount, and more for each byte of the scene.
@@ -201,7 +205,7 @@ typedef struct foliot__client_latency {
     double key_sum_ms;
 } foliot__client_latency;
 
-// Its pictures and its traffic: role.c has a table of both and of the changes.
+// Its pictures and its traffic.
 typedef enum foliot__role {
     FOLIOT__ROLE_NONE,        // no welcome, or nothing to step can be made
     FOLIOT__ROLE_WATCHER,     // snapshots
@@ -238,7 +242,49 @@ typedef struct foliot__client_role {
     uint64_t slow_ns, slow_backlog;
 } foliot__client_role;
 
+// Prediction: its worlds, clock, picture and events, and what is measured. Each of those is in a
+// file that knows nothing of the others.
+typedef struct foliot__predictor {
+    foliot__prediction *worlds; // NULL: this client does not predict here
+    foliot__prediction_clock clock;
+    foliot__prediction_view view;
+    foliot__prediction_events events;
+    uint64_t asked_ns; // for early packets
+    double step_ns;    // mean of the last steps
+    uint32_t steps_timed;
+    bool slow;
+    uint64_t cancelled;
+} foliot__predictor;
+
+// What a client that steps calls of client/lib/step. A client without this table only watches: a
+// program that makes no other links no simulation. Each function is called in lockstep alone,
+// unless it says otherwise.
+typedef struct foliot__stepper {
+    // A client is created: sets `simulation`, or returns an error.
+    foliot_status (*configure)(foliot_client *c);
+    void (*destroy)(foliot_client *c);      // in any role
+    void (*forget_setup)(foliot_client *c); // its bytes are about to be freed; in any role
+    // A connection begins, as a stepper; or as a watcher.
+    foliot_status (*enter)(foliot_client *c, const foliot__welcome *w);
+    void (*close)(foliot_client *c);
+    void (*create_simulation)(foliot_client *c); // the setup is complete
+    // The server makes it a stepper, whatever it was; or a watcher.
+    void (*catch_up)(foliot_client *c);
+    void (*stop)(foliot_client *c, const foliot__kind_message *given);
+    void (*update_role)(foliot_client *c);
+    void (*receive_packet)(foliot_client *c, const uint8_t *bytes, size_t length);
+    void (*receive_message)(foliot_client *c, const foliot__message *message); // in any role
+    void (*advance)(foliot_client *c); // steps what is due, and sends
+    // When its next tick begins; 0: there is something to step; UINT64_MAX: when a packet is due.
+    uint64_t (*wake_ns)(const foliot_client *c);
+    // What is predicted. AGAIN: nothing is; UNSUPPORTED: what is stepped is no world. In any role.
+    foliot_status (*sample)(foliot_client *c, uint64_t now_ns, foliot_sample *sample);
+    double (*shown_max)(const foliot_client *c); // the last tick that is no guess
+    void (*count)(const foliot_client *c, foliot_client_statistics *s); // in any role
+} foliot__stepper;
+
 struct foliot_client {
+    const foliot__stepper *stepper; // NULL: it only watches
     foliot_client_config config;
     char host[256], session[FOLIOT_NAME_BYTES], name[FOLIOT_NAME_BYTES];
     uint64_t now_ns, began_ns;
@@ -267,11 +313,33 @@ struct foliot_client {
     foliot_client_statistics statistics;
 };
 
-// role.c
-void foliot__client_change_role(foliot_client *c, foliot__role role); // the table must allow it
-bool foliot__client_steps(const foliot_client *c);                    // shows what it steps
-bool foliot__client_watches(const foliot_client *c);                  // is sent snapshots
-bool foliot__client_in_lockstep(const foliot_client *c);              // is sent a state and ticks
+// client.c
+// `stepper` NULL: the client only watches, and the configuration has no simulation.
+foliot_status foliot__client_create(const foliot_client_config *config,
+                                    const foliot__stepper *stepper, uint64_t now_ns,
+                                    foliot_client **client);
+
+static inline bool foliot__client_steps(const foliot_client *c) // shows what it steps
+{
+    return c->role.now == FOLIOT__ROLE_STEPPER || c->role.now == FOLIOT__ROLE_STEPPER_CLOSING ||
+           c->role.now == FOLIOT__ROLE_STEPPER_HEALING ||
+           c->role.now == FOLIOT__ROLE_HEALING_IN_PLACE;
+}
+static inline bool foliot__client_watches(const foliot_client *c) // is sent snapshots
+{
+    return c->role.now != FOLIOT__ROLE_NONE && c->role.now != FOLIOT__ROLE_STEPPER &&
+           c->role.now != FOLIOT__ROLE_HEALING_IN_PLACE;
+}
+static inline bool foliot__client_in_lockstep(const foliot_client *c) // is sent a state and ticks
+{
+    return c->role.now != FOLIOT__ROLE_NONE && c->role.now != FOLIOT__ROLE_WATCHER;
+}
+// Leaves lockstep as soon as nothing of it is missing.
+static inline bool foliot__client_is_closing(const foliot_client *c)
+{
+    return c->role.now == FOLIOT__ROLE_STEPPER_CLOSING ||
+           c->role.now == FOLIOT__ROLE_WATCHER_CLOSING;
+}
 
 // connection.c
 double foliot__client_tick_ns(const foliot_client *c);
@@ -285,8 +353,6 @@ void foliot__connection_send_packet(foliot_client *c, foliot_delivery delivery,
                                     const uint8_t *bytes, size_t length);
 void foliot__connection_send(foliot_client *c, const foliot__message *message); // reliably
 void foliot__connection_send_hello(foliot_client *c);
-// The response to a request of the divergence search; length SIZE_MAX: there is none yet.
-void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, size_t length);
 
 // join.c
 static inline bool foliot__client_welcomed(const foliot_client *c) // by this connection or before
@@ -308,29 +374,23 @@ static inline const foliot__snapshot_buffer *foliot__client_buffer_now(const fol
 {
     return foliot__client_steps(c) ? &c->stepped : &c->buffer;
 }
-// A state that diverged is of no use but to be searched.
-static inline bool foliot__client_stands_still(const foliot_client *c)
-{
-    return c->lockstep->diverged && (!foliot__client_steps(c) || !c->welcome.watchable);
-}
+void foliot__client_keep_figures(
+    foliot_client *client); // adds those of a connection that has ended
+// A sample shows that tick: ends the time of a change of controls that waited for it.
+void foliot__client_count_sample(foliot_client *c, uint64_t now_ns, double tick, bool starved);
+
+// queues.c
 // What the last sample showed, in 1 / FOLIOT_AIM_PARTS of a tick, as far as it is no guess; 0:
 // nothing.
 uint64_t foliot__client_shown(const foliot_client *client);
-void foliot__client_keep_figures(
-    foliot_client *client); // adds those of a connection that has ended
-
 // Whether a tick is not to be shown yet.
 bool foliot__client_is_ahead(const foliot_client *client, uint64_t tick);
-
-// events.c
 // `bytes` are copied, with a zero behind them.
 void foliot__events_add(foliot_client *c, const foliot_client_event *event, const void *bytes,
                         size_t length);
 // Another run of the session begins: what is held back is of ticks that have been.
 void foliot__events_release(foliot_client *c);
 void foliot__events_free(foliot_client *c);
-
-// orders.c
 // A connection of the player begins: the server has the orders up to `here`.
 void foliot__orders_resume(foliot_client *c, uint32_t here, bool same_player);
 void foliot__orders_acknowledged(foliot_client *c, uint32_t sequence);
@@ -339,27 +399,42 @@ void foliot__orders_acknowledged(foliot_client *c, uint32_t sequence);
 void foliot__updates_receive(foliot_client *c, const foliot__update *update);
 void foliot__updates_reset(foliot_client *c); // a connection, that knows nothing
 void foliot__updates_free(foliot_client *c);
-void foliot__updates_state_begun(foliot_client *c); // of a stepper: a state has come, to be stepped
-void foliot__updates_stepped(foliot_client *c);     // of a stepper: what the last step did
-void foliot__updates_given(foliot_client *c);       // the server begins to say what there is
-void foliot__updates_switch(foliot_client *c);      // `steps` has changed
-void foliot__updates_predicted(foliot_client *c, const foliot_world *world); // or a predicted one
-void foliot__updates_show(foliot_client *c); // what is due at the render time
+void foliot__updates_given(foliot_client *c); // the server begins to send all that there is
+void foliot__updates_show(foliot_client *c);  // what is due at the render time
 void foliot__updates_receive_message(foliot_client *c, const foliot__game_message *message);
 void foliot__updates_receive_player(foliot_client *c, const foliot__player_message *message);
 void foliot__updates_forget_players(foliot_client *c); // a connection sends them all again
+// Holds records back until their tick is shown.
+void foliot__updates_hold(foliot_client *c, foliot__held_part part, const uint8_t *bytes);
+// A part of all that there is: from its tick on nothing else is.
+void foliot__updates_hold_beginning(foliot_client *c, uint64_t tick, const uint8_t *bytes,
+                                    size_t length);
+void foliot__updates_show_all(foliot__client_updates *u);
+// Drops what waits for a later tick: another source has it.
+void foliot__updates_drop_newer(foliot__client_updates *u, uint64_t tick);
+void foliot__updates_drop_all(foliot__client_updates *u);
+// Whether the events of that tick are those of the step here.
+static inline bool foliot__updates_is_stepped(const foliot__client_updates *u, uint64_t tick)
+{
+    return tick > u->stepped_from && tick <= u->stepped_to;
+}
+static inline foliot_client_event foliot__event_at(foliot_client_event_kind kind, uint64_t tick)
+{
+    return (foliot_client_event){
+        .kind = kind, .tick = tick, .player = FOLIOT__NO_PLAYER, .slot = FOLIOT_NO_BODY};
+}
 
 // kind.c
+void foliot__client_change_role(foliot_client *c, foliot__role role); // must be a possible one
 foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w); // a connection begins
-void foliot__kind_setup(foliot_client *c); // the setup is complete
 void foliot__kind_apply(foliot_client *c, const foliot__kind_message *message);
 void foliot__kind_update(foliot_client *c);
 // The process did not run for so long.
 void foliot__kind_paused(foliot_client *c, uint64_t ns);
-// The server's state does not fit what this build makes of the setup. False: it cannot watch
-// either.
-bool foliot__kind_unfit(foliot_client *c);
-void foliot__kind_state_begins(foliot_client *c); // what was stepped before is void
+void foliot__kind_send(foliot_client *c, foliot__kind kind, foliot__kind_reason reason);
+void foliot__kind_watch_instead(foliot_client *c, foliot__kind_reason reason); // it cannot step
+void foliot__kind_wait_to_try(foliot_client *c); // it could not, and tries again later
+void foliot__kind_clear_buffer(foliot_client *c, foliot__snapshot_buffer *buffer, uint64_t tick);
 
 // join.c
 void foliot__client_receive_control(foliot_client *c, const uint8_t *bytes, size_t length);
@@ -368,13 +443,13 @@ void foliot__client_receive_control(foliot_client *c, const uint8_t *bytes, size
 void foliot__stream_receive_piece(foliot_client *c, const uint8_t *bytes, size_t length);
 void foliot__stream_read_kept(foliot_client *c); // pieces that arrived before the welcome
 void foliot__stream_receive_status(foliot_client *c, const uint8_t *bytes, size_t length);
-void foliot__stream_update(
-    foliot_client *c); // sends inputs that are due; in lockstep steps the simulation
+void foliot__stream_update(foliot_client *c); // sends inputs that are due; in lockstep steps
 uint64_t foliot__stream_period_ns(const foliot_client *c);
 // When the next input packet is.
 uint64_t foliot__stream_inputs_due_ns(const foliot_client *c);
-// New controls go out by change, for ticks after those of the other way; or by tick.
-void foliot__stream_by_changes(foliot_client *c);
-void foliot__stream_by_ticks(foliot_client *c);
+// The picture of a tick is complete: received, or stepped.
+void foliot__stream_complete(foliot_client *c, uint64_t tick);
+// The change of controls that waits for its first frame is for that tick.
+void foliot__stream_key_decided(foliot_client *c, uint64_t tick);
 
 #endif

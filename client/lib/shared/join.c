@@ -8,16 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TICK_MAX ((uint64_t)1 << 60) // no clock has come so far
 #define SHOWN_AHEAD_TICKS 600 // that a restarted server may be behind; the client waits for it
 
 // -- the setup
 
 static void drop_scene(foliot_client *c)
 {
-    foliot__predict_forget(c);
-    if (c->lockstep)
-        foliot__lockstep_client_forget(c->lockstep);
+    if (c->stepper)
+        c->stepper->forget_setup(c);
     foliot_scene_destroy(c->scene);
     free(c->setup.bytes);
     c->scene = NULL;
@@ -50,7 +48,7 @@ static bool welcome_sensible(const foliot__welcome *w)
     return is_between(w->dt, 1e-30, 1e30) && is_between(w->pace_hz, 1e-6, 1e6) &&
            is_between(w->snapshot_hz, 1e-6, 1e6) &&
            is_between(w->format.position_step, 1e-15, 1e15) &&
-           is_between(w->format.velocity_step, 1e-15, 1e15) && w->tick <= TICK_MAX &&
+           is_between(w->format.velocity_step, 1e-15, 1e15) && w->tick <= FOLIOT__TICK_MAX &&
            (w->scene_bytes <= FOLIOT__SCENE_BYTES_MAX || !w->lockstep);
 }
 
@@ -178,7 +176,8 @@ static void finish_scene(foliot_client *c)
     free(c->setup.parts);
     c->setup.parts = NULL;
     c->setup.parts_capacity = 0;
-    foliot__kind_setup(c);
+    if (foliot__client_in_lockstep(c))
+        c->stepper->create_simulation(c);
 }
 
 static void receive_scene_part(foliot_client *c, const foliot__scene_part *part)
@@ -193,48 +192,6 @@ static void receive_scene_part(foliot_client *c, const foliot__scene_part *part)
     c->setup.parts_length += part->length;
     if (c->setup.parts_length == total)
         finish_scene(c);
-}
-
-static void receive_keyframe_part(foliot_client *c, const foliot__keyframe_part *part)
-{
-    foliot__message m = {.kind = FOLIOT__KEYFRAME_ACKNOWLEDGE};
-    if (part->tick > TICK_MAX) {
-        c->statistics.pieces_malformed++;
-        return;
-    }
-    if (c->role.stepping == FOLIOT__STEPPING_GIVEN_UP)
-        return;
-    uint64_t begins = c->lockstep->begins;
-    c->work += part->offset == 0 ? FOLIOT__RESTART_WORK : 0;
-    bool acknowledges = foliot__lockstep_client_receive_state(c->lockstep, part);
-    if (c->lockstep->begins != begins) {
-        foliot__kind_state_begins(c);
-        foliot__updates_state_begun(c);
-    }
-    if (c->lockstep->unfit && foliot__kind_unfit(c))
-        return;
-    if (c->lockstep->unfit) {
-        foliot_client_leave(c, c->now_ns);
-        c->connection.refusal = FOLIOT__REFUSE_SIMULATION;
-        foliot__connection_end(
-            c, FOLIOT_CLIENT_REFUSED,
-            "the server's state does not fit what this build makes of its setup: "
-            "the two compute otherwise");
-        return;
-    }
-    m.as.keyframe_acknowledge.tick = part->tick;
-    if (!acknowledges)
-        return;
-    m.as.keyframe_acknowledge.offset = part->offset + part->length;
-    foliot__connection_send(c, &m);
-}
-
-static void receive_request(foliot_client *c, const foliot__search_message *request)
-{
-    uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
-    c->work += FOLIOT__REQUEST_WORK;
-    foliot__connection_send_response(
-        c, response, foliot__lockstep_client_respond(c->lockstep, request, response));
 }
 
 void foliot__client_receive_control(foliot_client *c, const uint8_t *bytes, size_t length)
@@ -279,23 +236,13 @@ void foliot__client_receive_control(foliot_client *c, const uint8_t *bytes, size
     case FOLIOT__KEYFRAME_PART:
     case FOLIOT__TICKS_PART:
         c->connection.progress_ns = c->now_ns;
-        if (foliot__client_in_lockstep(c) && m.kind == FOLIOT__KEYFRAME_PART)
-            receive_keyframe_part(c, &m.as.keyframe_part);
-        else if (foliot__client_in_lockstep(c))
-            foliot__lockstep_client_receive_ticks(c->lockstep, &m.as.ticks_part);
         c->work += FOLIOT__TICKS_WORK;
-        break;
+        // fall through
     case FOLIOT__COMMANDS:
-        if (foliot__client_in_lockstep(c))
-            foliot__lockstep_client_receive_commands(c->lockstep, &m.as.commands);
-        break;
     case FOLIOT__SEARCH_REQUEST:
-        if (foliot__client_in_lockstep(c))
-            receive_request(c, &m.as.search);
-        break;
     case FOLIOT__DIVERGED:
-        if (c->lockstep)
-            foliot__lockstep_client_receive_diverged(c->lockstep, &m.as.diverged);
+        if (c->stepper)
+            c->stepper->receive_message(c, &m);
         break;
     default:
         c->statistics.pieces_malformed++;

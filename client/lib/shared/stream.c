@@ -9,15 +9,13 @@
 
 #define SLACK_TICKS 1.5 // inputs should arrive so long before their tick is closed
 #define SLACK_GAIN 0.15
-#define LEAST_AHEAD_MAX 600u
 #define TICK_MAX 0x1p60         // as in a welcome
 #define SPECTATOR_HZ 30.0       // snapshots a second that a spectator acknowledges
 #define SPECTATOR_PERIODS_MAX 3 // of input packets, without a snapshot to acknowledge
-#define SHOWN_BACKLOG_MAX 32    // ticks: a client farther behind does not show what it steps
 
 // -- snapshots
 
-static void snapshot_complete(foliot_client *c, uint64_t tick)
+void foliot__stream_complete(foliot_client *c, uint64_t tick)
 {
     foliot_client_statistics *s = &c->statistics;
     if (s->snapshots_received++ == 0)
@@ -45,7 +43,7 @@ static void read_partial(foliot_client *c, const uint8_t *bytes, size_t length)
     switch (foliot__tracks_receive(c->tracks, bytes, length, &tick)) {
     case FOLIOT__TRACKS_TAKEN:
         count_arrived(c, tick);
-        snapshot_complete(c, tick);
+        foliot__stream_complete(c, tick);
         break;
     case FOLIOT__TRACKS_STALE:
         s->snapshots_stale++;
@@ -75,7 +73,7 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
     case FOLIOT__TAKEN_SNAPSHOT:
         count_arrived(c, tick);
         if (!foliot__client_steps(c))
-            snapshot_complete(c, tick);
+            foliot__stream_complete(c, tick);
         break;
     case FOLIOT__TAKEN_STALE:
         s->snapshots_stale++;
@@ -174,23 +172,6 @@ void foliot__stream_receive_status(foliot_client *c, const uint8_t *bytes, size_
 
 // -- inputs
 
-void foliot__stream_by_changes(foliot_client *c)
-{
-    double tick_ns = foliot__client_tick_ns(c);
-    uint64_t tick =
-        foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, tick_ns, c->welcome.input_delay);
-    c->controls.by_ticks = false;
-    c->controls.least_meant = c->controls.last_meant + 1;
-    c->outgoing.offset_ns = (double)c->now_ns - (double)tick * tick_ns;
-    c->outgoing.clock_set = false;
-}
-
-void foliot__stream_by_ticks(foliot_client *c)
-{
-    c->controls.by_ticks = true;
-    c->controls.least_meant = c->controls.last_meant + 1;
-}
-
 static uint64_t input_tick(const foliot_client *c)
 {
     double tick = ((double)c->now_ns - c->outgoing.offset_ns) / foliot__client_tick_ns(c);
@@ -213,8 +194,7 @@ void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXI
     client->latency.key_ns = client->now_ns;
 }
 
-// The change of controls that waits for its first frame is for that tick.
-static void note_key(foliot_client *c, uint64_t tick)
+void foliot__stream_key_decided(foliot_client *c, uint64_t tick)
 {
     if (c->latency.key != FOLIOT__KEY_UNDECIDED)
         return;
@@ -237,7 +217,7 @@ static void append_change(foliot_client *c, uint64_t tick)
     change->shown = foliot__shown_before(change->tick, c->controls.aimed);
     c->controls.last_meant = change->tick;
     c->controls.changed = false;
-    note_key(c, change->tick);
+    foliot__stream_key_decided(c, change->tick);
 }
 
 uint64_t foliot__stream_period_ns(const foliot_client *c)
@@ -301,115 +281,10 @@ static void send_inputs(foliot_client *c)
         acknowledge_partial(c);
 }
 
-// -- lockstep
-
-// Steps the closed ticks that have arrived, a bounded number at once, and keeps them to be shown.
-static uint32_t step_closed_ticks(foliot_client *c)
-{
-    uint32_t steps = 0, most = foliot__predict_closed_steps(c);
-    uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
-    foliot__connection_send_response(
-        c, response,
-        foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, response));
-    while (steps < most && !foliot__client_stands_still(c) && foliot__predict_step(c)) {
-        const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
-        steps++;
-        c->connection.progress_ns = c->now_ns;
-        if (foliot__client_steps(c))
-            foliot__updates_stepped(c);
-        if (foliot__lockstep_client_backlog(c->lockstep) < SHOWN_BACKLOG_MAX &&
-            (world ? foliot__buffer_put(&c->stepped, world)
-                   : c->simulation.kind.create != foliot_world_kind.create) &&
-            foliot__client_steps(c))
-            snapshot_complete(c, c->lockstep->tick);
-    }
-    return steps;
-}
-
-static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
-{
-    if (length == 0)
-        return;
-    foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
-    c->statistics.inputs_sent++;
-}
-
-// Once a tick, and right after a step: the server should get digests early. A client that predicts
-// sends when its own next tick begins: what is pressed is shown from then on.
-static bool is_lockstep_due(const foliot_client *c, uint64_t tick, bool stepped)
-{
-    uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->outgoing.lockstep_ns;
-    if (c->connection.state != FOLIOT_CLIENT_PLAYING)
-        return false;
-    if (foliot__predict_leads(c))
-        return since >= 2 * period || (since >= (c->config.input_hz > 0 ? period : period / 2) &&
-                                       tick >= foliot__lockstep_client_undecided(c->lockstep));
-    return since >= period || (stepped && since >= period / 2);
-}
-
-// Never a tick that the server has closed: what it says of such would be nonsense.
-static uint64_t predicted_tick(const foliot_client *c)
-{
-    const foliot__lockstep_client *l = c->lockstep;
-    uint64_t tick = foliot__predict_input_tick(c), end = foliot__lockstep_client_undecided(l);
-    uint64_t least = end > l->log.end ? end - 1 : end;
-    return tick < least ? least : tick;
-}
-
-// Nor one before those that went out by change.
-static uint64_t lockstep_tick(const foliot_client *c)
-{
-    uint64_t tick =
-        foliot__predict_leads(c)
-            ? predicted_tick(c)
-            : foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, foliot__client_tick_ns(c),
-                                                 c->welcome.input_delay);
-    return c->controls.by_ticks && tick < c->controls.least_meant &&
-                   c->controls.least_meant - tick < LEAST_AHEAD_MAX
-               ? c->controls.least_meant
-               : tick;
-}
-
-static void send_lockstep(foliot_client *c, bool stepped)
-{
-    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
-    uint64_t tick = lockstep_tick(c), undecided = foliot__lockstep_client_undecided(c->lockstep);
-    bool decided, plays = c->welcome.player != FOLIOT__NO_PLAYER;
-    if (!is_lockstep_due(c, tick, stepped))
-        return;
-    foliot_input controls = {.player = c->welcome.player, .buttons = c->controls.buttons};
-    for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
-        controls.axes[k] = c->controls.axes[k] < -127 ? -127 : c->controls.axes[k];
-    c->lockstep->shown = c->controls.changed ? c->controls.aimed : foliot__client_shown(c);
-    foliot__own_inputs own = !plays                 ? FOLIOT__OWN_NONE
-                             : c->controls.by_ticks ? FOLIOT__OWN_NEW
-                                                    : FOLIOT__OWN_REPEATED;
-    size_t length = foliot__lockstep_client_packet(
-        c->lockstep, c->now_ns, tick, own, c->controls.changed ? &controls : NULL, &decided, bytes);
-    if (decided) {
-        note_key(c, tick);
-        c->controls.last_meant = tick;
-    }
-    if (own == FOLIOT__OWN_NEW && c->lockstep->own.begun && (decided || tick >= undecided))
-        foliot__predict_decided(c, tick, decided ? &controls : NULL);
-    c->controls.changed &= !decided;
-    send_packet(c, bytes, length);
-    send_packet(c, bytes, foliot__lockstep_client_repeat(c->lockstep, c->now_ns, bytes));
-    c->outgoing.lockstep_ns = c->now_ns;
-}
-
 void foliot__stream_update(foliot_client *c)
 {
-    bool steps =
-        !c->connection.leaving &&
-        c->connection.state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none after the end
-    if (foliot__client_in_lockstep(c)) {
-        uint32_t closed = steps ? step_closed_ticks(c) : 0;
-        foliot__predict_tick(c);
-        send_lockstep(c, closed > 0);
-        if (steps)
-            foliot__predict_update(c, closed);
-    }
+    if (foliot__client_in_lockstep(c))
+        c->stepper->advance(c);
     if (foliot__client_watches(c))
         send_inputs(c);
 }

@@ -6,29 +6,12 @@
 // Trusts no length and no number.
 #include "internal.h"
 
-#include "foliot/contact.h"
-
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/step_changes.h"
-
-#define HITS_MAX 64  // of one step
 #define SLOTS_WORK 4 // slots of a table that are set up for one unit of an update's work
 
 // -- events
-
-static foliot_client_event event_of(foliot_client_event_kind kind, uint64_t tick)
-{
-    return (foliot_client_event){
-        .kind = kind, .tick = tick, .player = FOLIOT__NO_PLAYER, .slot = FOLIOT_NO_BODY};
-}
-
-// What was stepped here is told by the world.
-static bool is_stepped(const foliot__client_updates *u, uint64_t tick)
-{
-    return tick > u->stepped_from && tick <= u->stepped_to;
-}
 
 typedef struct update_visit {
     foliot_client *client;
@@ -39,11 +22,12 @@ typedef struct update_visit {
 static void visit_record(void *user, const foliot__record *record)
 {
     const update_visit *u = user;
-    foliot_client_event e = event_of(FOLIOT_CLIENT_VAR, u->tick);
+    foliot_client_event e = foliot__event_at(FOLIOT_CLIENT_VAR, u->tick);
     const char *text = "";
     if (u->full && record->kind != FOLIOT__RECORD_END)
         return;
-    if (is_stepped(&u->client->updates, u->tick) && record->kind != FOLIOT__RECORD_END)
+    if (foliot__updates_is_stepped(&u->client->updates, u->tick) &&
+        record->kind != FOLIOT__RECORD_END)
         return;
     switch (record->kind) {
     case FOLIOT__RECORD_VAR:
@@ -86,7 +70,7 @@ static void add_player_event(foliot_client *c, foliot_client_event_kind kind, ui
 {
     const foliot__snapshot_buffer *b = foliot__client_buffer_now(c);
     uint64_t tick = c->tracks ? c->tracks->newest : b->has_newest ? b->newest : c->welcome.tick;
-    foliot_client_event e = event_of(kind, tick);
+    foliot_client_event e = foliot__event_at(kind, tick);
     e.player = player;
     foliot__events_add(c, &e, name, strlen(name));
 }
@@ -156,18 +140,23 @@ static void show_oldest(foliot__client_updates *u)
     u->first = (u->first + 1) % FOLIOT__CLIENT_PARTS_HELD;
 }
 
-// Those after a tick: they are told in another way.
-static void drop_newer(foliot__client_updates *u, uint64_t tick)
+void foliot__updates_drop_newer(foliot__client_updates *u, uint64_t tick)
 {
     while (u->count > 0 &&
            u->ring[(u->first + u->count - 1) % FOLIOT__CLIENT_PARTS_HELD].tick > tick)
         drop_held(u, u->count - 1);
 }
 
-static void drop_all(foliot__client_updates *u)
+void foliot__updates_drop_all(foliot__client_updates *u)
 {
     while (u->count > 0)
         drop_held(u, u->count - 1);
+}
+
+void foliot__updates_show_all(foliot__client_updates *u)
+{
+    while (u->count > 0)
+        show_oldest(u);
 }
 
 void foliot__updates_show(foliot_client *c)
@@ -177,7 +166,7 @@ void foliot__updates_show(foliot_client *c)
         show_oldest(u);
 }
 
-static void hold_part(foliot_client *c, foliot__held_part part, const uint8_t *bytes)
+void foliot__updates_hold(foliot_client *c, foliot__held_part part, const uint8_t *bytes)
 {
     foliot__client_updates *u = &c->updates;
     bool waits = u->count > 0 || foliot__client_is_ahead(c, part.tick);
@@ -188,8 +177,7 @@ static void hold_part(foliot_client *c, foliot__held_part part, const uint8_t *b
         show_oldest(u);
     uint8_t *copy = waits && u->ring ? malloc(part.length + 1) : NULL;
     if (!copy) { // in order, and early rather than never
-        while (u->count > 0)
-            show_oldest(u);
+        foliot__updates_show_all(u);
         show_part(u, &part, bytes);
         return;
     }
@@ -200,13 +188,14 @@ static void hold_part(foliot_client *c, foliot__held_part part, const uint8_t *b
     foliot__updates_show(c);
 }
 
-// A part of all that there is: from its tick on nothing else is.
-static void hold_beginning(foliot_client *c, uint64_t tick, const uint8_t *bytes, size_t length)
+void foliot__updates_hold_beginning(foliot_client *c, uint64_t tick, const uint8_t *bytes,
+                                    size_t length)
 {
-    hold_part(c,
-              (foliot__held_part){
-                  .tick = tick, .clears = c->updates.clears, .begins = true, .length = length},
-              bytes);
+    foliot__updates_hold(
+        c,
+        (foliot__held_part){
+            .tick = tick, .clears = c->updates.clears, .begins = true, .length = length},
+        bytes);
     c->updates.clears = false;
 }
 
@@ -220,7 +209,7 @@ void foliot__updates_reset(foliot_client *c)
 {
     foliot__client_updates *u = &c->updates;
     uint32_t slots_max = foliot__client_welcomed(c) ? c->welcome.format.bodies_max : 0;
-    drop_all(u);
+    foliot__updates_drop_all(u);
     reset_state(&u->served, slots_max);
     reset_state(&u->stepped, slots_max);
     reset_state(&u->shown, slots_max);
@@ -253,10 +242,10 @@ static void begin_served(foliot_client *c, uint64_t tick)
         return;
     u->clears = true;
     if (c->role.given == FOLIOT__KIND_ANY) {
-        drop_all(u);
+        foliot__updates_drop_all(u);
         foliot__session_state_clear(&u->shown);
     } else {
-        drop_newer(u, tick);
+        foliot__updates_drop_newer(u, tick);
     }
 }
 
@@ -264,9 +253,9 @@ static void show_served(foliot_client *c, const foliot__update *update, bool beg
 {
     foliot__held_part part = {.tick = update->tick, .begins = begins, .length = update->length};
     if (!begins)
-        hold_part(c, part, update->bytes);
+        foliot__updates_hold(c, part, update->bytes);
     else if (c->role.given != FOLIOT__KIND_ANY)
-        hold_beginning(c, update->tick, update->bytes, update->length);
+        foliot__updates_hold_beginning(c, update->tick, update->bytes, update->length);
     else
         show_part(&c->updates, &part, update->bytes);
 }
@@ -290,7 +279,7 @@ void foliot__updates_receive(foliot_client *c, const foliot__update *update)
     // A few bytes may set up a million slots.
     c->work += (own->served.slot_count - (begins ? 0 : slots)) / SLOTS_WORK;
     own->served_tick = update->tick;
-    if (!begins && !is_stepped(own, update->tick))
+    if (!begins && !foliot__updates_is_stepped(own, update->tick))
         own->served_told = update->tick;
     if (!foliot__client_steps(c))
         show_served(c, update, begins);
@@ -298,207 +287,16 @@ void foliot__updates_receive(foliot_client *c, const foliot__update *update)
 
 void foliot__updates_receive_message(foliot_client *c, const foliot__game_message *m)
 {
-    foliot_client_event e = event_of(
+    foliot_client_event e = foliot__event_at(
         m->from == FOLIOT__FROM_PLAYER ? FOLIOT_CLIENT_CHAT : FOLIOT_CLIENT_MESSAGE, m->tick);
     e.player = m->from == FOLIOT__FROM_PLAYER ? m->player : FOLIOT__NO_PLAYER;
     if (foliot__client_welcomed_here(c))
         foliot__events_add(c, &e, m->bytes, m->length);
 }
 
-// -- of a stepper
-
-static const foliot_world *stepped_world(const foliot_client *client)
-{
-    return foliot__client_steps(client) ? foliot__lockstep_client_world(client->lockstep) : NULL;
-}
-
-// Gives an event of a step: of a client that predicts only once, whichever world had it first.
-static void give_event(foliot_client *c, foliot_client_event *e, bool predicted)
-{
-    foliot__prediction_events *events = &c->predictor.events;
-    bool given = predicted             ? foliot__prediction_events_predict(events, e)
-                 : c->predictor.worlds ? foliot__prediction_events_confirm(events, e)
-                                       : true;
-    if (given)
-        foliot__events_add(c, e, "", 0);
-}
-
-// The events of the last step in lockstep, from the world that was stepped.
-static void add_world_event(foliot_client *c, const foliot_world *world, const foliot_event *event,
-                            bool predicted)
-{
-    foliot_client_event e = event_of(FOLIOT_CLIENT_SPAWNED, foliot_world_get_tick(world));
-    switch ((foliot_event_kind)event->kind) {
-    case FOLIOT_EVENT_COMMAND_SPAWN:
-        e.slot = event->a;
-        e.value = foliot_world_get_body_prototype(world, event->a);
-        break;
-    case FOLIOT_EVENT_DESPAWN:
-        e.kind = FOLIOT_CLIENT_DESPAWNED;
-        e.slot = event->a;
-        break;
-    case FOLIOT_EVENT_JOINT:
-    case FOLIOT_EVENT_BREAK:
-        e.kind = event->kind == FOLIOT_EVENT_JOINT ? FOLIOT_CLIENT_JOINT_MADE
-                                                   : FOLIOT_CLIENT_JOINT_BROKEN;
-        e.value = event->a;
-        break;
-    case FOLIOT_EVENT_END: // the server says so, ahead of its goodbye
-    case FOLIOT_EVENT_SPAWN:
-    case FOLIOT_EVENT_FROZEN:
-    case FOLIOT_EVENT_REFUSED:
-    case FOLIOT_EVENT_COMMAND_REFUSED:
-    default:
-        return;
-    }
-    give_event(c, &e, predicted);
-}
-
-// What can be heard. Clients that do not predict look at their world.
-static void add_hits(foliot_client *c, const foliot_world *world, bool predicted)
-{
-    uint32_t count;
-    const foliot_hit_event *hits = foliot_world_get_hit_events(world, &count);
-    for (uint32_t i = 0; i < count && i < HITS_MAX; i++) {
-        foliot_client_event e = event_of(FOLIOT_CLIENT_HIT, foliot_world_get_tick(world));
-        e.slot = hits[i].a;
-        e.value = hits[i].b;
-        give_event(c, &e, predicted);
-    }
-}
-
-static void add_world_events(foliot_client *c, const foliot_world *world, bool predicted)
-{
-    uint32_t count;
-    const foliot_event *events = foliot_world_get_events(world, &count);
-    for (uint32_t i = 0; i < count; i++)
-        add_world_event(c, world, &events[i], predicted);
-    if (c->predictor.worlds)
-        add_hits(c, world, predicted);
-}
-
-void foliot__updates_predicted(foliot_client *c, const foliot_world *world)
-{
-    add_world_events(c, world, true);
-}
-
-static void apply_stepped(foliot_client *c, uint64_t tick, const uint8_t *bytes, size_t length)
-{
-    foliot_status status =
-        foliot__session_state_apply(&c->updates.stepped, tick, bytes, length, NULL, NULL);
-    (void)status; // without memory less is shown
-}
-
-static void emit_step(void *user, const uint8_t *bytes, size_t length)
-{
-    foliot_client *c = user;
-    uint64_t tick = foliot_world_get_tick(stepped_world(c));
-    apply_stepped(c, tick, bytes, length);
-    hold_part(c, (foliot__held_part){.tick = tick, .length = length}, bytes);
-}
-
-static void emit_world(void *user, const uint8_t *bytes, size_t length)
-{
-    foliot_client *c = user;
-    uint64_t tick = foliot_world_get_tick(stepped_world(c));
-    apply_stepped(c, tick, bytes, length);
-    hold_beginning(c, tick, bytes, length);
-}
-
-static void emit_served(void *user, const uint8_t *bytes, size_t length)
-{
-    foliot_client *c = user;
-    hold_beginning(c, c->updates.served_tick, bytes, length);
-}
-
-static bool begin_writer(foliot_client *c,
-                         void (*emit)(void *user, const uint8_t *bytes, size_t length))
-{
-    if (!c->updates.writer)
-        c->updates.writer = calloc(1, sizeof *c->updates.writer);
-    if (c->updates.writer)
-        foliot__update_begin(c->updates.writer, c->updates.shown.slots_max, emit, c);
-    return c->updates.writer != NULL;
-}
-
-// The world as it is now is what there is, from its tick on.
-static void begin_stepped(foliot_client *c)
-{
-    const foliot_world *world = stepped_world(c);
-    if (!world || !c->scene)
-        return;
-    foliot__session_state_clear(&c->updates.stepped);
-    c->updates.clears = true;
-    if (!begin_writer(c, emit_world))
-        return;
-    foliot__write_world(c->updates.writer, world, c->scene);
-    if (c->updates.clears) // there is nothing
-        emit_world(c, c->updates.writer->bytes, 0);
-}
-
-void foliot__updates_state_begun(foliot_client *c)
-{
-    if (!foliot__client_steps(c))
-        return;
-    drop_all(&c->updates);
-    foliot__session_state_clear(&c->updates.shown);
-    begin_stepped(c);
-    while (c->updates.count > 0) // at once
-        show_oldest(&c->updates);
-}
-
 void foliot__updates_given(foliot_client *c)
 {
     c->updates.served_full = UINT64_MAX;
-}
-
-// The host is given each event once, whoever told the last tick; and what is shown goes on to the
-// tick from which on the other tells.
-void foliot__updates_switch(foliot_client *c)
-{
-    foliot__client_updates *u = &c->updates;
-    if (foliot__client_steps(c)) {
-        u->stepped_from = c->lockstep->tick;
-        u->stepped_to = UINT64_MAX;
-        drop_newer(u, c->lockstep->tick);
-        begin_stepped(c);
-        return;
-    }
-    if (u->stepped_to > u->stepped_told)
-        u->stepped_to = u->stepped_told;
-    if (u->served_full == UINT64_MAX)
-        return; // that shows it when it comes
-    drop_newer(u, u->served_tick);
-    u->clears = true;
-    if (!begin_writer(c, emit_served))
-        return;
-    foliot__update_state(c->updates.writer, &u->served);
-    foliot__update_finish(c->updates.writer, true);
-}
-
-void foliot__updates_stepped(foliot_client *c)
-{
-    const foliot_world *world = stepped_world(c);
-    const foliot_command_list *commands = &c->lockstep->step.commands;
-    foliot__client_updates *u = &c->updates;
-    if (!world)
-        return;
-    if (begin_writer(c, emit_step))
-        foliot__write_step(c->updates.writer, &u->stepped, world, commands, &u->scratch);
-    uint64_t tick = foliot_world_get_tick(world);
-    if (!is_stepped(u, tick) || tick <= u->served_told)
-        return; // the server tells
-    u->stepped_told = tick;
-    add_world_events(c, world, false);
-    for (uint32_t i = 0; i < commands->count; i++) {
-        const foliot_command *command = &commands->commands[i];
-        foliot_client_event e = event_of(FOLIOT_CLIENT_VAR, foliot_world_get_tick(world));
-        foliot_var var;
-        if (command->kind != FOLIOT_COMMAND_var)
-            continue;
-        e.value = foliot_world_get_var(world, command->as.var.key, &var) ? var.type : 0;
-        foliot__events_add(c, &e, command->as.var.key, strlen(command->as.var.key));
-    }
 }
 
 // -- what a host asks for

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // predict.c: lets a client predict (predict.h). Whatever happens in predicted worlds, nothing of it
 // is sent: digests, responses and acknowledgements are lockstep.c's, of the confirmed world.
-#include "../shared/internal.h"
+#include "stepper.h"
 
 #include <math.h>
 
@@ -43,7 +43,7 @@ static void line_stepped(void *user, const foliot__line *line)
         FOLIOT_STATUS_OK)
         p->failed = true;
     if (line->tick > c->lockstep->tick)
-        foliot__updates_predicted(c, world);
+        foliot__stepped_predict(c, world);
 }
 
 static void line_replaced(void *user)

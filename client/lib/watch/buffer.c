@@ -191,6 +191,14 @@ static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_s
     return entry;
 }
 
+static void complete_entry(foliot__snapshot_buffer *buffer, foliot__entry *entry)
+{
+    entry->complete = true;
+    if (!buffer->has_newest || entry->snapshot.tick > buffer->newest)
+        buffer->newest = entry->snapshot.tick;
+    buffer->has_newest = true;
+}
+
 // -- pieces
 
 foliot__taken foliot__buffer_receive(foliot__snapshot_buffer *buffer, const uint8_t *bytes,
@@ -227,28 +235,21 @@ foliot__taken foliot__buffer_receive(foliot__snapshot_buffer *buffer, const uint
         release_entry(buffer, entry);
         return FOLIOT__TAKEN_MALFORMED;
     }
-    entry->complete = true;
-    if (!buffer->has_newest || head.tick > buffer->newest)
-        buffer->newest = head.tick;
-    buffer->has_newest = true;
+    complete_entry(buffer, entry);
     *tick = head.tick;
     return FOLIOT__TAKEN_SNAPSHOT;
 }
 
-bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world)
+foliot_snapshot *foliot__buffer_open(foliot__snapshot_buffer *buffer, uint64_t tick, uint32_t count)
 {
-    foliot_snapshot_head head = {.tick = foliot_world_get_tick(world),
-                                 .pieces = 1,
-                                 .bodies = foliot_world_get_body_count(world)};
-    foliot__entry *entry = find_entry(buffer, head.tick) ? NULL : open_entry(buffer, &head, NULL);
-    if (!entry ||
-        foliot_snapshot_quantise(&buffer->format, world, &entry->snapshot) != FOLIOT_STATUS_OK)
-        return false;
-    entry->complete = true;
-    if (!buffer->has_newest || head.tick > buffer->newest)
-        buffer->newest = head.tick;
-    buffer->has_newest = true;
-    return true;
+    const foliot_snapshot_head head = {.tick = tick, .pieces = 1, .bodies = count};
+    foliot__entry *entry = find_entry(buffer, tick) ? NULL : open_entry(buffer, &head, NULL);
+    return entry ? &entry->snapshot : NULL;
+}
+
+void foliot__buffer_complete(foliot__snapshot_buffer *buffer, uint64_t tick)
+{
+    complete_entry(buffer, find_entry(buffer, tick));
 }
 
 const foliot_snapshot *foliot__buffer_newest(const foliot__snapshot_buffer *buffer)

@@ -70,8 +70,11 @@ foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer,
 void foliot__buffer_close(foliot__snapshot_buffer *buffer);
 foliot__taken foliot__buffer_receive(foliot__snapshot_buffer *buffer, const uint8_t *bytes,
                                      size_t length, uint64_t *tick);
-// Adds the state of a world that is stepped here. False without memory, or if the tick is present.
-bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world);
+// A snapshot for the bodies of a world that is stepped here. It counts once it is complete. NULL
+// without memory, or if the tick is present.
+foliot_snapshot *foliot__buffer_open(foliot__snapshot_buffer *buffer, uint64_t tick,
+                                     uint32_t count);
+void foliot__buffer_complete(foliot__snapshot_buffer *buffer, uint64_t tick);
 // Bodies at a fractional tick: Hermite and slerp between the two snapshots around it. Beyond the
 // newest one they are extrapolated, for at most `extrapolate_ticks`. Never interpolates across a
 // new generation of a slot or a teleport. Wrong extrapolations fade out (error_smoothing.h).

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: MIT
-// predict.h: prediction as part of a client: the worlds, the clock, the picture and the events of
-// it, and what is measured. Each of those is in a file that knows nothing of the others.
-#ifndef FOLIOT_CLIENT_LIB_PREDICT_H
-#define FOLIOT_CLIENT_LIB_PREDICT_H
+// stepper.h: what the files share that make a client a stepper. stepped.c: events and records of
+// steps. predict.c: predicted worlds. catch_up.c: how a client becomes a stepper and a watcher.
+// stepper.c: the table that the rest of the client calls. Each calls only files before it in this
+// list, and client/lib/shared.
+#ifndef FOLIOT_CLIENT_LIB_STEPPER_H
+#define FOLIOT_CLIENT_LIB_STEPPER_H
 
-#include "prediction.h"
-#include "prediction_clock.h"
-#include "prediction_events.h"
-#include "prediction_view.h"
+#include "../shared/internal.h"
 
-typedef struct foliot__predictor {
-    foliot__prediction *worlds; // NULL: this client does not predict here
-    foliot__prediction_clock clock;
-    foliot__prediction_view view;
-    foliot__prediction_events events;
-    uint64_t asked_ns; // for early packets
-    double step_ns;    // mean of the last steps
-    uint32_t steps_timed;
-    bool slow;
-    uint64_t cancelled;
-} foliot__predictor;
+// stepped.c
+void foliot__stepped_state_begun(foliot_client *c); // a state has come, to be stepped
+void foliot__stepped_update(foliot_client *c);      // what the last step did
+void foliot__stepped_predict(foliot_client *c, const foliot_world *world); // or a predicted one
+void foliot__stepped_show(foliot_client *c);      // the client shows what it steps from now on
+void foliot__stepped_hand_over(foliot_client *c); // or what the server sends
 
+// predict.c
 // A connection begins: worlds are predicted anew, if the client asked for it.
 foliot_status foliot__predict_begin(foliot_client *c);
 void foliot__predict_forget(foliot_client *c); // the setup's bytes are about to be freed
@@ -45,5 +40,19 @@ void foliot__predict_receive_early(foliot_client *c, const uint8_t *bytes, size_
 // False: nothing predicted is to be shown.
 bool foliot__predict_sample(foliot_client *c, uint64_t now_ns, foliot_sample *sample);
 void foliot__predict_count(const foliot_client *c, foliot_client_statistics *s);
+
+// catch_up.c: see foliot__stepper
+foliot_status foliot__catch_up_enter(foliot_client *c, const foliot__welcome *w);
+void foliot__catch_up_close(foliot_client *c);
+void foliot__catch_up_create_simulation(foliot_client *c);
+void foliot__catch_up_begin(foliot_client *c);
+void foliot__catch_up_stop(foliot_client *c, const foliot__kind_message *given);
+void foliot__catch_up_update(foliot_client *c);
+// The server's state has come: what was stepped before is void.
+void foliot__catch_up_state_begun(foliot_client *c);
+
+// stepper.c
+// Adds the state of a world that is stepped here. False without memory, or if the tick is present.
+bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world);
 
 #endif
