@@ -15,10 +15,9 @@
 
 #include "base/assert.h"
 
-#define LOGGED_ALWAYS 8 // of one address: several clients may share it
-
+#define LOGGED_ALWAYS 8               // divergences of one address: several clients may share it
 #define ANSWER_WITHIN_NS 15000000000u // a client that must go back first takes a while
-#define AGAIN_AFTER_NS 5000000000u    // before the same peer is asked once more
+#define AGAIN_AFTER_NS 5000000000u    // before the same peer is searched again
 #define SEARCH_WITHIN_NS 40000000000u // the whole search: others wait
 #define SEARCHES_AT_ONCE 4.0          // of the server ...
 #define SEARCH_EVERY_NS 2e9           // ... and then one in such a time
@@ -26,7 +25,7 @@
 #define ADDRESS_SEARCH_EVERY_NS 60e9
 #define PEER_SEARCHES_MAX 3   // of one connection
 #define FOUND_ELSEWHERE_MAX 2 // several clients may share an address
-#define REWIND_KEYFRAMES 2    // a step is taken again only from so many states' time before it
+#define REWIND_KEYFRAMES 2    // saved states between the one to begin with and the step, at most
 #define REWIND_KEPT_NS 60000000000u // since the last search began
 
 // -- searching
@@ -60,7 +59,7 @@ static void send_request(foliot__session *s, const foliot__peer *peer)
     foliot__server_send(s->server, peer->id, &m);
 }
 
-// A bucket that holds `most` and fills by one every `every_ns`; full at first.
+// A token bucket of `most` that gains one every `every_ns`; full at first.
 static double refill_bucket(double left, uint64_t *as_of_ns, uint64_t now_ns, double most,
                             double every_ns)
 {
@@ -69,7 +68,7 @@ static double refill_bucket(double left, uint64_t *as_of_ns, uint64_t now_ns, do
     return now < most ? now : most;
 }
 
-// Takes one search out of each budget, or says that there is none.
+// Takes one search out of each budget. False: one of them is empty.
 static bool spend_search(foliot_server *server, foliot__peer *peer)
 {
     foliot__address *a = foliot__address_of(server, peer);
@@ -83,21 +82,6 @@ static bool spend_search(foliot_server *server, foliot__peer *peer)
     a->searches -= 1;
     server->searches.tokens -= 1;
     return true;
-}
-
-// Without memory it is not kept: the search does without.
-static void keep_state(const foliot__session *s)
-{
-    foliot__divergence_search *q = &s->lockstep->search;
-    const foliot__keyframe *k = foliot__keyframe_before(s, q->first - 1);
-    size_t head = k ? 4 * (size_t)k->players : 0;
-    FOLIOT_ASSERT(!q->state);
-    q->state = k ? malloc(k->length - head + 1) : NULL;
-    if (!q->state)
-        return;
-    memcpy(q->state, k->bytes + head, k->length - head);
-    q->state_length = k->length - head;
-    q->state_tick = k->tick;
 }
 
 static void drop_state(foliot__divergence_search *q)
@@ -139,8 +123,16 @@ static bool begin_search(foliot__session *s, foliot__peer *peer)
     for (uint64_t t = q->first; t <= p->stepped; t++)
         before = q->chain[t - q->first] =
             foliot_digest_chain(before, l->digests[t & (l->log.capacity - 1)]);
+    // Without memory the saved state is not kept, and the search does without.
     drop_state(q);
-    keep_state(s);
+    const foliot__keyframe *k = foliot__keyframe_before(s, q->first - 1);
+    size_t head = k ? 4 * (size_t)k->players : 0;
+    q->state = k ? malloc(k->length - head + 1) : NULL;
+    if (q->state) {
+        memcpy(q->state, k->bytes + head, k->length - head);
+        q->state_length = k->length - head;
+        q->state_tick = k->tick;
+    }
     q->active = true;
     q->has_case = false;
     q->peer = (uint32_t)(peer - s->server->peers);
@@ -160,17 +152,9 @@ static void run_rewind(void *job)
     atomic_store_explicit(&q->finished, true, memory_order_release);
 }
 
-// What entered tick `t`; its inputs lie in the block.
-static void give_tick(foliot__lockstep *l, uint64_t t, uint32_t count, foliot_command_list *list)
-{
-    if (foliot__command_log_read(&l->commands, t, list) != FOLIOT_STATUS_OK)
-        l->search.rewind.status = FOLIOT_STATUS_MEMORY;
-    const foliot_tick_inputs tick = {l->block.inputs, count, list->commands, list->count};
-    foliot__rewind_give(&l->search.rewind, &tick);
-}
-
-// From the newest state before the tick. False: from none, or from one too long before it.
-static bool begin_rewind(foliot__session *s, uint64_t tick)
+// Begins with the newest state before the tick. Without one, or with one too long before it, the
+// step is not repeated.
+static void start_rewind(foliot__session *s, uint64_t tick)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__divergence_search *q = &l->search;
@@ -184,30 +168,25 @@ static bool begin_rewind(foliot__session *s, uint64_t tick)
         length = k->length - head;
         from = k->tick;
     }
-    if (!bytes || from < l->log.first ||
-        tick - from > REWIND_KEYFRAMES * (uint64_t)l->keyframe_ticks)
-        return false;
-    foliot__rewind_begin(&q->rewind, s->simulation.kind, s->setup.bytes, s->setup.length, bytes,
-                         length, tick);
-    return true;
-}
-
-static void start_rewind(foliot__session *s, uint64_t tick)
-{
-    foliot__lockstep *l = s->lockstep;
-    foliot__divergence_search *q = &l->search;
     q->running = true;
     atomic_store_explicit(&q->finished, false, memory_order_relaxed);
     q->rewind.status = FOLIOT_STATUS_NOT_FOUND;
-    if (begin_rewind(s, tick)) {
+    if (bytes && from >= l->log.first &&
+        tick - from <= REWIND_KEYFRAMES * (uint64_t)l->keyframe_ticks) {
+        foliot__rewind_begin(&q->rewind, s->simulation.kind, s->setup.bytes, s->setup.length, bytes,
+                             length, tick);
         foliot__rewind_assume_held(&q->rewind);
         foliot_command_list commands = {0};
         for (uint64_t t = q->rewind.from; q->rewind.status == FOLIOT_STATUS_OK && t < tick; t++) {
             uint32_t count =
                 foliot__tick_log_read(&l->log, t, l->block.inputs, FOLIOT__BLOCK_INPUTS_MAX);
             if (count > FOLIOT__BLOCK_INPUTS_MAX)
-                break; // the step is not taken again, then
-            give_tick(l, t, count, &commands);
+                break; // the step is not repeated, then
+            if (foliot__command_log_read(&l->commands, t, &commands) != FOLIOT_STATUS_OK)
+                q->rewind.status = FOLIOT_STATUS_MEMORY;
+            const foliot_tick_inputs inputs = {l->block.inputs, count, commands.commands,
+                                               commands.count};
+            foliot__rewind_give(&q->rewind, &inputs);
             s->server->counters.search_steps++;
         }
         foliot_command_list_destroy(&commands);
@@ -275,47 +254,38 @@ static void send_findings(foliot__session *s, const foliot__peer *peer)
     foliot__server_send(s->server, peer->id, &m);
 }
 
-// Its responses deny what it reported, or make no sense: its next reports are compared anew.
-static void count_false_report(foliot__session *s, foliot__peer *peer)
-{
-    foliot__lockstep_peer *p = &peer->lockstep;
-    foliot__lockstep *l = s->lockstep;
-    if (!p->diverged) // it was healed meanwhile, and has begun with another state
-        return;
-    foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
-    p->diverged = false;
-    p->sum_start = l->sums[p->stepped & (l->log.capacity - 1)] - p->digests;
-    p->compared = p->stepped;
-}
-
-// A real fault is found again where it was. Responses that lead elsewhere each time are made up.
-static void compare_findings(foliot__session *s, foliot__peer *peer)
-{
-    const foliot_divergence *d = &s->lockstep->search.search.found;
-    foliot__address *a = foliot__address_of(s->server, peer);
-    uint32_t stage = d->stage_known ? d->stage : UINT32_MAX,
-             part = d->part_known ? d->part : UINT32_MAX;
-    uint32_t field = d->field_known ? d->field : UINT32_MAX;
-    bool elsewhere = a->found_stage != stage || a->found_part != part || a->found_field != field;
-    a->found_stage = stage;
-    a->found_part = part;
-    a->found_field = field;
-    if (++a->found > FOUND_ELSEWHERE_MAX && elsewhere)
-        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
-}
-
 static void end_search(foliot__session *s, foliot__peer *peer)
 {
-    foliot__divergence_search *q = &s->lockstep->search;
+    foliot__lockstep *l = s->lockstep;
+    foliot__divergence_search *q = &l->search;
+    foliot__lockstep_peer *p = &peer->lockstep;
+    const foliot_divergence *d = &q->search.found;
     q->active = false;
     if (q->search.state == FOLIOT_SEARCH_FOUND) {
         keep_case(s, peer);
         send_findings(s, peer);
-        compare_findings(s, peer);
+        // A real fault is found again where it was. Responses that lead elsewhere each time are
+        // made up.
+        foliot__address *a = foliot__address_of(s->server, peer);
+        uint32_t stage = d->stage_known ? d->stage : UINT32_MAX,
+                 part = d->part_known ? d->part : UINT32_MAX,
+                 field = d->field_known ? d->field : UINT32_MAX;
+        bool elsewhere =
+            a->found_stage != stage || a->found_part != part || a->found_field != field;
+        a->found_stage = stage;
+        a->found_part = part;
+        a->found_field = field;
+        if (++a->found > FOUND_ELSEWHERE_MAX && elsewhere)
+            foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
         foliot__server_event(s->server, FOLIOT_SERVER_FOUND, s, peer->player, q->search.found.tick,
                              q->name);
-    } else {
-        count_false_report(s, peer);
+    } else if (p->diverged) {
+        // Its responses deny what it reported, or make no sense: its next reports are compared from
+        // here. (A peer that was healed in the meantime has begun with another state.)
+        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
+        p->diverged = false;
+        p->sum_start = l->sums[p->stepped & (l->log.capacity - 1)] - p->digests;
+        p->compared = p->stepped;
     }
 }
 
@@ -347,81 +317,66 @@ void foliot__divergence_search_response(foliot__session *s, const foliot__peer *
     continue_search(s, peer);
 }
 
-// Whether the step that was taken again from a saved state gave the state that the session had. It
-// does not where something that decides steps is not saved, or where a step is no function of it.
-static bool repeats_step(const foliot__session *s)
-{
-    const foliot__lockstep *l = s->lockstep;
-    const foliot__rewind *r = &l->search.rewind;
-    return s->tick - r->tick >= l->log.capacity ||
-           foliot_digest_equal(r->digest, l->digests[r->tick & (l->log.capacity - 1)]);
-}
-
-// The step was taken again, or cannot be.
+// The step was repeated, or cannot be.
 static void receive_rewound_state(foliot__session *s, foliot__peer *peer)
 {
+    const foliot__lockstep *l = s->lockstep;
     foliot__divergence_search *q = &s->lockstep->search;
+    const foliot__rewind *r = &q->rewind;
     q->running = false;
     if (!peer) {
         q->active = false;
-    } else if (q->rewind.status == FOLIOT_STATUS_OK && !repeats_step(s)) {
-        // Its parts would be those of another state. The tick is what is known, and why.
-        q->search.state = FOLIOT_SEARCH_FOUND;
-        q->search.found = (foliot_divergence){
-            .tick = q->rewind.tick, .body = FOLIOT_NO_BODY, .not_repeated = true};
-        end_search(s, peer);
-    } else if (q->rewind.status == FOLIOT_STATUS_OK) {
-        foliot_search_set_trace(&q->search, q->rewind.trace);
-        continue_search(s, peer);
-    } else { // the tick is what is known
-        q->search.state = FOLIOT_SEARCH_FOUND;
-        end_search(s, peer);
-    }
-}
-
-// Searches for the divergence of a peer that had to wait.
-static void search_next_peer(foliot__session *s)
-{
-    foliot__peer *first = foliot__session_peer_from(s, s->lockstep->search.peer + 1), *peer = first;
-    for (; peer; peer = foliot__session_peer_after(s, peer, first))
-        if (peer->state == FOLIOT__PEER_IN && foliot__peer_is_stepper(peer) &&
-            peer->lockstep.diverged && !peer->lockstep.searched && begin_search(s, peer))
-            return;
-}
-
-// A search that is over leaves its case alone. The simulation stays for a while: to make one takes
-// more than a tick in a large scene, and a peer may bring about one search after the other.
-static void release_rewind(foliot__session *s)
-{
-    foliot__divergence_search *q = &s->lockstep->search;
-    if (q->active || q->running)
         return;
-    drop_state(q);
-    if (q->rewind.trace)
-        foliot__rewind_drop_trace(&q->rewind);
-    if (q->rewind.simulation.self && s->server->now_ns - q->begun_ns > REWIND_KEPT_NS)
-        foliot__rewind_release(&q->rewind);
+    }
+    // The repeated step gives another state where something that decides steps is not saved, or
+    // where a step is no function of what is.
+    bool repeats = s->tick - r->tick >= l->log.capacity ||
+                   foliot_digest_equal(r->digest, l->digests[r->tick & (l->log.capacity - 1)]);
+    if (r->status == FOLIOT_STATUS_OK && repeats) {
+        foliot_search_set_trace(&q->search, r->trace);
+        continue_search(s, peer);
+        return;
+    }
+    // Only the tick is known, and, if its parts would be those of another state, why.
+    q->search.state = FOLIOT_SEARCH_FOUND;
+    if (r->status == FOLIOT_STATUS_OK)
+        q->search.found =
+            (foliot_divergence){.tick = r->tick, .body = FOLIOT_NO_BODY, .not_repeated = true};
+    end_search(s, peer);
 }
 
 void foliot__divergence_search_update(foliot__session *s)
 {
     foliot__divergence_search *q = &s->lockstep->search;
     foliot__peer *peer = q->active ? searched_peer(s) : NULL;
+    uint64_t now = s->server->now_ns;
     if (q->running && foliot__divergence_search_running(s))
         return;
     if (q->running)
         receive_rewound_state(s, peer);
     else if (q->active && !peer)
         q->active = false; // it is gone
-    else if (q->active && (s->server->now_ns - q->asked_ns > ANSWER_WITHIN_NS ||
-                           s->server->now_ns - q->begun_ns > SEARCH_WITHIN_NS)) {
-        q->active = false;
-        foliot__peer_violated(
-            s, peer,
-            FOLIOT__VIOLATION_violations_digests); // it reports, and does not answer
-    } else if (!q->active)
-        search_next_peer(s);
-    release_rewind(s);
+    else if (q->active &&
+             (now - q->asked_ns > ANSWER_WITHIN_NS || now - q->begun_ns > SEARCH_WITHIN_NS)) {
+        q->active = false; // it reports, and does not answer
+        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
+    } else if (!q->active) {
+        // Peers that had to wait take turns.
+        foliot__peer *first = foliot__session_peer_from(s, q->peer + 1);
+        for (peer = first; peer; peer = foliot__session_peer_after(s, peer, first))
+            if (peer->state == FOLIOT__PEER_IN && foliot__peer_is_stepper(peer) &&
+                peer->lockstep.diverged && !peer->lockstep.searched && begin_search(s, peer))
+                break;
+    }
+    if (q->active || q->running)
+        return;
+    // A search that is over leaves its case alone. The simulation stays for a while: making one
+    // takes more than a tick in a large scene, and a peer may cause one search after the other.
+    drop_state(q);
+    if (q->rewind.trace)
+        foliot__rewind_drop_trace(&q->rewind);
+    if (q->rewind.simulation.self && now - q->begun_ns > REWIND_KEPT_NS)
+        foliot__rewind_release(&q->rewind);
 }
 
 bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_report *found)
@@ -454,21 +409,8 @@ static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
     return &l->sums[tick & (l->log.capacity - 1)];
 }
 
-// Until it has the server's state again it watches. (A simulation that is no world has nothing to
-// watch, and its client stands still.)
-static void begin_heal(const foliot__session *s, foliot__peer *peer)
-{
-    bool healing = foliot__peer_is_healing(peer);
-    if (peer->role == FOLIOT__PEER_CLOSING)
-        return;
-    peer->session->pending |= FOLIOT__PENDING_ROLES;
-    if (!healing)
-        foliot__peer_change_role(peer, foliot__peer_watches(peer) ? FOLIOT__PEER_HEALING
-                                                                  : FOLIOT__PEER_DIVERGED);
-    if (s->world && !healing)
-        foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
-}
-
+// Until it has the server's state again the peer watches. (A simulation that is no world has
+// nothing to watch, and its client stands still.)
 static void report_divergence(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
@@ -480,7 +422,15 @@ static void report_divergence(foliot__session *s, foliot__peer *peer)
         foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared,
                              peer->name);
     begin_search(s, peer);
-    begin_heal(s, peer);
+    if (peer->role == FOLIOT__PEER_CLOSING)
+        return;
+    s->pending |= FOLIOT__PENDING_ROLES;
+    if (foliot__peer_is_healing(peer))
+        return;
+    foliot__peer_change_role(peer, foliot__peer_watches(peer) ? FOLIOT__PEER_HEALING
+                                                              : FOLIOT__PEER_DIVERGED);
+    if (s->world)
+        foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_DIVERGED);
 }
 
 static void compare_digests(foliot__session *s, foliot__peer *peer)

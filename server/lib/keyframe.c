@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // keyframe.c: saved states of a lockstep session, for newcomers and for searches. A state is not
-// overwritten while it is being sent, but whoever does not acknowledge it cannot hold it: there is
-// always one for newcomers, and a place for the next.
+// overwritten while it is being sent, but a peer that does not acknowledge it cannot hold it: there
+// is always one for newcomers, and a place for the next.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "peer.h"
 #include "session.h"
 
-#define HEAD_START_BYTES 16384.0 // of a rate: whoever has just begun is not slow yet
+#define HEAD_START_BYTES 16384.0 // of a rate: a peer that has just begun is not slow yet
 
 static bool reserve(uint8_t **bytes, size_t *capacity, size_t length)
 {
@@ -29,19 +29,8 @@ static bool reserve_bytes(foliot__keyframe *k, size_t length)
     return reserve(&k->bytes, &k->capacity, length);
 }
 
-// Once for all who are sent it.
-static void compress(foliot__lockstep *l, foliot__keyframe *k)
-{
-    size_t length = foliot__keyframe_compress(&l->encoder, k->bytes, k->length);
-    k->packed_length = 0;
-    if (length == 0 || !reserve(&k->packed, &k->packed_capacity, length))
-        return;
-    memcpy(k->packed, l->encoder.packed, length);
-    k->packed_length = length;
-}
-
-// Over which one to save, with what the players have given so far: their slots are not the worker's
-// to read.
+// Writes the players' sequence numbers, which the worker may not read, and makes `k` the state that
+// the step saves.
 void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
 {
     size_t head = 4 * (size_t)s->player_limit;
@@ -55,40 +44,36 @@ void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
     s->lockstep->saving = k;
 }
 
-enum { FORGET, FIND_NEWEST, COUNT, PASSES };
-
-static void count_pin(foliot__session *s, foliot__peer *peer, int pass)
-{
-    const foliot__lockstep_peer *p = &peer->lockstep;
-    foliot__keyframe *k = &s->lockstep->keyframes[p->keyframe];
-    foliot__address *address = foliot__address_of(s->server, peer);
-    double age = (double)(s->server->now_ns - p->begun_ns) * 1e-9 + 1;
-    double rate =
-        (double)(p->heard + HEAD_START_BYTES) / age * (k->tick < address->pinned_tick ? 0.5 : 1);
-    if (pass == FORGET) {
-        address->pinned_tick = 0;
-    } else if (pass == FIND_NEWEST) {
-        address->pinned_tick = k->tick > address->pinned_tick ? k->tick : address->pinned_tick;
-    } else {
-        k->pins++;
-        k->rate = rate > k->rate ? rate : k->rate;
-    }
-}
-
 // Counts the peers that are sent each state, and the rate of the fastest of them. A peer whose
 // address is sent a newer state as well counts half: one address is not to hold several.
 static void count_pins(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
+    enum { FORGET, FIND_NEWEST, COUNT, PASSES };
     for (uint32_t i = 0; i < l->keyframe_count; i++) {
         l->keyframes[i].pins = 0;
         l->keyframes[i].rate = 0;
     }
     for (int pass = FORGET; pass < PASSES; pass++)
-        for (foliot__peer *peer = s->peers; peer; peer = peer->next)
-            if (peer->state == FOLIOT__PEER_IN && foliot__peer_steps(peer) &&
-                peer->lockstep.joining)
-                count_pin(s, peer, pass);
+        for (foliot__peer *peer = s->peers; peer; peer = peer->next) {
+            const foliot__lockstep_peer *p = &peer->lockstep;
+            if (peer->state != FOLIOT__PEER_IN || !foliot__peer_steps(peer) || !p->joining)
+                continue;
+            foliot__keyframe *k = &l->keyframes[p->keyframe];
+            foliot__address *address = foliot__address_of(s->server, peer);
+            if (pass == FORGET) {
+                address->pinned_tick = 0;
+            } else if (pass == FIND_NEWEST) {
+                if (k->tick > address->pinned_tick)
+                    address->pinned_tick = k->tick;
+            } else {
+                double age = (double)(s->server->now_ns - p->begun_ns) * 1e-9 + 1;
+                double rate = (double)(p->heard + HEAD_START_BYTES) / age *
+                              (k->tick < address->pinned_tick ? 0.5 : 1);
+                k->pins++;
+                k->rate = rate > k->rate ? rate : k->rate;
+            }
+        }
 }
 
 void foliot__keyframe_withdraw(foliot__session *s, foliot__peer *peer)
@@ -111,18 +96,9 @@ void foliot__keyframe_withdraw(foliot__session *s, foliot__peer *peer)
                           "it is too slow for the session's state");
 }
 
-static void withdraw_from_all(foliot__session *s, const foliot__keyframe *k)
-{
-    s->server->counters.keyframes_taken_back++;
-    for (foliot__peer *peer = s->peers; peer; peer = peer->next)
-        if (peer->state == FOLIOT__PEER_IN && foliot__peer_steps(peer) && peer->lockstep.joining &&
-            &s->lockstep->keyframes[peer->lockstep.keyframe] == k)
-            foliot__keyframe_withdraw(s, peer);
-}
-
-// Where the next state goes: never over one that newcomers need, which are the newest that
-// spectators may see and all after it. What is being sent goes last, and of that what moves
-// slowest: whoever acknowledges nothing holds nothing up.
+// Returns the place of the next state. It never overwrites one that newcomers need: the newest one
+// that spectators may see, and all after it. States that are being sent are overwritten last, the
+// slowest first: a peer that acknowledges nothing holds up nothing.
 static foliot__keyframe *place_to_save(foliot__session *s, bool withdraws)
 {
     foliot__lockstep *l = s->lockstep;
@@ -138,11 +114,14 @@ static foliot__keyframe *place_to_save(foliot__session *s, bool withdraws)
         if (k->pins > 0 && (!slowest || k->rate < slowest->rate))
             slowest = k;
     }
-    if (!oldest && !withdraws)
-        return NULL;
-    if (!oldest && slowest)
-        withdraw_from_all(s, slowest);
-    return oldest ? oldest : slowest;
+    if (oldest || !slowest || !withdraws)
+        return oldest;
+    s->server->counters.keyframes_taken_back++;
+    for (foliot__peer *peer = s->peers; peer; peer = peer->next)
+        if (peer->state == FOLIOT__PEER_IN && foliot__peer_steps(peer) && peer->lockstep.joining &&
+            &l->keyframes[peer->lockstep.keyframe] == slowest)
+            foliot__keyframe_withdraw(s, peer);
+    return slowest;
 }
 
 // Before a step: whether it saves.
@@ -180,8 +159,15 @@ void foliot__keyframe_save(foliot__session *s)
         foliot_simulation_capture(simulation, k->bytes + head, length, &length) == FOLIOT_STATUS_OK;
     k->length = head + length;
     k->tick = foliot_simulation_get_tick(simulation);
-    if (k->valid)
-        compress(s->lockstep, k);
+    if (!k->valid)
+        return;
+    // Compressed once for all who are sent it.
+    length = foliot__keyframe_compress(&s->lockstep->encoder, k->bytes, k->length);
+    k->packed_length = 0;
+    if (length == 0 || !reserve(&k->packed, &k->packed_capacity, length))
+        return;
+    memcpy(k->packed, s->lockstep->encoder.packed, length);
+    k->packed_length = length;
 }
 
 // When the step is taken in.

@@ -12,15 +12,15 @@
 
 #define PART_HEAD_BYTES 64 // what a message costs beside its bytes
 #define SCENE_NS_MAX 60000000000u
-// Bytes of a state on their way before any is acknowledged: what ENet has on its way at most.
+// Bytes of a state in flight before any is acknowledged: the most that ENet has in flight.
 #define FIRST_WINDOW (4 * (size_t)foliot__lockstep_limits_now()->heard_bytes)
-// Beside a search and snapshots, which are not to wait: bytes on their way, three parts, since a
+// A state that heals must not delay a search and snapshots: bytes in flight, three parts, since a
 // client that keeps another state acknowledges each; and when it begins at the latest.
 #define HEAL_WINDOW (FOLIOT__KEYFRAME_PART_BYTES + 2 * 8192u)
 #define HEAL_BEGINS_NS 1000000000u
-
+// All newcomers together.
 #define BYTES_A_SECOND 8e6
-#define BYTES_AT_ONCE (256.0 * 1024) // after a while of nothing
+#define BYTES_AT_ONCE (256.0 * 1024) // after a pause
 #define EVERY_NS 1000000u
 
 bool foliot__late_join_possible(const foliot__session *s, bool spectates)
@@ -28,15 +28,7 @@ bool foliot__late_join_possible(const foliot__session *s, bool spectates)
     return foliot__keyframe_before(s, foliot__lockstep_shown(s, spectates)) != NULL;
 }
 
-// What was sent before the state takes its time too, on a slow way.
-static uint64_t first_progress_ns(const foliot__session *s)
-{
-    uint64_t scene_ns = (uint64_t)s->setup.length * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
-    return s->server->now_ns + FOLIOT__PROGRESS_NS +
-           (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
-}
-
-// From now on it is what that state makes of it.
+// The peer begins again with that state.
 static void adopt_state(const foliot__session *s, foliot__lockstep_peer *p,
                         const foliot__keyframe *k)
 {
@@ -68,28 +60,7 @@ static const foliot__keyframe *next_state(const foliot__session *s, const foliot
     return k && p->heals && k->tick <= p->heal_after ? NULL : k;
 }
 
-static bool begin_state(foliot__session *s, foliot__peer *peer)
-{
-    foliot__lockstep *l = s->lockstep;
-    foliot__lockstep_peer *p = &peer->lockstep;
-    const foliot__keyframe *k = next_state(s, peer);
-    if (!k)
-        return false;
-    bool goes_on = p->goes_on;
-    p->joining = true;
-    p->keyframe = (uint32_t)(k - l->keyframes);
-    p->sent = p->heard = p->progress = 0;
-    p->begun_ns = s->server->now_ns;
-    p->progress_ns = first_progress_ns(s);
-    if (!p->heals)
-        adopt_state(s, p, k);
-    if (peer->player != FOLIOT__NO_PLAYER && !goes_on)
-        foliot__stream_restart(s, peer->player);
-    s->server->counters.keyframes_sent++;
-    return true;
-}
-
-// What of it travels.
+// The bytes of a state that are sent: compressed, if that saves any.
 static const uint8_t *bytes_to_send(const foliot__keyframe *k, size_t *length)
 {
     *length = k->packed_length ? k->packed_length : k->length;
@@ -154,46 +125,57 @@ static size_t send_ticks(foliot__session *s, foliot__peer *peer)
     return length == SIZE_MAX ? 0 : length + PART_HEAD_BYTES;
 }
 
-// First it is to have something to show.
-static bool may_begin_heal(const foliot__session *s, const foliot__peer *peer)
-{
-    return next_state(s, peer) &&
-           (!foliot__peer_watches(peer) ||
-            peer->snapshots.baseline == FOLIOT__BASELINE_ACKNOWLEDGED ||
-            s->server->now_ns - peer->lockstep.diverged_ns >= HEAL_BEGINS_NS);
-}
-
-// Opens with what the peer has acknowledged. What is on its way cannot be called back: where its
-// state is withdrawn, because its way is slow, the next one comes behind all of that.
-static size_t window_of(const foliot__lockstep_peer *p)
-{
-    size_t most = FOLIOT__KEYFRAME_WINDOW;
-    size_t window = p->heals ? HEAL_WINDOW : FIRST_WINDOW + 2 * p->heard;
-    return window < most ? window : most;
-}
-
+// Whether the peer is to be sent something of a state or of the ticks since.
 static bool wants_state(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
     size_t total;
     if (peer->role == FOLIOT__PEER_CLOSING)
         return false;
-    if (!p->joining)
-        return p->heals ? may_begin_heal(s, peer) : !p->bulk_sent;
+    if (!p->joining && !p->heals)
+        return !p->bulk_sent;
+    if (!p->joining) // a peer that heals has something to show first
+        return next_state(s, peer) && (!foliot__peer_watches(peer) ||
+                                       peer->snapshots.baseline == FOLIOT__BASELINE_ACKNOWLEDGED ||
+                                       s->server->now_ns - p->diverged_ns >= HEAL_BEGINS_NS);
     bytes_to_send(&s->lockstep->keyframes[p->keyframe], &total);
-    // While its divergence is searched for, it is to keep the state that diverged.
+    // While its divergence is searched for, it keeps the state that diverged.
     if (p->heals && !p->released && p->sent + FOLIOT__KEYFRAME_PART_BYTES >= total)
         return false;
-    size_t window = window_of(p);
+    // The window opens with what the peer has acknowledged. Bytes in flight cannot be called back:
+    // where a state is withdrawn because the path is slow, the next one comes behind all of them.
+    size_t window = p->heals ? HEAL_WINDOW : FIRST_WINDOW + 2 * p->heard;
+    window = window < FOLIOT__KEYFRAME_WINDOW ? window : FOLIOT__KEYFRAME_WINDOW;
     return p->sent == total || p->sent - p->heard < window;
 }
 
+// Sends some of a state, or of the ticks since. Returns the number of bytes; 0: not now.
 static size_t send_state(foliot__session *s, foliot__peer *peer)
 {
+    foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (!p->joining && !begin_state(s, peer))
-        return 0;
-    const foliot__keyframe *k = &s->lockstep->keyframes[p->keyframe];
+    uint64_t now = s->server->now_ns;
+    if (!p->joining) {
+        const foliot__keyframe *k = next_state(s, peer);
+        if (!k)
+            return 0;
+        bool goes_on = p->goes_on;
+        // What was sent before the state takes its time too, on a slow path.
+        uint64_t scene_ns =
+            (uint64_t)s->setup.length * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
+        p->joining = true;
+        p->keyframe = (uint32_t)(k - l->keyframes);
+        p->sent = p->heard = p->progress = 0;
+        p->begun_ns = now;
+        p->progress_ns =
+            now + FOLIOT__PROGRESS_NS + (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
+        if (!p->heals)
+            adopt_state(s, p, k);
+        if (peer->player != FOLIOT__NO_PLAYER && !goes_on)
+            foliot__stream_restart(s, peer->player);
+        s->server->counters.keyframes_sent++;
+    }
+    const foliot__keyframe *k = &l->keyframes[p->keyframe];
     size_t total;
     bytes_to_send(k, &total);
     bool last = p->sent + FOLIOT__KEYFRAME_PART_BYTES >= total;
@@ -274,9 +256,8 @@ static bool wants_bulk(const foliot__peer *peer)
             (foliot__peer_steps(peer) && wants_state(peer->session, peer)));
 }
 
-// The peers that want something are the first `count` of server->order; the one whose turn it is is
-// taken.
-static uint32_t next(foliot_server *server, uint32_t count)
+// Returns which of the first `count` of server->order is next: by address, then by peer.
+static uint32_t next_in_turn(foliot_server *server, uint32_t count)
 {
     uint32_t best = 0;
     uint64_t best_address = UINT64_MAX, best_peer = UINT64_MAX;
@@ -309,7 +290,7 @@ void foliot__bulk_update(foliot_server *server)
         if (wants_bulk(&server->peers[i]))
             server->order[count++] = i;
     while (count > 0 && server->bulk.bytes > 0) {
-        uint32_t i = next(server, count);
+        uint32_t i = next_in_turn(server, count);
         foliot__peer *peer = &server->peers[server->order[i]];
         size_t sent = peer->scene_sent < peer->session->setup.length
                           ? send_scene(server, peer)

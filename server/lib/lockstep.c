@@ -21,24 +21,11 @@
     512u // how far back the relay of a tick reaches: what is older is filled as holes are
 #define RELAY_TICKS_SHARED                                                                         \
     32u // who lacks more than these is sent some that it has, so that one packet is for several
-#define RARELY_AFTER_NS                                                                            \
-    1000000000u // a peer that says nothing is sent every other tick, after twice as much every
-                // fourth, ...
+#define RARELY_AFTER_NS 1000000000u // of silence, after which a peer gets fewer ticks
 #define RARELY_TICKS_MAX 64u
 #define COMMANDS_BACKLOG_MAX 1024u // reliable pieces: then a peer waits for its commands
 
 // -- making
-
-static foliot_status make_streams(foliot__session *s)
-{
-    foliot__lockstep *l = s->lockstep;
-    l->streams = calloc(s->player_limit ? s->player_limit : 1, sizeof *l->streams);
-    foliot_status status = l->streams ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
-    for (uint32_t p = 0; status == FOLIOT_STATUS_OK && p < s->player_limit; p++)
-        status =
-            foliot__tick_log_init(&l->streams[p].log, FOLIOT__STREAM_TICKS, FOLIOT__STREAM_TICKS);
-    return status;
-}
 
 foliot_status foliot__lockstep_create(foliot__session *s)
 {
@@ -52,14 +39,16 @@ foliot_status foliot__lockstep_create(foliot__session *s)
     uint32_t ticks = foliot__session_ticks(s, FOLIOT__LOG_SECONDS) + foliot__stepper_delay(s);
     foliot_status status =
         foliot__tick_log_init(&l->log, ticks, ticks + 1024 * (s->player_limit + 8));
-    if (status == FOLIOT_STATUS_OK)
-        status = make_streams(s);
+    l->streams = calloc(s->player_limit ? s->player_limit : 1, sizeof *l->streams);
+    for (uint32_t p = 0; l->streams && status == FOLIOT_STATUS_OK && p < s->player_limit; p++)
+        status =
+            foliot__tick_log_init(&l->streams[p].log, FOLIOT__STREAM_TICKS, FOLIOT__STREAM_TICKS);
     if (status != FOLIOT_STATUS_OK)
         return status;
     l->sums = calloc(l->log.capacity, sizeof *l->sums);
     l->digests = calloc(l->log.capacity, sizeof *l->digests);
     l->search.chain = calloc(FOLIOT__CHAIN_TICKS, sizeof *l->search.chain);
-    if (!l->sums || !l->digests || !l->search.chain || !l->keyframes)
+    if (!l->streams || !l->sums || !l->digests || !l->search.chain || !l->keyframes)
         return FOLIOT_STATUS_MEMORY;
     foliot__tick_log_clear(&l->log, s->tick);
     foliot__command_log_init(&l->commands, l->log.capacity, SIZE_MAX);
@@ -111,14 +100,6 @@ static uint64_t first_wanted(const foliot__session *s, const foliot__peer *peer)
     if (first + RELAY_TICKS_MAX < end)
         return end - RELAY_TICKS_MAX;
     return first + RELAY_TICKS_SHARED < end ? first - first % RELAY_TICKS_SHARED : first;
-}
-
-// Whether the tick is one that a peer is sent which may hear none of it. Peers' turns are spread.
-static bool is_its_turn(const foliot__session *s, const foliot__peer *peer)
-{
-    uint64_t silent = (s->server->now_ns - peer->lockstep.word_ns) / RARELY_AFTER_NS;
-    uint64_t every = silent < 6 ? (uint64_t)1 << silent : RARELY_TICKS_MAX;
-    return (s->tick + (uint64_t)(peer - s->server->peers)) % every == 0;
 }
 
 static void send_relay(foliot__session *s, const foliot_peer_id *peers, uint32_t count,
@@ -294,7 +275,11 @@ static void relay_all(foliot__session *s)
     for (const foliot__peer *peer = s->peers; peer; peer = peer->next) {
         if (!relays_to(s, peer) || first_wanted(s, peer) >= foliot__lockstep_visible(s, peer))
             continue;
-        if (is_its_turn(s, peer))
+        // A peer that is silent gets every other tick, after a second more every fourth, and so on.
+        // Peers' turns are spread.
+        uint64_t silent = (server->now_ns - peer->lockstep.word_ns) / RARELY_AFTER_NS;
+        uint64_t every = silent < 6 ? (uint64_t)1 << silent : RARELY_TICKS_MAX;
+        if ((s->tick + (uint64_t)(peer - server->peers)) % every == 0)
             server->order[count++] = (uint32_t)(peer - server->peers);
         else
             server->counters.relays_spared++;
@@ -339,15 +324,6 @@ static void send_commands(foliot__session *s, foliot__peer *peer)
     }
 }
 
-// What is closed cannot be stepped by anyone without its commands: no memory for them ends all.
-static void keep_commands(foliot__session *s)
-{
-    const foliot_command_list *list = &s->game.commands;
-    foliot__lockstep *l = s->lockstep;
-    l->lost_commands =
-        list->count > 0 && foliot__command_log_put(&l->commands, s->tick, list) != FOLIOT_STATUS_OK;
-}
-
 void foliot__lockstep_closed(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
@@ -356,7 +332,10 @@ void foliot__lockstep_closed(foliot__session *s)
                FOLIOT_STATUS_FULL &&
            l->log.first < l->log.end)
         foliot__tick_log_forget(&l->log, l->log.first + l->log.capacity / 64 + 1);
-    keep_commands(s);
+    // Without memory for its commands nobody could step the tick: the session ends.
+    const foliot_command_list *commands = &s->game.commands;
+    l->lost_commands = commands->count > 0 &&
+                       foliot__command_log_put(&l->commands, s->tick, commands) != FOLIOT_STATUS_OK;
     relay_all(s);
     l->hole_work = HOLE_WORK_A_TICK;
     // Not always the same ones first: the work is bounded.
@@ -398,29 +377,6 @@ static bool apply_acks(foliot__session *s, foliot__peer *peer, const foliot__tic
     return true;
 }
 
-static void receive_own_ticks(foliot__session *s, foliot__peer *peer,
-                              const foliot__lockstep_input *packet, uint64_t tick)
-{
-    if (packet->ticks == 0 || (uint64_t)packet->back + packet->ticks > tick + 1)
-        return;
-    uint64_t first = tick + 1 - packet->back - packet->ticks;
-    if (foliot__block_decode(packet->block, packet->block_length, packet->ticks,
-                             &s->lockstep->block) == FOLIOT_STATUS_OK) {
-        foliot__stream_receive(s, peer, &s->lockstep->block, first);
-        return;
-    }
-    s->server->counters.input_packets--; // it is none
-    foliot__peer_malformed(s->server, peer);
-}
-
-// The first packet for a tick has what its player pressed then; later ones only repeat it.
-static void note_shown(foliot__player_slot *player, uint64_t tick, uint16_t before)
-{
-    struct foliot__shown_at *at = &player->input.shown_at[tick % FOLIOT__SHOWN_TICKS];
-    if (at->tick != tick)
-        *at = (struct foliot__shown_at){tick, before};
-}
-
 void foliot__lockstep_receive(foliot__session *s, foliot__peer *peer,
                               const foliot__lockstep_input *packet)
 {
@@ -446,8 +402,22 @@ void foliot__lockstep_receive(foliot__session *s, foliot__peer *peer,
             s->players[peer->player].input.shown_before = packet->shown;
     }
     if (peer->player != FOLIOT__NO_PLAYER) {
-        note_shown(&s->players[peer->player], tick, packet->shown);
-        receive_own_ticks(s, peer, packet, tick);
+        // The first packet for a tick has what its player pressed then; later ones only repeat it.
+        struct foliot__shown_at *at =
+            &s->players[peer->player].input.shown_at[tick % FOLIOT__SHOWN_TICKS];
+        if (at->tick != tick)
+            *at = (struct foliot__shown_at){tick, packet->shown};
+    }
+    if (peer->player != FOLIOT__NO_PLAYER && packet->ticks > 0 &&
+        (uint64_t)packet->back + packet->ticks <= tick + 1) {
+        foliot__block *block = &s->lockstep->block;
+        if (foliot__block_decode(packet->block, packet->block_length, packet->ticks, block) ==
+            FOLIOT_STATUS_OK) {
+            foliot__stream_receive(s, peer, block, tick + 1 - packet->back - packet->ticks);
+        } else {
+            s->server->counters.input_packets--; // it is none
+            foliot__peer_malformed(s->server, peer);
+        }
     }
     if (peer->state == FOLIOT__PEER_IN && current && packet->behind <= next)
         foliot__desync_check_report(s, peer, next - packet->behind, packet->digests);

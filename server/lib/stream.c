@@ -23,19 +23,6 @@ static bool same_inputs(const foliot_input *a, const foliot_input *b, uint32_t c
     return true;
 }
 
-// Said again, or said otherwise.
-static void receive_again(foliot__session *s, foliot__peer *peer, uint64_t tick,
-                          const foliot_input *inputs, uint32_t count)
-{
-    foliot_input before[FOLIOT__INPUTS_A_TICK];
-    const foliot__stream *stream = &s->lockstep->streams[peer->player];
-    uint32_t had = foliot__tick_log_read(&stream->log, tick, before, FOLIOT__INPUTS_A_TICK);
-    if (had != count || !same_inputs(before, inputs, count))
-        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_contradicted);
-    else
-        s->server->counters.inputs_repeated += count;
-}
-
 static void queue_inputs(foliot__input_queue *queue, uint64_t tick, const foliot_input *inputs,
                          uint32_t count)
 {
@@ -66,13 +53,6 @@ static void receive_late(foliot__session *s, uint32_t player, uint64_t tick,
     counters->inputs += count;
 }
 
-static void receive_in_time(foliot__session *s, uint64_t tick, const foliot_input *inputs,
-                            uint32_t count)
-{
-    s->server->counters.inputs += count;
-    foliot__early_add(s, tick, inputs, count);
-}
-
 static void receive_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
                          const foliot_input *inputs, uint32_t count)
 {
@@ -88,34 +68,35 @@ static void receive_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
             foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_long_ago);
         return;
     }
-    if (foliot__tick_log_has(&stream->log, tick)) {
-        receive_again(s, peer, tick, inputs, count);
+    if (foliot__tick_log_has(&stream->log, tick)) { // repeated, or contradicted
+        foliot_input before[FOLIOT__INPUTS_A_TICK];
+        uint32_t had = foliot__tick_log_read(&stream->log, tick, before, FOLIOT__INPUTS_A_TICK);
+        if (had != count || !same_inputs(before, inputs, count))
+            foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_contradicted);
+        else
+            counters->inputs_repeated += count;
         return;
     }
-    if (foliot__tick_log_put(&stream->log, tick, inputs, count) != FOLIOT_STATUS_OK)
+    if (foliot__tick_log_put(&stream->log, tick, inputs, count) != FOLIOT_STATUS_OK) {
         counters->inputs_refused += count;
-    else if (tick < stream->given && count)
+    } else if (tick < stream->given && count) {
         receive_late(s, peer->player, tick, inputs, count);
-    else
-        receive_in_time(s, tick, inputs, count);
-}
-
-static bool only_own_controls(const foliot__block *block, uint32_t player)
-{
-    for (uint32_t i = 0; i < block->count; i++)
-        if (block->inputs[i].player != player || block->inputs[i].kind != FOLIOT_INPUT_CONTROL)
-            return false;
-    return true;
+    } else {
+        counters->inputs += count;
+        foliot__early_add(s, tick, inputs, count);
+    }
 }
 
 void foliot__stream_receive(foliot__session *s, foliot__peer *peer, const foliot__block *block,
                             uint64_t first)
 {
     foliot__stream *stream = &s->lockstep->streams[peer->player];
-    if (!only_own_controls(block, peer->player)) {
-        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_other_player);
-        return;
-    }
+    for (uint32_t i = 0; i < block->count; i++)
+        if (block->inputs[i].player != peer->player ||
+            block->inputs[i].kind != FOLIOT_INPUT_CONTROL) {
+            foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_other_player);
+            return;
+        }
     if (!stream->begun) {
         uint64_t oldest = s->tick > FOLIOT__STREAM_PAST ? s->tick - FOLIOT__STREAM_PAST : 0;
         foliot__tick_log_clear(&stream->log, first > oldest ? first : oldest);
@@ -141,20 +122,6 @@ void foliot__stream_restart(foliot__session *s, uint32_t player)
     foliot__tick_log_clear(&stream->log, 0);
 }
 
-// A player who watches gives no word for every tick.
-static bool steps(const foliot__session *s, uint32_t player)
-{
-    int64_t peer = s->players[player].peer;
-    return peer < 0 || foliot__peer_is_stepper(&s->server->peers[peer]);
-}
-
-// What a player who steps was shown when its controls for this tick changed.
-static uint64_t shown_now(const foliot__session *s, const foliot__player_slot *player)
-{
-    const struct foliot__shown_at *at = &player->input.shown_at[s->tick % FOLIOT__SHOWN_TICKS];
-    return foliot__shown_of(s->tick, at->tick == s->tick ? at->before : player->input.shown_before);
-}
-
 void foliot__stream_close(foliot__session *s, uint32_t player)
 {
     foliot__stream *stream = &s->lockstep->streams[player];
@@ -170,14 +137,20 @@ void foliot__stream_close(foliot__session *s, uint32_t player)
         if (here)
             stream->newest_given = s->tick + 1;
         stream->given = s->tick + 1;
-        if (!foliot__tick_log_has(&stream->log, s->tick) && steps(s, player)) {
+        int64_t peer = s->players[player].peer; // one that watches sends no word for every tick
+        if (!foliot__tick_log_has(&stream->log, s->tick) &&
+            (peer < 0 || foliot__peer_is_stepper(&s->server->peers[peer]))) {
             stream->missing++;
             s->server->counters.ticks_missing++;
         }
         if (s->tick > FOLIOT__STREAM_PAST)
             foliot__tick_log_forget(&stream->log, s->tick - FOLIOT__STREAM_PAST);
     }
-    foliot__input_queue_show(queue, shown_now(s, &s->players[player]));
+    // What a player who steps was shown when its controls for this tick changed.
+    const foliot__player_input *input = &s->players[player].input;
+    const struct foliot__shown_at *at = &input->shown_at[s->tick % FOLIOT__SHOWN_TICKS];
+    foliot__input_queue_show(
+        queue, foliot__shown_of(s->tick, at->tick == s->tick ? at->before : input->shown_before));
 }
 
 // -- handing on early
@@ -229,7 +202,7 @@ static void drop_front(foliot__early_queue *q, uint32_t count)
     memmove(q->ticks, q->ticks + count, q->count * sizeof *q->ticks);
 }
 
-// The first inputs that a packet holds. *taken is their number; 0: no packet.
+// Encodes the first inputs, as many as a packet holds. *taken is their number; 0: no packet.
 static size_t encode_first(foliot__session *s, uint32_t *taken,
                            uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
@@ -257,7 +230,7 @@ static size_t encode_first(foliot__session *s, uint32_t *taken,
 }
 
 // Whether something in the packet is news to the peer.
-static bool wants(const foliot__session *s, const foliot__peer *peer, uint32_t count)
+static bool wants_early(const foliot__session *s, const foliot__peer *peer, uint32_t count)
 {
     const foliot__early_queue *q = &s->lockstep->early;
     if (peer->state != FOLIOT__PEER_IN || !foliot__peer_is_stepper(peer) ||
@@ -281,15 +254,15 @@ void foliot__early_update(foliot__session *s)
     uint64_t closes = s->lockstep->log.end;
     while (closed < q->count && q->ticks[closed] < closes)
         closed++;
-    drop_front(q, closed); // the relay of the tick says it
+    drop_front(q, closed); // the relay of the tick has them
     if (q->count == 0 || q->sent_before > closes || foliot__session_has_ended(s))
         return;
     size_t length = encode_first(s, &taken, bytes);
     for (foliot__peer *peer = s->peers; length > 0 && peer; peer = peer->next)
-        if (wants(s, peer, taken))
+        if (wants_early(s, peer, taken))
             server->group[peers++] = peer->id;
     if ((double)(length * peers) > q->bytes)
-        return; // they wait, and are closed perhaps
+        return; // they wait; their tick may be closed before
     if (peers > 0) {
         q->bytes -= (double)(length * peers);
         uint32_t sent = foliot_transport_send_many(server->config.transport, server->group, peers,
