@@ -53,7 +53,7 @@ static foliot_status make_view(foliot_history *h)
     h->view = block;
     foliot_status status = foliot__block_init(block, bytes, &h->config, false);
     h->view->past = 1;
-    h->view->dt = h->dt;
+    h->view->scene.dt = h->dt;
     h->slots = h->view->capacity.slots;
     return status;
 }
@@ -225,7 +225,7 @@ static int16_t packed(double part)
 
 static foliot__past_pose pose_of(const foliot_world *world, uint32_t slot, double step)
 {
-    double place = 1 / step, speed = world->dt * (4 / step); // powers of two
+    double place = 1 / step, speed = world->scene.dt * (4 / step); // powers of two
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
     return (foliot__past_pose){
         .position = {rounded(x.x[slot] * place), rounded(x.y[slot] * place),
@@ -285,9 +285,9 @@ foliot_status foliot_history_append(foliot_history *h, const foliot_world *world
     bool begins = h->count == 0 || world->tick != h->newest + 1;
     if (begins)
         foliot_history_clear(h);
-    bool changed = begins || world->commanded ||
-                   !same_digest(h->definitions, world->definition_digest) ||
-                   !same_digest(h->session, world->session_digest);
+    bool changed = begins || world->input.commands ||
+                   !same_digest(h->definitions, world->digests.definition) ||
+                   !same_digest(h->session, world->digests.session);
     foliot__history_open_tick(h, world->tick, world->body_count);
     for (uint32_t i = 0; changed && i < world->body_count; i++) {
         foliot__past_body body = body_of(world, i);
@@ -312,8 +312,8 @@ foliot_status foliot_history_append(foliot_history *h, const foliot_world *world
                     keep_pose(h, world, first + k);
         }
     }
-    h->definitions = world->definition_digest;
-    h->session = world->session_digest;
+    h->definitions = world->digests.definition;
+    h->session = world->digests.session;
     return FOLIOT_STATUS_OK;
 }
 

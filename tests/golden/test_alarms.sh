@@ -69,7 +69,7 @@ names_part "one ulp in a table of exp is named" exp common/sim/math/math_tables.
 names_part "one ulp in a table of log is named" log common/sim/math/math_tables.h 's/LN2_LOW = 0x1.ef35793c76730p-45/LN2_LOW = 0x1.ef35793c70000p-40/' common/sim/math/math.c
 names_part "one ulp in a table of atan is named" atan2 common/sim/math/math_tables.h 's/0x1.0657e94db30d0p-1/0x1.0657e94db30d1p-1/' common/sim/math/math.c
 names_part "a hash with one other bit is named" XXH3 common/sim/math/hash.c 's/return \(.*\)(spans, count);/return (foliot_digest){\1(spans, count).low ^ 1, \1(spans, count).high};/'
-changed common/sim/world/step.c 's|\.dt = dt / world->substeps,|.dt = dt / world->substeps * (1 + 0x1p-52),|' && link "$tree/changed.o" && [ "$("$tree/self")" = "springs, drag, pulses, rotation" ] && digests_differ
+changed common/sim/world/step.c 's|\.dt = dt / world->scene.substeps,|.dt = dt / world->scene.substeps * (1 + 0x1p-52),|' && link "$tree/changed.o" && [ "$("$tree/self")" = "springs, drag, pulses, rotation" ] && digests_differ
 report "one ulp of dt is named" $?
 
 if [ "$machine" = x86_64 ]; then

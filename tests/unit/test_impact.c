@@ -88,7 +88,7 @@ static shaped pose_at(const foliot__collider *c, const shaped *s, uint32_t i, do
 static foliot_world *two_bodies(void)
 {
     foliot_world *world = shape_world(2);
-    world->rotates = 1;
+    world->scene.rotates = 1;
     return world;
 }
 

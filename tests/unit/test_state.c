@@ -135,7 +135,7 @@ static void every_bit_of_truth_changes_the_digest(void **state)
         foliot_digest before = foliot_world_get_digest(world);
         for (uint32_t slot = 0; slot < foliot_world_get_body_count(world); slot++)
             for (unsigned f = 0; f < FOLIOT_FIELD_COUNT; f++) {
-                if (!(world->state_fields >> f & 1))
+                if (!(world->scene.state_fields >> f & 1))
                     continue;
                 foliot_field field = (foliot_field)f;
                 uint64_t bits = foliot_world_get_field(world, slot, field);
@@ -153,7 +153,7 @@ static void every_bit_of_truth_changes_the_digest(void **state)
         foliot_digest before_ = foliot_world_get_digest(world);                                    \
         __typeof__(lvalue) kept_ = (lvalue);                                                       \
         (lvalue) = (other);                                                                        \
-        world->definition_dirty = world->session_dirty = 1;                                        \
+        world->digests.definition_dirty = world->digests.session_dirty = 1;                        \
         assert_false(foliot_digest_equal(foliot_world_get_digest(world), before_));                \
         (lvalue) = kept_;                                                                          \
         assert_true(foliot_digest_equal(foliot_world_get_digest(world), before_));                 \
@@ -167,8 +167,8 @@ static void the_rest_of_truth_changes_the_digest(void **state)
     check_gt(world->contact_count, 0);
     CHECK_CHANGES(world->tick, world->tick + 1);
     CHECK_CHANGES(world->rng.state[3], 1);
-    CHECK_CHANGES(world->lab_time, 1.0);
-    CHECK_CHANGES(world->lab_dt, 1.0);
+    CHECK_CHANGES(world->lab.time, 1.0);
+    CHECK_CHANGES(world->lab.dt, 1.0);
     CHECK_CHANGES(world->contact_count, world->contact_count - 1);
     CHECK_CHANGES(foliot__contact(world)[0].normal_impulse_0, 77.0f);
     CHECK_CHANGES(foliot__contact(world)[0].feature_0, 77);
@@ -213,7 +213,7 @@ static void a_broken_constraint_and_a_spawn_are_in_the_next_digest(void **state)
     for (uint32_t i = 0; i < world->constraint_count; i++)
         broken += foliot_world_get_constraint_broken(world, i);
     check_gt(broken, 0);
-    assert_false(world->definition_dirty);
+    assert_false(world->digests.definition_dirty);
     size_t length = 0;
     uint8_t *bytes = captured(world, &length);
     assert_true(

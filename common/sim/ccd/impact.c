@@ -273,7 +273,7 @@ bool foliot__path_changed_now(const foliot__ccd *ccd, uint32_t i)
 static void restart_turning(foliot__collider *c, uint32_t i, double time, double q[4], bool goes_on)
 {
     foliot_world *world = c->world;
-    if (!world->rotates)
+    if (!world->scene.rotates)
         return;
     for (int k = 0; k < 4; k++)
         c->paths.start_orientation[k][i] = q[k];

@@ -16,22 +16,22 @@ void foliot__contact_events_begin(foliot_world *world)
     foliot__contact_before *before = foliot__contacts_before(world);
     for (uint32_t i = 0; i < world->contact_count; i++)
         before[i] = (foliot__contact_before){row[i].a, row[i].b};
-    world->contacts_before_count = world->contact_count;
-    world->impact_count = world->brief_count = 0;
+    world->reported.contacts_before_count = world->contact_count;
+    world->reported.impact_count = world->reported.brief_count = 0;
 }
 
 void foliot__hit_event(foliot_world *world, const foliot_hit_event *impact)
 {
-    if (world->impact_count == world->capacity.impacts) {
+    if (world->reported.impact_count == world->capacity.impacts) {
         world->counters.events_dropped++;
         return;
     }
-    foliot__impacts(world)[world->impact_count++] = *impact;
+    foliot__impacts(world)[world->reported.impact_count++] = *impact;
 }
 
 const foliot_hit_event *foliot_world_get_hit_events(const foliot_world *world, uint32_t *count)
 {
-    *count = world->impact_count;
+    *count = world->reported.impact_count;
     return foliot__impacts(world);
 }
 
@@ -118,7 +118,7 @@ static foliot_contact_event event_of(const foliot_world *world, const foliot__co
     foliot_contact_event event = {.a = row->a, .b = row->b};
     event.change = begins ? FOLIOT_CONTACT_BEGIN : FOLIOT_CONTACT_PERSIST;
     const float *normal = &row->normal_impulse_0, *friction = &row->friction_impulse_x;
-    double rate = world->substeps / world->dt;
+    double rate = world->scene.substeps / world->scene.dt;
     for (uint32_t p = 0; p < FOLIOT__POINTS; p++) {
         event.points += normal[p] > 0;
         event.force += (double)normal[p];
@@ -140,7 +140,7 @@ static foliot_contact_event brief_event(const foliot_world *world, const foliot_
         event.point[k] = row->point[k];
         event.normal[k] = row->normal[k];
     }
-    event.force = row->impulse / world->dt;
+    event.force = row->impulse / world->scene.dt;
     event.speed = approach_of(world, &event);
     return event;
 }
@@ -162,8 +162,8 @@ uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_conta
     const foliot__contact_before *before = foliot__contacts_before(world);
     const foliot__brief_contact *brief = foliot__brief_contacts(world);
     uint32_t count = 0, i = 0, n = 0, k = 0;
-    uint32_t then = world->contacts_before_count, now = world->contact_count,
-             within = world->brief_count;
+    uint32_t then = world->reported.contacts_before_count, now = world->contact_count,
+             within = world->reported.brief_count;
     while (i < then || n < now || k < within) {
         uint64_t ended = i < then ? pair_key(before[i].a, before[i].b) : UINT64_MAX;
         uint64_t present = n < now ? pair_key(row[n].a, row[n].b) : UINT64_MAX;

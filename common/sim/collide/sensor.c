@@ -90,11 +90,11 @@ static foliot__sensed_pair pair_of(const foliot_world *world, uint32_t sensor, u
 
 static void append(foliot_world *world, uint32_t sensor, uint32_t body)
 {
-    if (world->sensed_count == world->capacity.sensed) {
+    if (world->sensors.count == world->capacity.sensed) {
         world->counters.events_dropped++;
         return;
     }
-    foliot__sensed(world)[world->sensed_count++] = pair_of(world, sensor, body);
+    foliot__sensed(world)[world->sensors.count++] = pair_of(world, sensor, body);
 }
 
 static double moved_by(const foliot_world *world, uint32_t i)
@@ -109,7 +109,7 @@ static double moved_by(const foliot_world *world, uint32_t i)
 static void find_overlaps(foliot_world *world, bool swept)
 {
     const foliot__sensed_path *path = foliot__sensed_paths(world);
-    world->sensed_count = 0;
+    world->sensors.count = 0;
     for (uint32_t s = 0; s < world->body_count; s++) {
         if (!is_sensor(world, s))
             continue;
@@ -119,19 +119,19 @@ static void find_overlaps(foliot_world *world, bool swept)
                 foliot__may_touch(world, s, i) && overlap(world, &sensor, i))
                 append(world, s, i);
     }
-    world->sensed_valid = 1;
+    world->sensors.valid = 1;
 }
 
 void foliot__sensors_begin(foliot_world *world)
 {
-    world->passed_count = 0;
+    world->sensors.passed_count = 0;
     if (world->capacity.sensed == 0)
         return;
-    if (!world->sensed_valid)
+    if (!world->sensors.valid)
         find_overlaps(world, false);
     memcpy(foliot__sensed_before(world), foliot__sensed(world),
-           world->sensed_count * sizeof *foliot__sensed(world));
-    world->sensed_before_count = world->sensed_count;
+           world->sensors.count * sizeof *foliot__sensed(world));
+    world->sensors.before_count = world->sensors.count;
 }
 
 void foliot__sensors_end(foliot_world *world, bool swept)
@@ -142,13 +142,13 @@ void foliot__sensors_end(foliot_world *world, bool swept)
     foliot__sensed_pair *passed = foliot__sensed_passed(world);
     const foliot__sensed_pair *now = foliot__sensed(world);
     uint32_t kept = 0;
-    for (uint32_t k = 0, n = 0; k < world->passed_count; k++) {
-        while (n < world->sensed_count && compare(&now[n], &passed[k]) < 0)
+    for (uint32_t k = 0, n = 0; k < world->sensors.passed_count; k++) {
+        while (n < world->sensors.count && compare(&now[n], &passed[k]) < 0)
             n++;
-        if (n == world->sensed_count || compare(&now[n], &passed[k]) != 0)
+        if (n == world->sensors.count || compare(&now[n], &passed[k]) != 0)
             passed[kept++] = passed[k];
     }
-    world->passed_count = kept;
+    world->sensors.passed_count = kept;
 }
 
 // -- what overlaps on the way
@@ -305,8 +305,8 @@ static void test_way(foliot_world *world, const sensor_list *list, uint32_t body
         if (!may_meet_on_way(&part, &b))
             continue;
         const foliot__sensed_pair pair = pair_of(world, i, body);
-        uint32_t at = lower_bound(before, world->sensed_before_count, &pair);
-        if (at < world->sensed_before_count && compare(&before[at], &pair) == 0)
+        uint32_t at = lower_bound(before, world->sensors.before_count, &pair);
+        if (at < world->sensors.before_count && compare(&before[at], &pair) == 0)
             continue; // it overlaps already
         measure_turning(world, i, &s);
         part.turned = s.turned;
@@ -314,15 +314,16 @@ static void test_way(foliot_world *world, const sensor_list *list, uint32_t body
             part.q_from[k] = s.q_from[k] + (s.q_to[k] - s.q_from[k]) * from;
             part.q_to[k] = to < 1 ? s.q_from[k] + (s.q_to[k] - s.q_from[k]) * to : s.q_to[k];
         }
-        at = lower_bound(passed, world->passed_count, &pair);
-        if ((at < world->passed_count && compare(&passed[at], &pair) == 0) ||
+        at = lower_bound(passed, world->sensors.passed_count, &pair);
+        if ((at < world->sensors.passed_count && compare(&passed[at], &pair) == 0) ||
             !meet_on_way(&part, &b))
             continue;
-        if (world->passed_count == world->capacity.sensed) {
+        if (world->sensors.passed_count == world->capacity.sensed) {
             world->counters.events_dropped++;
             continue;
         }
-        memmove(&passed[at + 1], &passed[at], (world->passed_count++ - at) * sizeof *passed);
+        memmove(&passed[at + 1], &passed[at],
+                (world->sensors.passed_count++ - at) * sizeof *passed);
         passed[at] = pair;
     }
 }
@@ -407,15 +408,15 @@ uint32_t foliot_world_get_sensor_events(const foliot_world *world, foliot_sensor
     const foliot__sensed_pair *before = foliot__sensed_before(world), *now = foliot__sensed(world);
     const foliot__sensed_pair *passed = foliot__sensed_passed(world);
     uint32_t count = 0, i = 0, n = 0, k = 0;
-    uint32_t then = world->sensed_before_count, present = world->sensed_count;
-    if (!world->sensed_valid) // no step since the state was set
+    uint32_t then = world->sensors.before_count, present = world->sensors.count;
+    if (!world->sensors.valid) // no step since the state was set
         return 0;
-    while (i < then || n < present || k < world->passed_count) {
+    while (i < then || n < present || k < world->sensors.passed_count) {
         int order = n == present ? -1 : i == then ? 1 : compare(&before[i], &now[n]);
         const foliot__sensed_pair *pair = i == then && n == present ? NULL
                                           : order < 0               ? &before[i]
                                                                     : &now[n];
-        bool passes = k < world->passed_count && (!pair || compare(pair, &passed[k]) > 0);
+        bool passes = k < world->sensors.passed_count && (!pair || compare(pair, &passed[k]) > 0);
         if (passes) {
             for (int change = FOLIOT_SENSOR_ENTER; change <= FOLIOT_SENSOR_LEAVE; change++, count++)
                 if (count < capacity)

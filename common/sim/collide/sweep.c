@@ -210,7 +210,7 @@ double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, ui
 
 double foliot__calm_threshold(const foliot_world *world, double threshold)
 {
-    return threshold * (CALM_TICKS * world->substeps);
+    return threshold * (CALM_TICKS * world->scene.substeps);
 }
 
 // For pairs that pushed each other in the last substep, and for bodies that have bounced often in

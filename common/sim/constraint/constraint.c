@@ -121,7 +121,7 @@ void foliot__constraint_prepare(foliot_world *world)
 void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break cause)
 {
     foliot__constraint_state(world)[index] = FOLIOT__CONSTRAINT_BROKEN;
-    world->definition_dirty = 1;
+    world->digests.definition_dirty = 1;
     foliot__event(world, FOLIOT_EVENT_BREAK, index, cause);
 }
 
@@ -180,7 +180,7 @@ static void sweep_distances(const foliot__step *step, const foliot__links *links
     uint32_t rows = foliot__lanes(world), count = foliot__distance_count(links);
     copy_field(before, x, rows);
     foliot__trees_solve(world, links, x);
-    for (uint32_t k = 0; k < world->constraint_iterations; k++)
+    for (uint32_t k = 0; k < world->scheme.constraint_iterations; k++)
         for (uint32_t i = 0; i < count; i++)
             if (!links->distances[i].solved)
                 links->impulse[i] += solve_link(&links->distances[i], x, inverse_mass);

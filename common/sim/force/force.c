@@ -163,7 +163,7 @@ void foliot__force_prepare(foliot_world *world)
 
 void foliot__forces_body_gone(foliot_world *world)
 {
-    world->forces_changed = 1;
+    world->input.forces_changed = 1;
     world->acceleration_valid = 0;
 }
 

@@ -174,7 +174,7 @@ foliot_invariants foliot_world_get_invariants(const foliot_world *world, const f
         sum.kinetic += 0.5 * vec3_dot(p, velocity);
         vec3_store(vec3_add(vec3_of(sum.angular_momentum), about), sum.angular_momentum);
         vec3_store(vec3_add(vec3_of(sum.momentum), p), sum.momentum);
-        if (world->rotates)
+        if (world->scene.rotates)
             add_spin(world, i, &sum);
     }
     sum.potential = foliot__force_potential(world, host, &sum.potential_complete);

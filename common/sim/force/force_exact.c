@@ -30,16 +30,16 @@ static bool spring_is_linear(const foliot_force_definition *force)
 
 bool foliot__scheme_moves_constants(const foliot_world *world)
 {
-    return world->integrator == FOLIOT_INTEGRATOR_KINEMATIC ||
-           world->integrator == FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE ||
-           world->integrator == FOLIOT_INTEGRATOR_KINEMATIC_STRANG;
+    return world->scheme.integrator == FOLIOT_INTEGRATOR_KINEMATIC ||
+           world->scheme.integrator == FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE ||
+           world->scheme.integrator == FOLIOT_INTEGRATOR_KINEMATIC_STRANG;
 }
 
 bool foliot__scheme_moves_force(const foliot_world *world, const foliot_force_definition *force)
 {
     // kinematic-strang sums its forces body by body: no force that couples two, and none that is
     // not linear.
-    bool summed = world->integrator == FOLIOT_INTEGRATOR_KINEMATIC_STRANG;
+    bool summed = world->scheme.integrator == FOLIOT_INTEGRATOR_KINEMATIC_STRANG;
     if (!foliot__scheme_moves_constants(world))
         return false;
     switch (force->kind) {

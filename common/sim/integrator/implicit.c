@@ -281,7 +281,7 @@ static bool at_floor(const stage *s)
 static bool negligible(const stage *s)
 {
     const foliot__v3 *u = &s->field[UPDATE], *w = &s->field[STAGE_VELOCITY];
-    double tolerance = s->step->world->tolerance;
+    double tolerance = s->step->world->scheme.tolerance;
     bool all = true;
     for (uint32_t i = 0; i < s->step->count && all; i++)
         all = largest(u->x[i], u->y[i], u->z[i]) <= tolerance * largest(w->x[i], w->y[i], w->z[i]);
@@ -325,7 +325,7 @@ static bool newton_converges(const stage *s)
     }
     estimate_floor(s);
     double before = size;
-    for (uint32_t n = 0; n < world->iterations_max && !at_floor(s); n++) {
+    for (uint32_t n = 0; n < world->scheme.iterations_max && !at_floor(s); n++) {
         world->counters.solver_iterations++;
         bool solved = solve_linear(s, forcing(size, before) * size);
         if (solved && negligible(s)) {

@@ -30,7 +30,7 @@ static void move(const foliot__step *step, uint32_t i)
     double elapsed = (step->index + 1) * step->dt;
     foliot__v3_put(foliot__position(world), i, vec3_add(from, vec3_scale(speed, elapsed)));
     foliot__v3_put(foliot__velocity(world), i, speed);
-    if (world->rotates)
+    if (world->scene.rotates)
         turn(world, i, step->dt);
 }
 

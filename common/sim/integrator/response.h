@@ -8,7 +8,7 @@
 // c in x1 = x0 + v0 dt + c a dt^2 under constant acceleration.
 static inline double foliot__response(const foliot_world *world)
 {
-    switch ((foliot_integrator)world->integrator) {
+    switch ((foliot_integrator)world->scheme.integrator) {
     case FOLIOT_INTEGRATOR_EXPLICIT_EULER:
         return 0;
     case FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER:

@@ -71,7 +71,7 @@ static void rotate_part(void *context, uint32_t begin, uint32_t end)
 
 void foliot__rotate(const foliot__step *step, unsigned order)
 {
-    if (!step->world->rotates || order == 0)
+    if (!step->world->scene.rotates || order == 0)
         return;
     turning t = {step->world, weights_of(order), step->dt, kernel_of_cpu()};
     foliot__parallel_run(step->workers, 0, foliot__lanes(step->world) / FOLIOT__LANES, GRAIN,

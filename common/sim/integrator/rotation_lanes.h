@@ -224,7 +224,7 @@ IN rotate_wide(foliot_world *world, uint32_t first, const foliot__rotation_weigh
     marks turns = bodies.inverse[0] > 0, by_axes = turns & ~equal, at_once = turns & equal;
     uneven = even = was;
     if (any(&by_axes))
-        rotate_uneven(&uneven, &bodies, composed, dt, world->collides);
+        rotate_uneven(&uneven, &bodies, composed, dt, world->scene.collides);
     if (any(&at_once))
         rotate_even(&even, &bodies, composed, dt);
     TIMES(k, 4)

@@ -176,7 +176,7 @@ static void drift(const foliot__step *step, double duration, bool rods)
 // itself, which costs no evaluation of the position part, because positions stand.
 static bool kicks_by_three(const foliot__step *step)
 {
-    uint32_t id = step->world->integrator;
+    uint32_t id = step->world->scheme.integrator;
     return (id == FOLIOT_INTEGRATOR_PEFRL4 || id == FOLIOT_INTEGRATOR_BLANES_MOAN6) &&
            foliot__force_has_velocity_part(step);
 }
@@ -196,7 +196,8 @@ void foliot__advance_splitting(const foliot__step *step)
 {
     foliot_world *world = step->world;
     bool rods = foliot__has_rods(world);
-    const table *scheme = rods ? &rod_tables[world->integrator] : &tables[world->integrator];
+    const table *scheme =
+        rods ? &rod_tables[world->scheme.integrator] : &tables[world->scheme.integrator];
     FOLIOT_ASSERT(scheme->count > 0);
     bool by_three = kicks_by_three(step);
     double drifted = 0;

@@ -166,7 +166,7 @@ static void advance_verlet(const foliot__step *step, double dt_before, double du
         start_by_taylor(step, duration, u);
     foliot__copy(u0, u, foliot__lanes(world));
     kick_velocity(step, u, step->time, duration);
-    if (!all && world->start == 1 && world->tick == 0)
+    if (!all && world->scheme.start == 1 && world->tick == 0)
         start_by_rk4(step, u);
     move_positions(step, dt_before, u0, u);
     report_velocity(step, u);
@@ -182,8 +182,8 @@ void foliot__advance_verlet(const foliot__step *step)
 void foliot__advance_time_corrected_verlet(const foliot__step *step)
 {
     foliot_world *world = step->world;
-    double dt_before = world->lab_dt > 0 ? world->lab_dt : step->dt;
-    double duration = world->form == 1 ? step->dt : (step->dt + dt_before) / 2;
+    double dt_before = world->lab.dt > 0 ? world->lab.dt : step->dt;
+    double duration = world->scheme.form == 1 ? step->dt : (step->dt + dt_before) / 2;
     advance_verlet(step, dt_before, duration);
-    world->lab_dt = step->dt;
+    world->lab.dt = step->dt;
 }

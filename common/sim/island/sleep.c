@@ -40,7 +40,7 @@ typedef struct sleepers {
     uint32_t *support;         // of an island's root, SUPPORT_*; it shares memory with must_wake
     box *boxes;                // of sleepers
     foliot__contact_row *rows; // laid aside
-    place *places;             // world->changed_places of them
+    place *places;             // world->sleep.changed_places of them
 } sleepers;
 
 static uint64_t lay_out(sleepers *s, char *base, size_t slots, size_t contacts)
@@ -120,7 +120,7 @@ static bool any_motion(const foliot_world *world)
 
 bool foliot__sleep_everywhere(const foliot_world *world)
 {
-    return world->sleeps && !any_motion(world);
+    return world->scene.sleeps && !any_motion(world);
 }
 
 // -- islands
@@ -243,7 +243,7 @@ static void wake_sleeper(foliot_world *world, uint32_t slot)
 
 void foliot__sleep_wake(foliot_world *world, uint32_t slot)
 {
-    if (world->sleeps && slot != FOLIOT_NO_BODY)
+    if (world->scene.sleeps && slot != FOLIOT_NO_BODY)
         wake_sleeper(world, slot);
 }
 
@@ -270,21 +270,21 @@ static void wake_gripped(foliot_world *world, uint32_t player)
     wake_sleeper(world, me);
     for (uint32_t i = 0; foliot__player_grip(world, player) != 0 && i < world->body_count; i++) {
         double dx = x.x[i] - x.x[me], dy = x.y[i] - x.y[me], dz = x.z[i] - x.z[me];
-        if ((dx * dx + dy * dy) + dz * dz < world->reach * world->reach)
+        if ((dx * dx + dy * dy) + dz * dz < world->player.reach * world->player.reach)
             wake_sleeper(world, i);
     }
 }
 
 static void wake_for_players(foliot_world *world)
 {
-    for (uint32_t p = 0; p < world->player_limit; p++)
+    for (uint32_t p = 0; p < world->player.limit; p++)
         if (player_acts(world, p))
             wake_gripped(world, p);
 }
 
 void foliot__sleep_change_player(foliot_world *world, uint32_t player)
 {
-    if (world->sleeps)
+    if (world->scene.sleeps)
         wake_gripped(world, player);
 }
 
@@ -292,7 +292,7 @@ void foliot__sleep_change_player(foliot_world *world, uint32_t player)
 static void wake_for_pulses(sleepers *s)
 {
     foliot_world *world = s->world;
-    double now = foliot_world_get_time(world), then = now + world->dt;
+    double now = foliot_world_get_time(world), then = now + world->scene.dt;
     const foliot_force_definition *force = foliot__force(world);
     for (uint32_t i = 0; i < world->force_count; i++) {
         if (force[i].kind != FOLIOT_FORCE_CONSTANT)
@@ -466,7 +466,7 @@ static void wake_for_neighbours(sleepers *s, uint32_t places)
     for (uint32_t i = 0; i < world->body_count; i++) {
         if (!may_wake(world, i) || bounding_radius_of(world, i) == 0)
             continue;
-        box path = bounds_of(world, i, world->dt);
+        box path = bounds_of(world, i, world->scene.dt);
         wake_within(s, &c, &path, i);
     }
 }
@@ -490,10 +490,10 @@ static void note_place(foliot_world *world, uint32_t slot)
         memcpy(here.normal, n, sizeof n);
         here.offset = foliot__plane_offset(world)[slot];
     } else {
-        here.bounds = bounds_of(world, slot, world->dt);
+        here.bounds = bounds_of(world, slot, world->scene.dt);
     }
-    if (world->changed_places < PLACES_MAX) {
-        s.places[world->changed_places++] = here;
+    if (world->sleep.changed_places < PLACES_MAX) {
+        s.places[world->sleep.changed_places++] = here;
         return;
     }
     place *last = &s.places[PLACES_MAX - 1]; // too many to tell apart: everywhere
@@ -520,7 +520,7 @@ static void wake_other_end(void *context, uint32_t a, uint32_t b)
 
 void foliot__sleep_change(foliot_world *world, uint32_t slot)
 {
-    if (!world->sleeps || slot == FOLIOT_NO_BODY)
+    if (!world->scene.sleeps || slot == FOLIOT_NO_BODY)
         return;
     if (is_asleep(world, slot))
         wake_sleeper(world, slot);
@@ -547,7 +547,7 @@ static void set_contacts_aside(sleepers *s)
         else if (is_asleep(world, row[i].a) || is_asleep(world, row[i].b))
             s->rows[aside++] = row[i];
     world->contact_count = kept;
-    world->contacts_aside = aside;
+    world->sleep.contacts_aside = aside;
 }
 
 static bool row_before(const foliot__contact_row *x, const foliot__contact_row *y)
@@ -560,7 +560,7 @@ static void restore_contacts(sleepers *s)
 {
     foliot_world *world = s->world;
     foliot__contact_row *row = foliot__contact(world);
-    uint32_t awake = world->contact_count, asleep = world->contacts_aside;
+    uint32_t awake = world->contact_count, asleep = world->sleep.contacts_aside;
     uint32_t room = world->capacity.contacts - awake;
     if (asleep > room) {
         world->counters.contacts_dropped += asleep - room;
@@ -568,7 +568,7 @@ static void restore_contacts(sleepers *s)
     }
     uint32_t at = awake + asleep;
     world->contact_count = at;
-    world->contacts_aside = 0;
+    world->sleep.contacts_aside = 0;
     while (asleep > 0) {
         bool from_mine = awake > 0 && row_before(&s->rows[asleep - 1], &row[awake - 1]);
         row[--at] = from_mine ? row[--awake] : s->rows[--asleep];
@@ -581,9 +581,9 @@ static void restore_contacts(sleepers *s)
 // size a tick. Neither depends on the units of the scene.
 static bool is_still(const foliot_world *world, uint32_t i, double gravity)
 {
-    double radius = bounding_radius_of(world, i), limit = radius / (512 * world->dt);
-    if (gravity > 0 && gravity * world->dt / 4 < limit)
-        limit = gravity * world->dt / 4;
+    double radius = bounding_radius_of(world, i), limit = radius / (512 * world->scene.dt);
+    if (gravity > 0 && gravity * world->scene.dt / 4 < limit)
+        limit = gravity * world->scene.dt / 4;
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
     double along = (v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i];
     double about = (w.x[i] * w.x[i] + w.y[i] * w.y[i]) + w.z[i] * w.z[i];
@@ -607,7 +607,7 @@ static bool count_still(foliot_world *world)
         set_still(world, i, ticks);
         any |= ticks == FOLIOT__STILL_TICKS;
     }
-    for (uint32_t p = 0; p < world->player_limit; p++)
+    for (uint32_t p = 0; p < world->player.limit; p++)
         if (player_acts(world, p))
             set_still(world, foliot__player_body(world, p), 0);
     return any;
@@ -643,7 +643,7 @@ static void fall_asleep(foliot_world *world, uint32_t i)
 {
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
     v.x[i] = v.y[i] = v.z[i] = 0;
-    if (world->rotates)
+    if (world->scene.rotates)
         w.x[i] = w.y[i] = w.z[i] = 0;
     foliot__velocity_changed(world, i);
     foliot__flags(world)[i] |= FOLIOT_BODY_ASLEEP;
@@ -675,11 +675,11 @@ static void sleep_islands(sleepers *s)
 
 void foliot__sleep_begin(foliot_world *world)
 {
-    if (!world->sleeps)
+    if (!world->scene.sleeps)
         return;
     sleepers s = sleepers_of(world);
-    uint32_t places = world->changed_places;
-    world->contacts_aside = world->changed_places = 0;
+    uint32_t places = world->sleep.changed_places;
+    world->sleep.contacts_aside = world->sleep.changed_places = 0;
     if (!any_body(world, is_asleep))
         return;
     wake_for_players(world);
@@ -696,7 +696,7 @@ void foliot__sleep_begin(foliot_world *world)
 
 void foliot__sleep_end(foliot_world *world)
 {
-    if (!world->sleeps || !any_motion(world))
+    if (!world->scene.sleeps || !any_motion(world))
         return;
     sleepers s = sleepers_of(world);
     restore_contacts(&s);

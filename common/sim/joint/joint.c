@@ -39,8 +39,8 @@ void foliot__joints_begin(const foliot__step *step, bool first)
     for (uint32_t i = 0; first && i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++)
         foliot__joint_begin_angle(world, &j.joints[i]);
     // Without contacts, later substeps start from the rows that the last one ended with.
-    for (uint32_t i = 0; (first || world->collides) && i < j.table.counts[FOLIOT__JOINTS_ISLANDS];
-         i++)
+    for (uint32_t i = 0;
+         (first || world->scene.collides) && i < j.table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
         foliot__island_linearise(&j, world, &j.islands[i], 0);
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j.joints[i];
@@ -113,14 +113,14 @@ static void sum_tick_impulses(foliot__joints *j, double h)
 static void put_pose(foliot_world *world, uint32_t slot, const foliot__pose *pose)
 {
     foliot__v3_put(foliot__position(world), slot, pose->x);
-    if (world->rotates)
+    if (world->scene.rotates)
         foliot__quat_put(world, slot, pose->q);
 }
 
 static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
 {
     foliot__v3_put(foliot__velocity(world), slot, vec3_of(in));
-    if (world->rotates && foliot__inverse_inertia_x(world)[slot] > 0)
+    if (world->scene.rotates && foliot__inverse_inertia_x(world)[slot] > 0)
         foliot__v3_put(foliot__angular_velocity(world), slot, vec3_of(in + 3));
     foliot__velocity_changed(world, slot);
 }
@@ -196,7 +196,7 @@ static void set_free(const foliot_world *world, foliot__joint_body *body)
     foliot__pose pose = foliot__pose_of(world, body->slot);
     vec3_store(vec3_scale(vec3_sub(v, vec3_of(body->given)), body->mass), body->given);
     vec3_store(none, body->given + 3);
-    body->free = world->rotates && foliot__inverse_inertia_x(world)[body->slot] > 0;
+    body->free = world->scene.rotates && foliot__inverse_inertia_x(world)[body->slot] > 0;
     if (!body->free)
         return;
     foliot__joint_body now = *body;
@@ -492,7 +492,7 @@ void foliot__joints_finish(const foliot__step *step)
     sum_tick_impulses(&j, step->dt);
     if (!step->last)
         return;
-    double duration = step->dt * world->substeps;
+    double duration = step->dt * world->scene.substeps;
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j.joints[i];
         const foliot_constraint_definition *d = &foliot__constraint(world)[joint->index];

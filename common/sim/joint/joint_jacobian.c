@@ -100,7 +100,7 @@ void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joi
 
 void foliot__joint_starts(foliot_world *world)
 {
-    for (uint32_t i = 0; world->joints && i < world->constraint_count; i++) {
+    for (uint32_t i = 0; world->scene.joints && i < world->constraint_count; i++) {
         const foliot_constraint_definition *d = &foliot__constraint(world)[i];
         foliot__pose a = foliot__pose_of(world, d->a), b = foliot__pose_of(world, d->b);
         quat_store(quat_multiply(quat_conjugate(a.q), b.q),
@@ -224,7 +224,7 @@ void foliot__joint_end_angle(foliot_world *world, foliot__joint *joint)
         double turns = foliot_clamp(joint->value / PI, -most, most);
         now = (uint8_t)(2 * (int)(turns + (turns < 0 ? -0.5 : 0.5)));
     }
-    world->definition_dirty |= now != *state;
+    world->digests.definition_dirty |= now != *state;
     *state = now;
 }
 

@@ -71,8 +71,8 @@ uint32_t foliot__brief_of(const foliot__solver *s, uint32_t a, uint32_t b)
 static bool strikes(const foliot__solver *s, const foliot__manifold *m, float closes)
 {
     const double *threshold = s->ccd.collider.paths.restitution_threshold;
-    return (double)closes > foliot__larger(threshold[m->a], threshold[m->b]) * s->world->substeps *
-                                (s->step->left + s->step->dt);
+    return (double)closes > foliot__larger(threshold[m->a], threshold[m->b]) *
+                                s->world->scene.substeps * (s->step->left + s->step->dt);
 }
 
 // Watches manifolds that their own speeds can bring together, and those that pressed earlier in
@@ -211,8 +211,8 @@ static uint32_t begin_brief(foliot__solver *s, const foliot__approach *watched)
     foliot_hit_event *hit = &brief->hit;
     hit->time = (s->step->index + 1) * s->step->dt;
     hit->speed = approach_of(s, watched, true);
-    double gain = foliot__larger(threshold[m->a], threshold[m->b]) * world->substeps;
-    double slow = (double)foliot__inradius_min(s, m->a, m->b) * SLOW / world->dt;
+    double gain = foliot__larger(threshold[m->a], threshold[m->b]) * world->scene.substeps;
+    double slow = (double)foliot__inradius_min(s, m->a, m->b) * SLOW / world->scene.dt;
     brief->hits = hit->speed > foliot__larger(gain, slow);
     bool plane = foliot__shape_kind(world)[m->a] == FOLIOT_SHAPE_PLANE; // its arm is 0
     uint32_t at = plane ? m->b : m->a;
@@ -258,7 +258,7 @@ void foliot__note_brief(foliot__solver *s)
 static bool was_in_contact(const foliot_world *world, uint32_t a, uint32_t b)
 {
     const foliot__contact_before *before = foliot__contacts_before(world);
-    uint32_t low = 0, high = world->contacts_before_count;
+    uint32_t low = 0, high = world->reported.contacts_before_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (before[middle].a < a || (before[middle].a == a && before[middle].b < b))
@@ -266,7 +266,7 @@ static bool was_in_contact(const foliot_world *world, uint32_t a, uint32_t b)
         else
             high = middle;
     }
-    return low < world->contacts_before_count && before[low].a == a && before[low].b == b;
+    return low < world->reported.contacts_before_count && before[low].a == a && before[low].b == b;
 }
 
 // Whether the bodies' acceleration brings them together again within a tick: they are landing, and
@@ -287,7 +287,7 @@ static bool lands(const foliot__solver *s, const foliot_hit_event *hit)
         speed += (vb[k] - va[k]) * hit->normal[k];
         gain += (aa[k] - ab[k]) * hit->normal[k];
     }
-    return gain > 0 && speed < gain * s->world->dt;
+    return gain > 0 && speed < gain * s->world->scene.dt;
 }
 
 // Lists the pair of keys [from, to) if it was not in contact before, is not now, and will not be
@@ -308,7 +308,7 @@ static void list_brief(foliot__solver *s, uint32_t impacts, uint32_t from, uint3
     }
     if (foliot__contact_was_active(world, first->a, first->b) || lands(s, first))
         return;
-    foliot__brief_contact *row = &foliot__brief_contacts(world)[world->brief_count++];
+    foliot__brief_contact *row = &foliot__brief_contacts(world)[world->reported.brief_count++];
     *row = (foliot__brief_contact){.a = first->a, .b = first->b, .points = points};
     row->impulse = impulse;
     for (int k = 0; k < 3; k++) {
@@ -323,13 +323,13 @@ static void merge_hits(foliot__solver *s, uint32_t count)
 {
     foliot_world *world = s->world;
     foliot_hit_event *hits = foliot__impacts(world);
-    uint32_t impacts = world->impact_count, room = world->capacity.impacts - impacts;
+    uint32_t impacts = world->reported.impact_count, room = world->capacity.impacts - impacts;
     foliot__sort_keys(s->keys, count);
     if (count > room) {
         world->counters.events_dropped += count - room;
         count = room;
     }
-    world->impact_count += count;
+    world->reported.impact_count += count;
     for (uint32_t to = impacts + count; count > 0;) {
         const foliot_hit_event *hit = &s->brief[row_of(s->keys[count - 1])].hit;
         bool later = impacts == 0 || hits[impacts - 1].time <= hit->time;
@@ -342,9 +342,9 @@ static void merge_hits(foliot__solver *s, uint32_t count)
 void foliot__report_brief(foliot__solver *s)
 {
     foliot_world *world = s->world;
-    uint32_t impacts = world->impact_count, count = impacts + s->counts->brief, hits = 0;
+    uint32_t impacts = world->reported.impact_count, count = impacts + s->counts->brief, hits = 0;
     const foliot_hit_event *impact = foliot__impacts(world);
-    world->brief_count = 0;
+    world->reported.brief_count = 0;
     if (count == 0)
         return;
     for (uint32_t i = 0; i < impacts; i++)

@@ -94,7 +94,7 @@ void foliot__contact_prepare(foliot_world *world)
 
 void foliot__contact_begin(const foliot__step *step)
 {
-    if (!step->world->collides)
+    if (!step->world->scene.collides)
         return;
     foliot__collider c = foliot__collider_of(step);
     foliot__paths_begin(&c);
@@ -118,7 +118,7 @@ void foliot__find_paths(foliot__collider *c)
 
 void foliot__collide(const foliot__step *step)
 {
-    if (!step->world->collides)
+    if (!step->world->scene.collides)
         return;
     foliot__ccd ccd = foliot__ccd_of(step);
     foliot__collider *c = &ccd.collider;
@@ -140,7 +140,7 @@ void foliot__collide(const foliot__step *step)
 
 void foliot__solve_contacts(const foliot__step *step)
 {
-    if (!step->world->collides)
+    if (!step->world->scene.collides)
         return;
     foliot__solver s = foliot__solver_of(step);
     foliot__solve(&s);

@@ -49,7 +49,7 @@ static foliot__softness softness_of(double hertz, double h)
 static foliot__phase phase_of(const foliot__solver *s)
 {
     double h = s->step->dt;
-    double hertz = foliot__smaller(HERTZ_A_TICK / s->world->dt, HERTZ_A_STEP / h);
+    double hertz = foliot__smaller(HERTZ_A_TICK / s->world->scene.dt, HERTZ_A_STEP / h);
     if (foliot__has_joints(s->world))
         hertz *= JOINED_HERTZ;
     double loaded = s->counts->loaded ? LOADED_HERTZ : 1;
@@ -197,7 +197,7 @@ static void solve_active(foliot__solver *s)
 {
     foliot_world *world = s->world;
     iteration soft = {s, phase_of(s)}, relaxing = soft;
-    uint32_t sweeps = (STEPS_SWEPT + world->substeps - 1) / world->substeps;
+    uint32_t sweeps = (STEPS_SWEPT + world->scene.substeps - 1) / world->scene.substeps;
     if (s->counts->loaded)
         sweeps *= LOADED_SWEEPS;
     bool joints = foliot__has_joints(world);

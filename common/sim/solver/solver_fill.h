@@ -200,7 +200,7 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__solv
     LANE_NAME(store_vec)(t->normal, &n);
     LANE_NAME(load_side)(s->masses, t->a, &t->mass_a[0], t->inertia_a);
     LANE_NAME(load_side)(s->masses, t->b, &t->mass_b[0], t->inertia_b);
-    LANE_NAME(find_push_max)(t, &radius_a, &radius_b, (float)s->world->dt);
+    LANE_NAME(find_push_max)(t, &radius_a, &radius_b, (float)s->world->scene.dt);
     LANE_NAME(load_inertia)(t->inertia_a, &ia);
     LANE_NAME(load_inertia)(t->inertia_b, &ib);
     LANES masses = t->mass_a[0] + t->mass_b[0], used = {0}, share;

@@ -110,7 +110,7 @@ void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_de
     FOLIOT__BODY_DEFINITION(WRITE)
 #undef WRITE
     foliot__tag(world)[slot] = body->tag;
-    world->session_dirty = 1;
+    world->digests.session_dirty = 1;
     foliot__put_vector(foliot__position(world), slot, position);
     foliot__put_vector(foliot__velocity(world), slot, still ? zero : body->velocity);
     foliot__body_set_orientation(world, slot, body->orientation);
@@ -132,7 +132,7 @@ void foliot__body_erase(foliot_world *world, uint32_t slot)
 #undef ERASE_STATE
 #undef ERASE_BODY
     foliot__tag(world)[slot] = 0;
-    world->session_dirty = 1;
+    world->digests.session_dirty = 1;
     foliot__generation(world)[slot] = generation;
     foliot__contact_forget(world, slot);
 }
@@ -196,7 +196,7 @@ void foliot__body_freeze(foliot_world *world, uint32_t slot)
     x.y[slot] = before.y[slot];
     x.z[slot] = before.z[slot];
     foliot__put_vector(foliot__velocity(world), slot, zero);
-    if (world->rotates) { // elsewhere they are constant, and no state
+    if (world->scene.rotates) { // elsewhere they are constant, and no state
         foliot__put_vector(foliot__angular_velocity(world), slot, zero);
         foliot__body_set_orientation(world, slot, upright);
     }
@@ -222,7 +222,7 @@ void foliot__body_refresh(foliot_world *world, uint32_t slot)
         (flags & FOLIOT_BODY_ALIVE) && !(flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC |
                                                   FOLIOT_BODY_FROZEN | FOLIOT_BODY_ASLEEP));
     foliot__v3 i = foliot__inertia(world), inverse = foliot__inverse_inertia(world);
-    bool turns = moves && world->rotates;
+    bool turns = moves && world->scene.rotates;
     foliot__inverse_mass(world)[slot] = moves ? 1 / foliot__mass(world)[slot] : 0;
     inverse.x[slot] = turns && i.x[slot] > 0 ? 1 / i.x[slot] : 0;
     inverse.y[slot] = turns && i.y[slot] > 0 ? 1 / i.y[slot] : 0;

@@ -6,9 +6,10 @@
 // bits. A world with steps of any dt keeps the sum of them instead.
 double foliot__substep_time(const foliot_world *world, uint32_t s)
 {
-    if (world->sums_time)
-        return world->lab_time;
-    return ((double)world->tick * world->substeps + s) * (world->dt / world->substeps);
+    if (world->scheme.sums_time)
+        return world->lab.time;
+    return ((double)world->tick * world->scene.substeps + s) *
+           (world->scene.dt / world->scene.substeps);
 }
 
 double foliot_world_get_time(const foliot_world *world)

@@ -74,7 +74,7 @@ static void list_rows(foliot_world *world)
         list[--begin[rows[i].a]] = i;
         list[--begin[rows[i].b]] = i;
     }
-    world->contacts_listed = 1;
+    world->input.contacts_listed = 1;
 }
 
 // The rows of one body, or the whole table.
@@ -86,9 +86,9 @@ typedef struct search {
 static search search_of(foliot_world *world, uint32_t slot)
 {
     bool lists = world->capacity.listed_rows > 0;
-    if (lists && !world->contacts_listed && ++world->contact_searches > SEARCHES_MAX)
+    if (lists && !world->input.contacts_listed && ++world->input.contact_searches > SEARCHES_MAX)
         list_rows(world);
-    if (!world->contacts_listed)
+    if (!world->input.contacts_listed)
         return (search){NULL, 0, world->contact_count};
     const uint32_t *begin = foliot__listed_begin(world);
     return (search){foliot__listed_rows(world), begin[slot], begin[slot + 1]};
@@ -134,7 +134,7 @@ void foliot__contact_forget(foliot_world *world, uint32_t slot)
 
 void foliot__contact_end_changes(foliot_world *world)
 {
-    if (world->contacts_listed)
+    if (world->input.contacts_listed)
         drop_rows(world, FOLIOT_NO_BODY);
-    world->contacts_listed = world->contact_searches = 0;
+    world->input.contacts_listed = world->input.contact_searches = 0;
 }

@@ -16,10 +16,10 @@ static inline uint32_t foliot__player_body(const foliot_world *world, uint32_t p
 static inline double foliot__player_grip(const foliot_world *world, uint32_t p)
 {
     const foliot__player *player = &foliot__players(world)[p];
-    if (world->reach == 0 || foliot__player_body(world, p) == FOLIOT_NO_BODY)
+    if (world->player.reach == 0 || foliot__player_body(world, p) == FOLIOT_NO_BODY)
         return 0;
-    return (player->buttons & FOLIOT_BUTTON_PULL ? world->pull : 0) -
-           (player->buttons & FOLIOT_BUTTON_PUSH ? world->push : 0);
+    return (player->buttons & FOLIOT_BUTTON_PULL ? world->player.pull : 0) -
+           (player->buttons & FOLIOT_BUTTON_PUSH ? world->player.push : 0);
 }
 
 #endif

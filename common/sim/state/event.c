@@ -5,15 +5,15 @@
 
 void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint32_t b)
 {
-    if (world->event_count == world->capacity.events) {
+    if (world->reported.event_count == world->capacity.events) {
         world->counters.events_dropped++;
         return;
     }
-    foliot__events(world)[world->event_count++] = (foliot_event){kind, a, b};
+    foliot__events(world)[world->reported.event_count++] = (foliot_event){kind, a, b};
 }
 
 const foliot_event *foliot_world_get_events(const foliot_world *world, uint32_t *count)
 {
-    *count = world->event_count;
+    *count = world->reported.event_count;
     return foliot__events(world);
 }

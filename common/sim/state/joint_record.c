@@ -101,7 +101,7 @@ uint32_t foliot__joint_record_generation(const foliot_world *world, uint32_t row
 
 void foliot__joint_record_load(foliot_world *world, uint32_t row)
 {
-    uint32_t index = world->scene_constraints + row;
+    uint32_t index = world->scene.constraint_count + row;
     foliot__joint_record record = foliot__joint_record_read(foliot__joint_bytes_at(world, row));
     foliot__constraint(world)[index] = record.definition;
     memcpy(foliot__joint_start(world) + 4 * (size_t)index, record.start, sizeof record.start);

@@ -31,7 +31,7 @@ static inline foliot__joint_table foliot__joint_table_carve(foliot__carver *from
 
 static inline bool foliot__has_joints(const foliot_world *world)
 {
-    return world->joints > 0;
+    return world->scene.joints > 0;
 }
 
 // A body began or ceased to move, or a joint broke: joint/ finds its islands anew before the next

@@ -6,7 +6,7 @@
 
 void foliot__lattice_enter(foliot_world *world, uint32_t slot)
 {
-    if (world->integrator != FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
+    if (world->scheme.integrator != FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
         return;
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
     double *const from[6] = {x.x, x.y, x.z, v.x, v.y, v.z};

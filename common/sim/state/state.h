@@ -232,6 +232,72 @@ typedef struct foliot__body_counts {
     uint32_t kinematic, damped, scaled, filtered;
 } foliot__body_counts;
 
+// What the scene fixes, and no step or command changes.
+typedef struct foliot__world_scene {
+    double dt;
+    double speed_max; // infinite: no clamp
+    uint32_t substeps;
+    uint32_t body_count;       // the first slots; never reused
+    uint32_t constraint_count; // the first rows; never reused
+    uint32_t prototype_count;
+    uint32_t commands_max; // 0: the world takes no commands
+    uint32_t joints;       // of the constraints: joint.h's
+    uint32_t rotates;      // some body has an inertia
+    uint32_t collides;     // some pair of shapes can collide
+    uint32_t sleeps;       // bodies at rest are left out
+    uint32_t state_fields; // bit f: field f is digested in this world (see foliot__state_fields)
+} foliot__world_scene;
+
+// The integrator and its settings.
+typedef struct foliot__world_scheme {
+    double tolerance;
+    uint32_t integrator; // foliot_integrator
+    uint32_t start, form;
+    uint32_t iterations_max, constraint_iterations;
+    uint32_t scratch_vectors;
+    uint32_t sums_time; // the integrator takes steps of any dt: time is lab.time
+} foliot__world_scheme;
+
+// The scene's foliot_players_definition.
+typedef struct foliot__world_player {
+    uint32_t limit, control, spawn_count;
+    uint32_t bodiless; // a JOIN spawns no body
+    double force, torque, reach, pull, push, jump;
+    foliot_body_definition spawn; // its name is NULL
+} foliot__world_player;
+
+// Digests of the parts of the state that few ticks change. A dirty one is computed again before it
+// is used.
+typedef struct foliot__world_digests {
+    foliot_digest definition; // of body definitions and broken constraints
+    foliot_digest session;    // of foliot__session_section, tags, variables and bindings
+    uint32_t definition_dirty, session_dirty;
+} foliot__world_digests;
+
+// Rows of the tables `events`, `impacts`, `contacts_before` and `brief_contacts`.
+typedef struct foliot__world_reported {
+    uint32_t event_count, impact_count, contacts_before_count, brief_count;
+} foliot__world_reported;
+
+// Rows of the tables `sensed`, `sensed_before` and `sensed_passed` (sensor.c).
+typedef struct foliot__world_sensors {
+    uint32_t count, before_count, passed_count;
+    uint32_t valid; // 1: the table `sensed` is that of the present state
+} foliot__world_sensors;
+
+// sleep.c's.
+typedef struct foliot__world_sleep {
+    uint32_t contacts_aside; // rows that are kept away from the solver in this tick
+    uint32_t changed_places; // where commands and players changed something
+} foliot__world_sleep;
+
+// Of the stage `input`. All but `commands` are 0 after it.
+typedef struct foliot__world_input {
+    uint32_t contact_searches, contacts_listed; // contact_cache.c
+    uint32_t links_changed, forces_changed;     // for foliot__world_prepare_changed
+    uint32_t commands;                          // commands that the last step was given
+} foliot__world_input;
+
 struct foliot_world {
     uint64_t magic;
     uint64_t block_bytes;
@@ -239,61 +305,36 @@ struct foliot_world {
     uint64_t offset[FOLIOT__TABLE_COUNT];
 
     // Fixed by the scene.
-    double dt;
-    double gravity[3];
-    double speed_max; // infinite: no clamp
-    double tolerance;
-    uint32_t substeps;
-    uint32_t integrator; // foliot_integrator
-    uint32_t start, form;
-    uint32_t iterations_max, constraint_iterations;
-    uint32_t force_count, constraint_count;
-    uint32_t bodies_max;   // slots that may be in use
-    uint32_t scene_bodies; // the first slots; never reused
-    uint32_t player_limit, control, spawn_count;
-    double control_force, control_torque, reach, pull, push, jump;
-    foliot_body_definition spawn; // its name is NULL
-    uint32_t state_fields; // bit f: field f is digested in this world (see foliot__state_fields)
-    uint32_t rotates;      // some body has an inertia
-    uint32_t collides;     // some pair of shapes can collide
-    uint32_t joints;       // of the constraints: joint.h's
-    uint32_t sleeps;       // bodies at rest are left out
-    uint32_t commands_max; // 0: the world takes no commands
-    uint32_t prototype_count;
-    uint32_t scene_constraints; // the first rows; never used again
-    uint32_t bodiless;          // a JOIN spawns no body
-    uint32_t scratch_vectors;
-    uint32_t sums_time; // the integrator takes steps of any dt: time is lab_time
+    uint32_t bodies_max; // slots that may be in use
+    foliot__world_scene scene;
+    foliot__world_scheme scheme;
+    foliot__world_player player;
 
-    // State (state_io.c lists these fields, in this order).
+    // State (state_io.c lists these fields, in this order), and what follows from it at once.
     uint64_t tick;
     foliot__rng rng;
-    double lab_time;                 // time-corrected-verlet: sum of the dts
-    double lab_dt;                   // and the last one; 0 before the first step
-    uint32_t body_count;             // slots up to the last one ever in use
-    uint32_t contact_count;          // rows of the table `contact`
-    foliot_digest definition_digest; // of body definitions and broken constraints; kept up to date
+    struct {
+        double time; // time-corrected-verlet: sum of the dts
+        double dt;   // and the last one; 0 before the first step
+    } lab;
+    uint32_t body_count;    // slots up to the last one ever in use
+    uint32_t contact_count; // rows of the table `contact`
+    foliot__world_digests digests;
     foliot__session_section session;
-    foliot_digest session_digest; // of it, tags, variables and bindings; kept up to date
+    double gravity[3]; // that of `session`
+    uint32_t force_count, constraint_count;
 
     // Cache.
-    uint32_t definition_dirty, session_dirty;
     foliot__body_counts counts;
     uint32_t joints_ready;       // joint_workspace is sorted: what moves and what is broken has not
                                  // changed since
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
     double acceleration_time;    // ... at this time
-    uint32_t event_count, impact_count;
-    uint32_t contacts_before_count, brief_count;
-    uint32_t sensed_count, sensed_before_count, passed_count;
-    uint32_t sensed_valid;   // 1: the table `sensed` is that of the present state
-    uint32_t contacts_aside; // rows that sleep.c keeps away from the solver in this tick
-    uint32_t changed_places; // of sleep.c: where commands and players changed something
-    // Of the stage `input`; 0 after it.
-    uint32_t contact_searches, contacts_listed; // contact_cache.c
-    uint32_t links_changed, forces_changed;     // foliot__world_prepare_changed makes them anew
-    uint32_t commanded;                         // commands that the last step was given
-    uint32_t past;                              // the world is a view of a history: past.h
+    foliot__world_reported reported;
+    foliot__world_sensors sensors;
+    foliot__world_sleep sleep;
+    foliot__world_input input;
+    uint32_t past; // the world is a view of a history: past.h
     foliot_world_counters counters;
 };
 
@@ -408,7 +449,8 @@ static inline uint8_t *foliot__joint_bytes_at(const foliot_world *world, uint32_
     return foliot__joint_bytes(world) + (size_t)row * FOLIOT__JOINT_RECORD_BYTES;
 }
 
-// Scratch vector field number k < world->scratch_vectors, for the integrator's own use in a step.
+// Scratch vector field number k < world->scheme.scratch_vectors, for the integrator's own use in a
+// step.
 static inline foliot__v3 foliot__scratch_vector(const foliot_world *world, uint32_t k)
 {
     size_t slots = world->capacity.slots;

@@ -12,7 +12,7 @@
 // of range there and be back in range now.
 static bool has_previous(const foliot_world *world)
 {
-    return world->state_fields >> FOLIOT_FIELD_previous_x & 1;
+    return world->scene.state_fields >> FOLIOT_FIELD_previous_x & 1;
 }
 
 static bool body_in_range(const foliot_world *world, uint32_t i)
@@ -26,7 +26,7 @@ static bool body_in_range(const foliot_world *world, uint32_t i)
     if (has_previous(world) && !(foliot__is_coordinate(p.x[i]) && foliot__is_coordinate(p.y[i]) &&
                                  foliot__is_coordinate(p.z[i])))
         return false;
-    if (!world->rotates)
+    if (!world->scene.rotates)
         return true;
     foliot__v3 w = foliot__angular_velocity(world);
     return foliot__is_coordinate(w.x[i]) && foliot__is_coordinate(w.y[i]) &&
@@ -67,7 +67,7 @@ static bool all_in_range(const foliot_world *world)
     int64_t signs = excess3(foliot__position(world), rows) | excess3(foliot__velocity(world), rows);
     if (has_previous(world))
         signs |= excess3(foliot__previous(world), rows);
-    if (world->rotates)
+    if (world->scene.rotates)
         signs |= excess3(foliot__angular_velocity(world), rows) |
                  excess(foliot__orientation_w(world), rows) |
                  excess(foliot__orientation_x(world), rows) |
@@ -80,10 +80,10 @@ static void clamp_speed(foliot_world *world, uint32_t i)
 {
     foliot__v3 v = foliot__velocity(world);
     double speed2 = (v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i];
-    if (!(speed2 > world->speed_max * world->speed_max) ||
+    if (!(speed2 > world->scene.speed_max * world->scene.speed_max) ||
         foliot__flags(world)[i] & FOLIOT_BODY_KINEMATIC)
         return;
-    double scale = world->speed_max / foliot__sqrt(speed2);
+    double scale = world->scene.speed_max / foliot__sqrt(speed2);
     v.x[i] *= scale;
     v.y[i] *= scale;
     v.z[i] *= scale;
@@ -114,7 +114,7 @@ void foliot__freeze_out_of_range(foliot_world *world)
 
 void foliot__clamp_speeds(foliot_world *world)
 {
-    if (world->speed_max < FOLIOT_POSITION_MAX)
+    if (world->scene.speed_max < FOLIOT_POSITION_MAX)
         for (uint32_t i = 0; i < world->body_count; i++)
             clamp_speed(world, i);
 }

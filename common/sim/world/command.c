@@ -75,20 +75,20 @@ static void count_slots(batch *b)
 {
     const foliot_world *world = b->world;
     uint32_t used = 0, reserved = 0;
-    for (uint32_t i = world->scene_bodies; i < world->body_count; i++)
+    for (uint32_t i = world->scene.body_count; i < world->body_count; i++)
         used += foliot__flags(world)[i] & FOLIOT_BODY_ALIVE;
-    for (uint32_t p = 0; p < world->player_limit; p++)
-        reserved += !world->bodiless && !foliot__players(world)[p].joined;
-    uint32_t slots = world->bodies_max - world->scene_bodies;
+    for (uint32_t p = 0; p < world->player.limit; p++)
+        reserved += !world->player.bodiless && !foliot__players(world)[p].joined;
+    uint32_t slots = world->bodies_max - world->scene.body_count;
     b->free_slots = slots > used + reserved ? slots - used - reserved : 0;
-    b->search = world->scene_bodies;
+    b->search = world->scene.body_count;
 }
 
 // The prototype with what the command says beside it.
 static reason read_spawn(const foliot_world *world, const foliot_command *c,
                          foliot_body_definition *body)
 {
-    if (c->as.spawn.prototype >= world->prototype_count)
+    if (c->as.spawn.prototype >= world->scene.prototype_count)
         return FOLIOT_COMMAND_REASON_prototype;
     *body = foliot__prototypes(world)[c->as.spawn.prototype];
     double scale = GIVEN(c, spawn, mass_scale) ? (double)c->as.spawn.mass_scale : 1;
@@ -164,7 +164,7 @@ static reason spawn_body(batch *b, const foliot_command *c)
     foliot__body_write(world, slot, &body, body.position, 0);
     foliot__prototype(world)[slot] = c->as.spawn.prototype + 1;
     foliot__sleep_change(world, slot);
-    world->definition_dirty = 1;
+    world->digests.definition_dirty = 1;
     world->acceleration_valid = 0;
     foliot__event(world, FOLIOT_EVENT_COMMAND_SPAWN, slot,
                   GIVEN(c, spawn, ticket) ? c->as.spawn.ticket : 0);
@@ -185,7 +185,7 @@ static void break_links(foliot_world *world, uint32_t slot)
     if (!any)
         return;
     foliot__joints_changed(world);
-    world->links_changed = 1;
+    world->input.links_changed = 1;
 }
 
 void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
@@ -193,7 +193,7 @@ void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
     foliot__event(world, FOLIOT_EVENT_DESPAWN, slot, player);
     foliot__sleep_change(world, slot);
     break_links(world, slot);
-    for (uint32_t p = 0; p < world->player_limit; p++) {
+    for (uint32_t p = 0; p < world->player.limit; p++) {
         if (foliot__player_body(world, p) == slot)
             foliot__sleep_change_player(world, p);
         if (foliot__players(world)[p].body == slot)
@@ -202,9 +202,9 @@ void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
             foliot__driven(world)[p] = FOLIOT_NO_BODY;
     }
     foliot__body_erase(world, slot);
-    if (slot < world->scene_bodies) // forces of the scene name its bodies alone
+    if (slot < world->scene.body_count) // forces of the scene name its bodies alone
         foliot__forces_body_gone(world);
-    world->definition_dirty = 1;
+    world->digests.definition_dirty = 1;
     world->acceleration_valid = 0;
 }
 
@@ -216,7 +216,7 @@ static reason despawn_body(batch *b, const foliot_command *c)
     uint32_t flags = foliot__flags(b->world)[slot];
     foliot__body_despawn(b->world, slot, FOLIOT_NO_BODY);
     // The slot of a player's body is not free: a JOIN of the same player may need it again.
-    if (slot >= b->world->scene_bodies && !(flags & FOLIOT_BODY_PLAYER)) {
+    if (slot >= b->world->scene.body_count && !(flags & FOLIOT_BODY_PLAYER)) {
         b->free_slots++;
         b->search = slot < b->search ? slot : b->search;
     }
@@ -259,7 +259,7 @@ static void apply_impulse(foliot_world *world, uint32_t slot, const foliot_comma
         angular = vec3_add(angular, vec3_cross(arm, linear));
     }
     foliot__v3_add(foliot__velocity(world), slot, vec3_divide(linear, mass));
-    if (world->rotates)
+    if (world->scene.rotates)
         turn_by(world, slot, angular);
 }
 
@@ -297,7 +297,7 @@ static reason check_motion(const foliot_world *world, uint32_t slot, const folio
     if (foliot__shape_kind(world)[slot] == FOLIOT_SHAPE_PLANE) // its place is its shape
         return FOLIOT_COMMAND_REASON_motion;
     if ((GIVEN(c, set_motion, orientation) || GIVEN(c, set_motion, angular_velocity)) &&
-        !world->rotates)
+        !world->scene.rotates)
         return FOLIOT_COMMAND_REASON_motion;
     if ((GIVEN(c, set_motion, position) &&
          !foliot__are_coordinates(c->as.set_motion.position, 3)) ||
@@ -350,7 +350,7 @@ static reason aim_body(batch *b, const foliot_command *c)
     if (slot == FOLIOT_NO_BODY)
         return FOLIOT_COMMAND_REASON_body;
     bool turns = GIVEN(c, target, orientation), goes = GIVEN(c, target, position);
-    if (!(foliot__flags(world)[slot] & FOLIOT_BODY_KINEMATIC) || (turns && !world->rotates))
+    if (!(foliot__flags(world)[slot] & FOLIOT_BODY_KINEMATIC) || (turns && !world->scene.rotates))
         return FOLIOT_COMMAND_REASON_motion;
     if ((goes && !foliot__are_coordinates(c->as.target.position, 3)) ||
         (turns && !is_rotation(c->as.target.orientation)))
@@ -413,7 +413,7 @@ static reason set_body(batch *b, const foliot_command *c)
         return refused;
     if (GIVEN(c, set_body, tag)) {
         foliot__tag(world)[slot] = c->as.set_body.tag;
-        world->session_dirty = 1;
+        world->digests.session_dirty = 1;
     }
     const uint32_t physical =
         ~(uint32_t)(FOLIOT_COMMAND_HAS(set_body, tag) | FOLIOT_COMMAND_HAS(set_body, body));
@@ -443,7 +443,7 @@ static reason set_body(batch *b, const foliot_command *c)
         leave_place(world, slot); // what touched it may let it pass from now on
     foliot__sleep_change(world, slot);
     world->acceleration_valid = 0;
-    world->definition_dirty = 1;
+    world->digests.definition_dirty = 1;
     return FINE;
 }
 
@@ -494,7 +494,7 @@ bool foliot__commands_ordered(const foliot_world *world, const foliot_command *c
     for (uint32_t i = 1; i < count; i++)
         if (commands[i].sequence <= commands[i - 1].sequence)
             return false;
-    return count <= world->commands_max;
+    return count <= world->scene.commands_max;
 }
 
 void foliot__commands_apply(foliot_world *world, const foliot_command *commands, uint32_t count)

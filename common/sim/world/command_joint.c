@@ -134,7 +134,7 @@ static bool bodies_fit(const foliot_world *world, const foliot_constraint_defini
 static uint32_t free_row(foliot_world *world)
 {
     for (uint32_t row = 0; row < world->session.joint_count; row++)
-        if (foliot__constraint_is_broken(world, world->scene_constraints + row))
+        if (foliot__constraint_is_broken(world, world->scene.constraint_count + row))
             return row;
     return world->session.joint_count < world->capacity.joints_added ? world->session.joint_count
                                                                      : UINT32_MAX;
@@ -143,16 +143,16 @@ static uint32_t free_row(foliot_world *world)
 static void joint_changed(foliot_world *world, const foliot_constraint_definition *d)
 {
     foliot__joints_changed(world);
-    world->links_changed = 1;
+    world->input.links_changed = 1;
     foliot__sleep_wake(world, d->a);
     foliot__sleep_wake(world, d->b);
     world->acceleration_valid = 0;
-    world->session_dirty = world->definition_dirty = 1;
+    world->digests.session_dirty = world->digests.definition_dirty = 1;
 }
 
 static void add_joint(foliot_world *world, uint32_t row, const foliot_constraint_definition *d)
 {
-    uint32_t index = world->scene_constraints + row;
+    uint32_t index = world->scene.constraint_count + row;
     foliot__joint_record record = {.definition = *d};
     if (row == world->session.joint_count) {
         world->session.joint_count++;
@@ -189,7 +189,7 @@ reason foliot__command_joint(foliot_world *world, const foliot_command *c)
         return FOLIOT_COMMAND_REASON_full;
     add_joint(world, row, &d);
     joint_changed(world, &d);
-    foliot__event(world, FOLIOT_EVENT_JOINT, world->scene_constraints + row,
+    foliot__event(world, FOLIOT_EVENT_JOINT, world->scene.constraint_count + row,
                   GIVEN(c, joint, ticket) ? c->as.joint.ticket : 0);
     return FINE;
 }
@@ -209,7 +209,7 @@ reason foliot__command_set_joint(foliot_world *world, const foliot_command *c)
     if (index == UINT32_MAX)
         return FOLIOT_COMMAND_REASON_joint;
     // The scene's own definitions are no state: only joints that commands made can be changed.
-    if (index < world->scene_constraints)
+    if (index < world->scene.constraint_count)
         return FOLIOT_COMMAND_REASON_motion;
     foliot_constraint_definition d = foliot__constraint(world)[index];
 #define TAKE(name) apply(&d.name, (double)c->as.set_joint.name, GIVEN(c, set_joint, name));
@@ -224,7 +224,7 @@ reason foliot__command_set_joint(foliot_world *world, const foliot_command *c)
 #undef TAKE
     if (!foliot__joint_numbers_valid(&d))
         return FOLIOT_COMMAND_REASON_range;
-    uint32_t row = index - world->scene_constraints;
+    uint32_t row = index - world->scene.constraint_count;
     foliot__joint_record record = foliot__joint_record_read(foliot__joint_bytes_at(world, row));
     record.definition = d;
     foliot__joint_record_write(world, row, &record);
@@ -247,9 +247,10 @@ foliot_joint_id foliot_world_get_joint_id(const foliot_world *world, uint32_t co
 {
     if (constraint >= world->constraint_count)
         return (foliot_joint_id){0};
-    bool scene = constraint < world->scene_constraints;
+    bool scene = constraint < world->scene.constraint_count;
     uint64_t generation =
-        scene ? 0 : foliot__joint_record_generation(world, constraint - world->scene_constraints);
+        scene ? 0
+              : foliot__joint_record_generation(world, constraint - world->scene.constraint_count);
     return (foliot_joint_id){(generation + 1) << 32 | constraint};
 }
 

@@ -14,7 +14,7 @@
 reason foliot__command_control(foliot_world *world, const foliot_command *c)
 {
     uint32_t player = c->as.control.player, slot = FOLIOT_NO_BODY;
-    if (player >= world->player_limit || !foliot__players(world)[player].joined)
+    if (player >= world->player.limit || !foliot__players(world)[player].joined)
         return FOLIOT_COMMAND_REASON_player;
     if (GIVEN(c, control, body) && c->as.control.body.value != 0) {
         slot = foliot_world_find_body(world, c->as.control.body);
@@ -27,7 +27,7 @@ reason foliot__command_control(foliot_world *world, const foliot_command *c)
         foliot__body_refresh(world, *driven); // nobody pushes it any more
     *driven = slot;
     foliot__sleep_change_player(world, player);
-    world->session_dirty = 1;
+    world->digests.session_dirty = 1;
     world->acceleration_valid = 0;
     return FINE;
 }
@@ -39,9 +39,9 @@ void foliot__gravity_set(foliot_world *world, const double gravity[3])
     memcpy(world->gravity, gravity, sizeof world->gravity);
     memcpy(world->session.gravity, gravity, sizeof world->session.gravity);
     memcpy(foliot__force(world)[0].as.uniform.acceleration, gravity, sizeof world->gravity);
-    world->forces_changed = 1;
+    world->input.forces_changed = 1;
     world->acceleration_valid = 0;
-    world->session_dirty = 1;
+    world->digests.session_dirty = 1;
 }
 
 reason foliot__command_gravity(foliot_world *world, const foliot_command *c)
@@ -52,7 +52,7 @@ reason foliot__command_gravity(foliot_world *world, const foliot_command *c)
     if (!foliot__are_coordinates(gravity, 3))
         return FOLIOT_COMMAND_REASON_range;
     foliot__gravity_set(world, gravity);
-    for (uint32_t i = 0; world->sleeps && i < world->body_count; i++)
+    for (uint32_t i = 0; world->scene.sleeps && i < world->body_count; i++)
         foliot__sleep_wake(world, i);
     return FINE;
 }
@@ -124,7 +124,7 @@ reason foliot__command_var(foliot_world *world, const foliot_command *c)
         return FOLIOT_COMMAND_REASON_key;
     if (values == 1 && !found && world->session.var_count == world->capacity.vars)
         return FOLIOT_COMMAND_REASON_full;
-    world->session_dirty = 1;
+    world->digests.session_dirty = 1;
     if (values == 0) {
         shift_rows(world, at + 1, at);
         world->session.var_count--;
@@ -177,7 +177,7 @@ reason foliot__command_end(foliot_world *world, const foliot_command *c)
               GIVEN(c, end, reason) ? c->as.end.reason : "");
     copy_text(session->end_next, sizeof session->end_next,
               GIVEN(c, end, next) ? c->as.end.next : "");
-    world->session_dirty = 1;
+    world->digests.session_dirty = 1;
     foliot__event(world, FOLIOT_EVENT_END, 0, 0);
     return FINE;
 }

@@ -148,9 +148,9 @@ static void fill_head(foliot_world *world, const foliot_world_config *config,
     world->magic = FOLIOT__BLOCK_MAGIC;
     world->capacity = *capacity;
     world->bodies_max = config->bodies_max;
-    world->integrator = config->integrator;
-    world->scratch_vectors = foliot__scheme_of(config->integrator)->scratch_vectors;
-    world->sums_time = foliot_integrator_get_info(config->integrator)->lab_only;
+    world->scheme.integrator = config->integrator;
+    world->scheme.scratch_vectors = foliot__scheme_of(config->integrator)->scratch_vectors;
+    world->scheme.sums_time = foliot_integrator_get_info(config->integrator)->lab_only;
 }
 
 foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_config *config,
@@ -222,13 +222,13 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(foliot__player, players, capacity->players)
     COPY(double, spawn_position, capacity->spawns)
     COPY(foliot__contact_row, contact, from->contact_count)
-    COPY(foliot__sensed_pair, sensed, from->sensed_count)
-    COPY(foliot__sensed_pair, sensed_before, from->sensed_before_count)
-    COPY(foliot__sensed_pair, sensed_passed, from->passed_count)
-    COPY(foliot_event, events, from->event_count)
-    COPY(foliot_hit_event, impacts, from->impact_count)
-    COPY(foliot__contact_before, contacts_before, from->contacts_before_count)
-    COPY(foliot__brief_contact, brief_contacts, from->brief_count)
+    COPY(foliot__sensed_pair, sensed, from->sensors.count)
+    COPY(foliot__sensed_pair, sensed_before, from->sensors.before_count)
+    COPY(foliot__sensed_pair, sensed_passed, from->sensors.passed_count)
+    COPY(foliot_event, events, from->reported.event_count)
+    COPY(foliot_hit_event, impacts, from->reported.impact_count)
+    COPY(foliot__contact_before, contacts_before, from->reported.contacts_before_count)
+    COPY(foliot__brief_contact, brief_contacts, from->reported.brief_count)
     COPY(uint8_t, force_workspace, capacity->force_workspace_bytes)
 #undef COPY
 #undef COPY_STATE

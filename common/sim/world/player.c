@@ -13,7 +13,7 @@
 bool foliot__inputs_ordered(const foliot_world *world, const foliot_input *inputs, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (inputs[i].player >= world->player_limit || inputs[i].kind > FOLIOT_INPUT_LEAVE)
+        if (inputs[i].player >= world->player.limit || inputs[i].kind > FOLIOT_INPUT_LEAVE)
             return false;
         if (i > 0 && (inputs[i].player < inputs[i - 1].player ||
                       (inputs[i].player == inputs[i - 1].player &&
@@ -26,7 +26,7 @@ bool foliot__inputs_ordered(const foliot_world *world, const foliot_input *input
 // The lowest slot that is free for a player, FOLIOT_NO_BODY if there is none.
 static uint32_t free_slot(foliot_world *world)
 {
-    for (uint32_t i = world->scene_bodies; i < world->body_count; i++)
+    for (uint32_t i = world->scene.body_count; i < world->body_count; i++)
         if (!(foliot__flags(world)[i] & FOLIOT_BODY_ALIVE))
             return i;
     return world->body_count < world->bodies_max ? world->body_count++ : FOLIOT_NO_BODY;
@@ -37,21 +37,22 @@ static void bind_player(foliot_world *world, uint32_t index, uint32_t slot)
     if (slot == FOLIOT_NO_BODY && foliot__driven(world)[index] != FOLIOT_NO_BODY)
         foliot__body_refresh(world, foliot__driven(world)[index]); // nobody pushes it any more
     foliot__driven(world)[index] = slot;
-    world->session_dirty = 1;
+    world->digests.session_dirty = 1;
 }
 
 static bool join_player(foliot_world *world, uint32_t index)
 {
     foliot__player *player = &foliot__players(world)[index];
-    if (world->bodiless && !player->joined) {
+    if (world->player.bodiless && !player->joined) {
         *player = (foliot__player){.body = FOLIOT_NO_BODY, .joined = 1};
         return true;
     }
     uint32_t slot = player->joined ? FOLIOT_NO_BODY : free_slot(world);
     if (slot == FOLIOT_NO_BODY)
         return false;
-    const double *position = foliot__spawn_position(world) + 3 * (index % world->spawn_count);
-    foliot__body_write(world, slot, &world->spawn, position, FOLIOT_BODY_PLAYER);
+    const double *position =
+        foliot__spawn_position(world) + 3 * (index % world->player.spawn_count);
+    foliot__body_write(world, slot, &world->player.spawn, position, FOLIOT_BODY_PLAYER);
     *player = (foliot__player){.body = slot, .joined = 1};
     bind_player(world, index, slot);
     foliot__sleep_change(world, slot);
@@ -82,7 +83,7 @@ static void jump_off(foliot_world *world, uint32_t slot)
     if (frozen || !foliot__contact_any_active(world, slot))
         return;
     vec3 down = strength > 0 ? vec3_divide(g, strength) : (vec3){0, 0, -1};
-    foliot__v3_add(foliot__velocity(world), slot, vec3_scale(down, -world->jump));
+    foliot__v3_add(foliot__velocity(world), slot, vec3_scale(down, -world->player.jump));
     foliot__velocity_changed(world, slot);
 }
 
@@ -98,7 +99,7 @@ static bool hold_controls(foliot_world *world, const foliot_input *input)
     uint32_t pressed = input->buttons & ~(uint32_t)player->buttons;
     player->buttons = input->buttons;
     uint32_t slot = foliot__player_body(world, input->player);
-    if (world->jump > 0 && pressed & FOLIOT_BUTTON_JUMP && slot != FOLIOT_NO_BODY)
+    if (world->player.jump > 0 && pressed & FOLIOT_BUTTON_JUMP && slot != FOLIOT_NO_BODY)
         jump_off(world, slot);
     return true;
 }
@@ -109,7 +110,7 @@ static bool apply_input(foliot_world *world, const foliot_input *input)
                  : input->kind == FOLIOT_INPUT_LEAVE ? remove_player(world, input->player)
                                                      : hold_controls(world, input);
     if (moved && input->kind != FOLIOT_INPUT_CONTROL) {
-        world->definition_dirty = 1;
+        world->digests.definition_dirty = 1;
         world->acceleration_valid = 0;
     }
     return moved;
@@ -120,10 +121,10 @@ static void apply_controls(foliot_world *world, const foliot__player *player, ui
     if (foliot__inverse_mass(world)[slot] == 0)
         return;
     const int8_t *axes = player->axes;
-    vec3 torque = {0, 0, axes[3] / 127.0 * world->control_torque};
+    vec3 torque = {0, 0, axes[3] / 127.0 * world->player.torque};
     vec3 force =
-        vec3_scale((vec3){axes[0] / 127.0, axes[1] / 127.0, axes[2] / 127.0}, world->control_force);
-    if (world->control == FOLIOT_CONTROL_VESSEL) {
+        vec3_scale((vec3){axes[0] / 127.0, axes[1] / 127.0, axes[2] / 127.0}, world->player.force);
+    if (world->player.control == FOLIOT_CONTROL_VESSEL) {
         quat q = foliot__quat_get(world, slot);
         force = quat_rotate_by_doubles(q, force);
         torque = quat_rotate_by_doubles(q, torque);
@@ -142,9 +143,9 @@ static void pull_bodies(foliot_world *world, uint32_t player, double strength)
     for (uint32_t i = 0; i < world->body_count; i++) {
         double dx = x.x[player] - x.x[i], dy = x.y[player] - x.y[i], dz = x.z[player] - x.z[i];
         double d2 = (dx * dx + dy * dy) + dz * dz;
-        if (inverse_mass[i] == 0 || !(d2 > 0 && d2 < world->reach * world->reach))
+        if (inverse_mass[i] == 0 || !(d2 > 0 && d2 < world->player.reach * world->player.reach))
             continue;
-        double d = foliot__sqrt(d2), scale = strength * (1 - d / world->reach) / d;
+        double d = foliot__sqrt(d2), scale = strength * (1 - d / world->player.reach) / d;
         f.x[i] += scale * dx;
         f.y[i] += scale * dy;
         f.z[i] += scale * dz;
@@ -168,14 +169,14 @@ static void let_go(foliot_world *world)
 
 void foliot__players_push(foliot_world *world)
 {
-    if (world->control == FOLIOT_CONTROL_NONE)
+    if (world->player.control == FOLIOT_CONTROL_NONE)
         return;
-    if (world->reach > 0)
+    if (world->player.reach > 0)
         let_go(world);
-    for (uint32_t p = 0; p < world->player_limit; p++)
+    for (uint32_t p = 0; p < world->player.limit; p++)
         if (foliot__player_body(world, p) != FOLIOT_NO_BODY)
             apply_controls(world, &foliot__players(world)[p], foliot__player_body(world, p));
-    for (uint32_t p = 0; p < world->player_limit; p++) {
+    for (uint32_t p = 0; p < world->player.limit; p++) {
         double strength = foliot__player_grip(world, p);
         uint32_t slot = strength != 0 ? foliot__player_body(world, p) : FOLIOT_NO_BODY;
         if (slot != FOLIOT_NO_BODY && foliot__inverse_mass(world)[slot] > 0)

@@ -18,19 +18,19 @@ void foliot__world_prepare(foliot_world *world)
     foliot__contact_prepare(world);
     foliot__constraint_prepare(world);
     foliot__joints_changed(world);
-    world->acceleration_valid = world->sensed_valid = 0;
-    world->event_count = 0;
-    world->links_changed = world->forces_changed = 0;
+    world->acceleration_valid = world->sensors.valid = 0;
+    world->reported.event_count = 0;
+    world->input.links_changed = world->input.forces_changed = 0;
 }
 
 void foliot__world_prepare_changed(foliot_world *world)
 {
     foliot__contact_end_changes(world);
-    if (world->definition_dirty)
+    if (world->digests.definition_dirty)
         foliot__bodies_count(world);
-    if (world->links_changed)
+    if (world->input.links_changed)
         foliot__constraint_prepare(world);
-    if (world->forces_changed)
+    if (world->input.forces_changed)
         foliot__force_prepare(world);
-    world->links_changed = world->forces_changed = 0;
+    world->input.links_changed = world->input.forces_changed = 0;
 }

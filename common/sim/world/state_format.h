@@ -26,7 +26,7 @@ enum {
 // Whether this world's state has the field of FOLIOT_BODY_STATE.
 static inline bool foliot__is_state_field(const foliot_world *world, unsigned field)
 {
-    return world->state_fields >> field & 1;
+    return world->scene.state_fields >> field & 1;
 }
 
 // -- values as bit patterns

@@ -32,7 +32,7 @@ struct world_state {
 #undef MEMBER
 };
 _Static_assert(sizeof(struct world_state) == 64, "a field of WORLD_STATE is not written");
-_Static_assert(offsetof(foliot_world, definition_digest) - offsetof(foliot_world, tick) ==
+_Static_assert(offsetof(foliot_world, digests) - offsetof(foliot_world, tick) ==
                    sizeof(struct world_state),
                "a field of the world is state and not listed in WORLD_STATE");
 _Static_assert(sizeof(foliot__player) == FOLIOT__STATE_PLAYER_BYTES,
@@ -61,12 +61,12 @@ uint32_t foliot__state_fields(const foliot_world *world)
         (1u << FOLIOT_FIELD_lattice_position_x) - (1u << FOLIOT_FIELD_previous_x);
     const uint32_t rotation = (1u << FOLIOT_FIELD_previous_x) - (1u << FOLIOT_FIELD_orientation_w);
     uint32_t fields = (1u << FOLIOT_FIELD_COUNT) - 1;
-    if (world->integrator != FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
+    if (world->scheme.integrator != FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
         fields &= ~lattice;
-    if (world->integrator != FOLIOT_INTEGRATOR_VERLET &&
-        world->integrator != FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET)
+    if (world->scheme.integrator != FOLIOT_INTEGRATOR_VERLET &&
+        world->scheme.integrator != FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET)
         fields &= ~previous;
-    if (!world->rotates)
+    if (!world->scene.rotates)
         fields &= ~rotation;
     return fields;
 }
@@ -121,7 +121,7 @@ foliot_status foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_
     default:
         return FOLIOT_STATUS_INVALID;
     }
-    world->acceleration_valid = world->sensed_valid = 0;
+    world->acceleration_valid = world->sensors.valid = 0;
     if (field == FOLIOT_FIELD_flags) {
         foliot__body_refresh(world, slot);
         foliot__bodies_count(world);
@@ -156,8 +156,8 @@ static inline void store_little(uint8_t *at, uint32_t value, unsigned bytes)
 static size_t write_players(const foliot_world *world, uint8_t *bytes)
 {
     uint8_t *at = bytes + 4;
-    store_little(bytes, world->player_limit, 4);
-    for (uint32_t p = 0; p < world->player_limit; p++, at += FOLIOT__STATE_PLAYER_BYTES) {
+    store_little(bytes, world->player.limit, 4);
+    for (uint32_t p = 0; p < world->player.limit; p++, at += FOLIOT__STATE_PLAYER_BYTES) {
         const foliot__player *player = &foliot__players(world)[p];
         store_little(at, player->body, 4);
         memcpy(at + 4, player->axes, FOLIOT_AXIS_COUNT);
@@ -175,10 +175,10 @@ static void motion_section(const foliot_world *world, section *s)
     s->span_count = 0;
     s->words[0] = world->tick;
     memcpy(&s->words[1], world->rng.state, sizeof world->rng.state);
-    s->words[5] = foliot__f64_bits(world->lab_time);
-    s->words[6] = foliot__f64_bits(world->lab_dt);
+    s->words[5] = foliot__f64_bits(world->lab.time);
+    s->words[6] = foliot__f64_bits(world->lab.dt);
     s->counts[0] = world->body_count;
-    s->counts[1] = world->state_fields;
+    s->counts[1] = world->scene.state_fields;
     add_span(s, s->words, HEAD_WORDS, 8);
     add_span(s, s->counts, 2, 4);
 #define SPAN(type, name, text)                                                                     \
@@ -214,7 +214,7 @@ static void session_section(const foliot_world *world, section *s)
     add_span(s, session->gravity, 3, 8);
     add_span(s, session->end_reason, sizeof session->end_reason + sizeof session->end_next, 1);
     add_span(s, foliot__tag(world), world->body_count, 4);
-    add_span(s, foliot__driven(world), world->player_limit, 4);
+    add_span(s, foliot__driven(world), world->player.limit, 4);
     add_span(s, foliot__var_type(world), count, 4);
     add_span(s, foliot__var_changed(world), count, 4);
     add_span(s, foliot__var_value(world), count, 8);
@@ -250,19 +250,20 @@ static foliot_digest session_digest(const foliot_world *world)
 
 void foliot__definition_refresh(foliot_world *world)
 {
-    if (world->definition_dirty)
-        world->definition_digest = definition_digest(world);
-    if (world->session_dirty)
-        world->session_digest = session_digest(world);
-    world->definition_dirty = world->session_dirty = 0;
+    if (world->digests.definition_dirty)
+        world->digests.definition = definition_digest(world);
+    if (world->digests.session_dirty)
+        world->digests.session = session_digest(world);
+    world->digests.definition_dirty = world->digests.session_dirty = 0;
 }
 
 foliot_digest foliot_world_get_digest(const foliot_world *world)
 {
     // Between a step's stages the kept ones may be out of date.
     foliot_digest definition =
-        world->definition_dirty ? definition_digest(world) : world->definition_digest;
-    foliot_digest session = world->session_dirty ? session_digest(world) : world->session_digest;
+        world->digests.definition_dirty ? definition_digest(world) : world->digests.definition;
+    foliot_digest session =
+        world->digests.session_dirty ? session_digest(world) : world->digests.session;
     section s;
     motion_section(world, &s);
     const uint64_t halves[4] = {definition.low, definition.high, session.low, session.high};

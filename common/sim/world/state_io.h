@@ -10,7 +10,7 @@
 // constant.
 uint32_t foliot__state_fields(const foliot_world *world);
 
-// Brings world->definition_digest up to date if definition_dirty is set.
+// Brings world->digests.definition up to date if definition_dirty is set.
 void foliot__definition_refresh(foliot_world *world);
 
 // The digest of the state that captured bytes hold, without restoring them. Of `world` only what

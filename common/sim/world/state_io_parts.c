@@ -38,7 +38,7 @@ static uint32_t group_count(const foliot_world *world, foliot__state_group group
     case FOLIOT__STATE_BODY:
         return world->body_count;
     case FOLIOT__STATE_PLAYER:
-        return world->player_limit;
+        return world->player.limit;
     case FOLIOT__STATE_CONSTRAINT:
         return world->constraint_count;
     case FOLIOT__STATE_CONTACT:
@@ -93,7 +93,7 @@ static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__st
     uint32_t count = 0;
 #define FIELD(type, name, text)                                                                    \
     fields[count] = ITEM(text, type, foliot__bits_##type(foliot__##name(world)[slot]));            \
-    fields[count++].digested = world->state_fields >> FOLIOT_FIELD_##name & 1;
+    fields[count++].digested = world->scene.state_fields >> FOLIOT_FIELD_##name & 1;
     FOLIOT_BODY_STATE(FIELD)
 #undef FIELD
 #define FIELD(type, name)                                                                          \
@@ -124,7 +124,7 @@ static void body_put(foliot_world *world, uint32_t slot, uint32_t field, uint64_
         return;
     }
     foliot__bodies_count(world);
-    world->definition_dirty = world->session_dirty = 1;
+    world->digests.definition_dirty = world->digests.session_dirty = 1;
 }
 
 // -- the world itself
@@ -139,8 +139,8 @@ static uint32_t world_fields(const foliot_world *world, foliot__state_entry *fie
         ITEM("generator.1", u64, world->rng.state[1]),
         ITEM("generator.2", u64, world->rng.state[2]),
         ITEM("generator.3", u64, world->rng.state[3]),
-        ITEM("lab_time", f64, foliot__f64_bits(world->lab_time)),
-        ITEM("lab_dt", f64, foliot__f64_bits(world->lab_dt)),
+        ITEM("lab_time", f64, foliot__f64_bits(world->lab.time)),
+        ITEM("lab_dt", f64, foliot__f64_bits(world->lab.dt)),
         ITEM("contact_count", u32, world->contact_count),
     };
     memcpy(fields, entries, sizeof entries);
@@ -155,9 +155,9 @@ static void world_put(foliot_world *world, uint32_t field, uint64_t bits)
     else if (field < 5)
         world->rng.state[field - 1] = bits;
     else if (field == 5)
-        world->lab_time = foliot__f64_of(bits);
+        world->lab.time = foliot__f64_of(bits);
     else if (field == 6)
-        world->lab_dt = foliot__f64_of(bits);
+        world->lab.dt = foliot__f64_of(bits);
 }
 
 // -- the session, its variables, the joints that commands made
@@ -184,7 +184,7 @@ static void session_put(foliot_world *world, uint32_t field, uint64_t bits)
 {
     if (field < 3)
         world->gravity[field] = world->session.gravity[field] = foliot__f64_of(bits);
-    world->session_dirty = 1;
+    world->digests.session_dirty = 1;
 }
 
 // Bytes of text as words, the first byte lowest.
@@ -235,7 +235,7 @@ static void variable_put(foliot_world *world, uint32_t i, uint32_t field, uint64
         put_word(foliot__var_key_at(world, i), field - 3, bits);
     else
         put_word(foliot__var_text_at(world, i), field - 3 - KEY_WORDS, bits);
-    world->session_dirty = 1;
+    world->digests.session_dirty = 1;
 }
 
 // -- players
@@ -269,7 +269,7 @@ static void player_put(foliot_world *world, uint32_t index, uint32_t field, uint
         player->joined = (uint16_t)bits;
     else
         foliot__driven(world)[index] = (uint32_t)bits;
-    world->session_dirty = 1;
+    world->digests.session_dirty = 1;
 }
 
 // -- contacts and constraints
@@ -384,15 +384,15 @@ void foliot__state_field_put(foliot_world *world, uint32_t part, uint32_t field,
         return;
     case FOLIOT__STATE_JOINT:
         put_word(foliot__joint_bytes_at(world, index), field, bits);
-        world->session_dirty = 1;
+        world->digests.session_dirty = 1;
         return;
     case FOLIOT__STATE_END:
         put_word(world->session.end_reason, field, bits);
-        world->session_dirty = 1;
+        world->digests.session_dirty = 1;
         return;
     case FOLIOT__STATE_CONSTRAINT:
         foliot__constraint_state(world)[index] = (uint8_t)bits;
-        world->definition_dirty = 1;
+        world->digests.definition_dirty = 1;
         return;
     default:
         return;

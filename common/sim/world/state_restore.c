@@ -53,7 +53,7 @@ static void lay_out_end(const foliot_world *world, layout *p, size_t length, siz
     if (length < at + FOLIOT__SESSION_HEAD_BYTES)
         return;
     p->misfit = !foliot__session_lay_out(world, p->bytes + at, p->count, &p->session);
-    p->misfit |= p->constraints != world->scene_constraints + p->session.joint_count;
+    p->misfit |= p->constraints != world->scene.constraint_count + p->session.joint_count;
     p->length = at + p->session.length;
 }
 
@@ -70,7 +70,7 @@ static layout layout_of(const foliot_world *world, const uint8_t *bytes, size_t 
     FOLIOT_BODY_STATE(PLACE)
 #undef PLACE
     p.players = at + 4;
-    at = p.players + FOLIOT__STATE_PLAYER_BYTES * (size_t)world->player_limit;
+    at = p.players + FOLIOT__STATE_PLAYER_BYTES * (size_t)world->player.limit;
     if (length < at + 4)
         return p;
     p.contacts = (uint32_t)foliot__load_little(bytes + at, 4);
@@ -113,7 +113,7 @@ static bool valid_u32(uint64_t bits)
 static bool lab_valid(const foliot_world *world, uint64_t time_bits, uint64_t dt_bits)
 {
     double time = foliot__f64_of(time_bits), dt = foliot__f64_of(dt_bits);
-    if (!world->sums_time)
+    if (!world->scheme.sums_time)
         return time_bits == 0 && dt_bits == 0;
     return time >= 0 && time <= DBL_MAX && dt >= 0 && dt <= FOLIOT_POSITION_MAX;
 }
@@ -128,8 +128,8 @@ static bool head_valid(const foliot_world *world, const uint8_t *bytes)
     return generator != 0 &&
            lab_valid(world, foliot__load_little(bytes + 40, 8),
                      foliot__load_little(bytes + 48, 8)) &&
-           count >= world->scene_bodies && count <= world->bodies_max &&
-           fields == world->state_fields;
+           count >= world->scene.body_count && count <= world->bodies_max &&
+           fields == world->scene.state_fields;
 }
 
 static bool motion_valid(const foliot_world *world, const layout *p)
@@ -205,10 +205,10 @@ static foliot__body_row captured_row(const layout *p, uint32_t slot)
 static bool fixed_slot_valid(const foliot_world *world, const layout *p, uint32_t slot)
 {
     const uint32_t kind = FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_SENSOR;
-    uint32_t flags = entry_flags(p, slot), as = kind_of_definition(&world->spawn);
-    foliot__body_row row = foliot__body_row_of(&world->spawn);
+    uint32_t flags = entry_flags(p, slot), as = kind_of_definition(&world->player.spawn);
+    foliot__body_row row = foliot__body_row_of(&world->player.spawn);
     row.generation = captured_row(p, slot).generation;
-    bool scene = slot < world->scene_bodies;
+    bool scene = slot < world->scene.body_count;
     if (scene) {
         row = present_row(world, slot);
         as = foliot__flags(world)[slot] & kind;
@@ -216,7 +216,7 @@ static bool fixed_slot_valid(const foliot_world *world, const layout *p, uint32_
     return (flags & kind) == as && !(flags & FOLIOT_BODY_PLAYER) == scene &&
            row_equal(p, slot, &row) &&
            foliot__session_tag(&p->session, slot) ==
-               (scene ? foliot__tag(world)[slot] : world->spawn.tag);
+               (scene ? foliot__tag(world)[slot] : world->player.spawn.tag);
 }
 
 // Commands remove, spawn and change bodies.
@@ -224,14 +224,14 @@ static bool changed_slot_valid(const foliot_world *world, const layout *p, uint3
 {
     uint32_t flags = entry_flags(p, slot);
     foliot__body_row row = captured_row(p, slot);
-    bool scene = slot < world->scene_bodies;
+    bool scene = slot < world->scene.body_count;
     return !(scene && flags & FOLIOT_BODY_PLAYER) && foliot__row_valid(world, slot, flags, &row);
 }
 
 static bool empty_slot_valid(const foliot_world *world, const layout *p, uint32_t slot)
 {
     foliot__body_row empty = {.generation = captured_row(p, slot).generation};
-    bool fixed = world->commands_max == 0 && slot < world->scene_bodies;
+    bool fixed = world->scene.commands_max == 0 && slot < world->scene.body_count;
     return !fixed && row_equal(p, slot, &empty) && empty_row(world, p, slot);
 }
 
@@ -239,9 +239,9 @@ static bool slots_valid(const foliot_world *world, const layout *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
         bool alive = entry_flags(p, i) & FOLIOT_BODY_ALIVE;
-        bool valid = !alive                     ? empty_slot_valid(world, p, i)
-                     : world->commands_max == 0 ? fixed_slot_valid(world, p, i)
-                                                : changed_slot_valid(world, p, i);
+        bool valid = !alive                           ? empty_slot_valid(world, p, i)
+                     : world->scene.commands_max == 0 ? fixed_slot_valid(world, p, i)
+                                                      : changed_slot_valid(world, p, i);
         if (!valid)
             return false;
     }
@@ -268,10 +268,11 @@ static bool player_valid(const foliot_world *world, const layout *p, uint32_t in
                                        FOLIOT__STATE_PLAYER_BYTES * (size_t)index + 4,
                                    FOLIOT_AXIS_COUNT) == 0;
     // Its body may have been removed by a command, or never spawned.
-    bool bodiless = (world->bodiless || world->commands_max > 0) && player.body == FOLIOT_NO_BODY;
+    bool bodiless =
+        (world->player.bodiless || world->scene.commands_max > 0) && player.body == FOLIOT_NO_BODY;
     if (player.joined != 1)
         return false;
-    if (!bodiless && (player.body < world->scene_bodies || player.body >= p->count ||
+    if (!bodiless && (player.body < world->scene.body_count || player.body >= p->count ||
                       !(entry_flags(p, player.body) & FOLIOT_BODY_PLAYER)))
         return false;
     for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
@@ -285,20 +286,20 @@ static bool player_valid(const foliot_world *world, const layout *p, uint32_t in
 static bool players_valid(const foliot_world *world, const layout *p)
 {
     uint32_t joined = 0, bodies = 0;
-    for (uint32_t i = 0; i < world->player_limit; i++) {
+    for (uint32_t i = 0; i < world->player.limit; i++) {
         if (!player_valid(world, p, i))
             return false;
         foliot__player player = read_player(p, i);
         bool embodied = player.body != FOLIOT_NO_BODY;
         if (foliot__session_driven(&p->session, i) != player.body &&
-            (!player.joined || world->commands_max == 0))
+            (!player.joined || world->scene.commands_max == 0))
             return false;
         joined += player.joined && embodied;
         for (uint32_t k = 0; k < i; k++)
             if (player.joined && embodied && read_player(p, k).body == player.body)
                 return false;
     }
-    for (uint32_t i = world->scene_bodies; i < p->count; i++)
+    for (uint32_t i = world->scene.body_count; i < p->count; i++)
         bodies += (entry_flags(p, i) & FOLIOT_BODY_PLAYER) != 0;
     return joined == bodies;
 }
@@ -339,7 +340,7 @@ static bool contacts_valid(const foliot_world *world, const layout *p)
     for (uint32_t i = 0; i < p->contacts; i++) {
         foliot__contact_row row = read_contact(p, i);
         uint64_t key = (uint64_t)row.a << 32 | row.b;
-        if (!world->collides || row.a >= row.b || row.b >= p->count ||
+        if (!world->scene.collides || row.a >= row.b || row.b >= p->count ||
             !(entry_flags(p, row.a) & FOLIOT_BODY_ALIVE) ||
             !(entry_flags(p, row.b) & FOLIOT_BODY_ALIVE) || (i && before >= key) ||
             !contact_valid(&row))
@@ -369,13 +370,13 @@ static void erase_body(foliot_world *world, uint32_t slot, uint32_t flags)
                            foliot__orientation_y(world), foliot__orientation_z(world)};
     double q[4];
     foliot__orientation_of(world, slot, q);
-    bool known = slot < world->scene_bodies && foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE;
+    bool known = slot < world->scene.body_count && foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE;
     foliot__body_erase(world, slot);
-    if (!(flags & FOLIOT_BODY_ALIVE) || world->rotates)
+    if (!(flags & FOLIOT_BODY_ALIVE) || world->scene.rotates)
         return;
     if (!known)
         foliot__body_set_orientation(
-            world, slot, flags & FOLIOT_BODY_PLAYER ? world->spawn.orientation : upright);
+            world, slot, flags & FOLIOT_BODY_PLAYER ? world->player.spawn.orientation : upright);
     for (int k = 0; k < 4 && known; k++)
         at[k][slot] = q[k];
 }
@@ -405,7 +406,7 @@ static void restore_motion(foliot_world *world, const layout *p)
             read_entry(p, p->state[FOLIOT_FIELD_##name], i, sizeof(foliot__##type)));
     FOLIOT_BODY_STATE(RESTORE)
 #undef RESTORE
-    for (uint32_t i = 0; i < world->player_limit; i++)
+    for (uint32_t i = 0; i < world->player.limit; i++)
         foliot__players(world)[i] = read_player(p, i);
     world->contact_count = p->contacts;
     for (uint32_t i = 0; i < p->contacts; i++)
@@ -419,8 +420,8 @@ static void restore_head(foliot_world *world, const uint8_t *bytes)
     world->tick = foliot__load_little(bytes, 8);
     for (int i = 0; i < 4; i++)
         world->rng.state[i] = foliot__load_little(bytes + 8 + 8 * i, 8);
-    world->lab_time = foliot__f64_of(foliot__load_little(bytes + 40, 8));
-    world->lab_dt = foliot__f64_of(foliot__load_little(bytes + 48, 8));
+    world->lab.time = foliot__f64_of(foliot__load_little(bytes + 40, 8));
+    world->lab.dt = foliot__f64_of(foliot__load_little(bytes + 48, 8));
     world->body_count = (uint32_t)foliot__load_little(bytes + 56, 4);
 }
 
@@ -471,7 +472,7 @@ foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, si
     foliot_status status = check_layout(world, bytes, length, &p);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    if (foliot__load_little(bytes + p.players - 4, 4) != world->player_limit ||
+    if (foliot__load_little(bytes + p.players - 4, 4) != world->player.limit ||
         foliot__load_little(bytes + p.broken - 4, 4) != p.constraints || !motion_valid(world, &p) ||
         !slots_valid(world, &p) || !players_valid(world, &p) || !contacts_valid(world, &p) ||
         !constraint_states_valid(&p) ||
@@ -482,7 +483,7 @@ foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, si
     restore_head(world, bytes);
     foliot__session_restore(world, &p.session);
     foliot__world_prepare(world);
-    world->definition_dirty = world->session_dirty = 1;
+    world->digests.definition_dirty = world->digests.session_dirty = 1;
     foliot__definition_refresh(world);
     return FOLIOT_STATUS_OK;
 }

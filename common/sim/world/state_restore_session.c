@@ -48,7 +48,7 @@ bool foliot__session_lay_out(const foliot_world *world, const uint8_t *bytes, ui
     l.member = at;                                                                                 \
     at += size;
     PLACE(tags, 4 * (size_t)body_count)
-    PLACE(driven, 4 * (size_t)world->player_limit)
+    PLACE(driven, 4 * (size_t)world->player.limit)
     PLACE(type, 4 * (size_t)l.var_count)
     PLACE(changed, 4 * (size_t)l.var_count)
     PLACE(value, 8 * (size_t)l.var_count)
@@ -164,7 +164,7 @@ static bool joint_valid(const bodies *b, const uint8_t *bytes, bool broken)
 static bool driven_valid(const foliot_world *world, const foliot__session_layout *l,
                          const bodies *b)
 {
-    for (uint32_t p = 0; p < world->player_limit; p++) {
+    for (uint32_t p = 0; p < world->player.limit; p++) {
         uint32_t slot = foliot__session_driven(l, p);
         if (slot != FOLIOT_NO_BODY && !body_alive(b, slot))
             return false;
@@ -185,7 +185,8 @@ bool foliot__session_valid(const foliot_world *world, const foliot__session_layo
     const uint8_t *end = read_gravity(l, g);
     if (!foliot__are_coordinates(g, 3))
         return false;
-    if (world->commands_max == 0 && (ended || memcmp(g, world->session.gravity, sizeof g) != 0))
+    if (world->scene.commands_max == 0 &&
+        (ended || memcmp(g, world->session.gravity, sizeof g) != 0))
         return false;
     if (ended > 1 || u32_at(l->bytes + 12) != 0 || !text_valid(end, FOLIOT_VAR_TEXT_BYTES) ||
         !text_valid(end + FOLIOT_VAR_TEXT_BYTES, FOLIOT_VAR_TEXT_BYTES) ||
@@ -193,7 +194,7 @@ bool foliot__session_valid(const foliot_world *world, const foliot__session_layo
         return false;
     for (uint32_t i = 0; i < l->joint_count; i++)
         if (!joint_valid(&b, l->bytes + l->joints + (size_t)i * FOLIOT__JOINT_RECORD_BYTES,
-                         broken[world->scene_constraints + i] == FOLIOT__CONSTRAINT_BROKEN))
+                         broken[world->scene.constraint_count + i] == FOLIOT__CONSTRAINT_BROKEN))
             return false;
     return driven_valid(world, l, &b) && vars_valid(l);
 }
@@ -206,12 +207,12 @@ void foliot__session_restore(foliot_world *world, const foliot__session_layout *
     session->var_count = l->var_count;
     session->ended = u32_at(l->bytes + 4);
     session->joint_count = l->joint_count;
-    world->constraint_count = world->scene_constraints + l->joint_count;
+    world->constraint_count = world->scene.constraint_count + l->joint_count;
     memcpy(session->end_reason, end, sizeof session->end_reason);
     memcpy(session->end_next, end + FOLIOT_VAR_TEXT_BYTES, sizeof session->end_next);
     for (uint32_t i = 0; i < l->body_count; i++)
         foliot__tag(world)[i] = foliot__session_tag(l, i);
-    for (uint32_t p = 0; p < world->player_limit; p++)
+    for (uint32_t p = 0; p < world->player.limit; p++)
         foliot__driven(world)[p] = foliot__session_driven(l, p);
     for (uint32_t i = 0; i < l->var_count; i++) {
         foliot__var_type(world)[i] = u32_at(l->bytes + l->type + 4 * (size_t)i);
@@ -261,7 +262,7 @@ static bool mass_valid(const foliot_world *world, uint32_t flags, const foliot__
                                foliot__within(row->inertia_x, 0x1p-1000, MASS_MAX)
                          : row->inertia_x == 0 && row->inertia_y == 0 && row->inertia_z == 0;
     bool dynamic = !(flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC));
-    return moments && (!turns || world->rotates) && foliot__within(row->mass, 0, MASS_MAX) &&
+    return moments && (!turns || world->scene.rotates) && foliot__within(row->mass, 0, MASS_MAX) &&
            (!dynamic || row->mass > 0x1p-1000);
 }
 
@@ -270,12 +271,12 @@ bool foliot__row_valid(const foliot_world *world, uint32_t slot, uint32_t flags,
 {
     const uint32_t fixed = FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC;
     bool plane = row->shape_kind == FOLIOT_SHAPE_PLANE;
-    bool scene = slot < world->scene_bodies, player = flags & FOLIOT_BODY_PLAYER;
+    bool scene = slot < world->scene.body_count, player = flags & FOLIOT_BODY_PLAYER;
     if ((flags & fixed) == fixed || (plane && !(flags & FOLIOT_BODY_STATIC)))
         return false;
     if (flags & FOLIOT_BODY_TARGETED && !(flags & FOLIOT_BODY_KINEMATIC))
         return false;
-    if (row->prototype > world->prototype_count ||
+    if (row->prototype > world->scene.prototype_count ||
         (row->prototype != 0) == (scene || player)) // what else is in a slot was spawned from one
         return false;
     return shape_valid(row) && mass_valid(world, flags, row) && row->category != 0 &&

@@ -87,23 +87,24 @@ static void run_substeps(foliot__workers *workers, void *context)
     const advance_task *task = context;
     foliot_world *world = task->world;
     double dt = task->dt;
-    foliot_integrator integrator = (foliot_integrator)world->integrator;
+    foliot_integrator integrator = (foliot_integrator)world->scheme.integrator;
     const foliot__scheme *scheme = foliot__scheme_of(integrator);
     unsigned rotation_order = foliot_integrator_get_info(integrator)->rotation_order;
-    for (uint32_t s = 0; s < world->substeps; s++) {
+    for (uint32_t s = 0; s < world->scene.substeps; s++) {
         foliot__step step = {.world = world,
                              .host = task->host,
                              .workers = workers,
-                             .dt = dt / world->substeps,
+                             .dt = dt / world->scene.substeps,
                              .time = foliot__substep_time(world, s),
                              .count = world->body_count,
                              .index = s,
-                             .last = s + 1 == world->substeps};
-        step.left = dt / world->substeps * (world->substeps - 1 - s);
-        step.time_end = world->sums_time ? step.time + step.dt : foliot__substep_time(world, s + 1);
+                             .last = s + 1 == world->scene.substeps};
+        step.left = dt / world->scene.substeps * (world->scene.substeps - 1 - s);
+        step.time_end =
+            world->scheme.sums_time ? step.time + step.dt : foliot__substep_time(world, s + 1);
         run_substep(&step, scheme, rotation_order);
-        if (world->sums_time)
-            world->lab_time = step.time_end;
+        if (world->scheme.sums_time)
+            world->lab.time = step.time_end;
     }
 }
 
@@ -113,7 +114,7 @@ static void advance(foliot_world *world, double dt, const foliot_host *host)
 {
     advance_task task = {world, dt, host};
     bool calls_back = host->after_stage || host->callback_count > 0;
-    if (world->collides && world->body_count >= BODIES_SHARED && !calls_back)
+    if (world->scene.collides && world->body_count >= BODIES_SHARED && !calls_back)
         foliot__workers_run(host, run_substeps, &task);
     else
         run_substeps(NULL, &task);
@@ -148,13 +149,13 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_
     if (status != FOLIOT_STATUS_OK)
         return status;
 
-    world->event_count = 0;
+    world->reported.event_count = 0;
     foliot__contact_events_begin(world);
     foliot__sensors_begin(world);
     foliot__players_apply(world, tick->inputs, tick->input_count);
     foliot__commands_apply(world, tick->commands, tick->command_count);
     foliot__world_prepare_changed(world);
-    world->commanded = tick->command_count;
+    world->input.commands = tick->command_count;
     foliot__targets_begin(world);
     foliot__sleep_begin(world);
     foliot__players_push(world);
@@ -184,18 +185,18 @@ foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs,
                                 const foliot_host *host)
 {
     const foliot_tick_inputs tick = {.inputs = inputs, .input_count = count};
-    return run_tick(world, world->dt, &tick, host);
+    return run_tick(world, world->scene.dt, &tick, host);
 }
 
 foliot_status foliot_world_step_tick(foliot_world *world, const foliot_tick_inputs *tick,
                                      const foliot_host *host)
 {
-    return run_tick(world, world->dt, tick, host);
+    return run_tick(world, world->scene.dt, tick, host);
 }
 
 foliot_status foliot_world_step_dt(foliot_world *world, double dt, const foliot_host *host)
 {
-    if (!world->sums_time)
+    if (!world->scheme.sums_time)
         return FOLIOT_STATUS_UNSUPPORTED;
     if (!(dt > 0 && dt < FOLIOT_POSITION_MAX))
         return FOLIOT_STATUS_INVALID;
@@ -205,7 +206,7 @@ foliot_status foliot_world_step_dt(foliot_world *world, double dt, const foliot_
 foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *before,
                                      uint32_t count, const foliot_host *host)
 {
-    const foliot__scheme *scheme = foliot__scheme_of((foliot_integrator)world->integrator);
+    const foliot__scheme *scheme = foliot__scheme_of((foliot_integrator)world->scheme.integrator);
     if (!scheme->retreat)
         return FOLIOT_STATUS_UNSUPPORTED;
     host = host ? host : &no_host;
@@ -216,15 +217,15 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
     if (world->tick == 0)
         return FOLIOT_STATUS_INVALID;
 
-    world->event_count = 0;
+    world->reported.event_count = 0;
     foliot__contact_events_begin(world);
     foliot__players_push(world);
     foliot__keep_start(world);
     world->tick--;
-    for (uint32_t s = world->substeps; s-- > 0;) {
+    for (uint32_t s = world->scene.substeps; s-- > 0;) {
         foliot__step step = {.world = world,
                              .host = host,
-                             .dt = world->dt / world->substeps,
+                             .dt = world->scene.dt / world->scene.substeps,
                              .time = foliot__substep_time(world, s),
                              .time_end = foliot__substep_time(world, s + 1),
                              .count = world->body_count};

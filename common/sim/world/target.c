@@ -38,9 +38,9 @@ static void velocity_towards(const foliot_world *world, uint32_t slot, const dou
     double pose[FOLIOT__TARGET_DOUBLES];
     read_pose(world, slot, pose);
     vec3 turn = {0, 0, 0};
-    if (world->rotates)
-        turn = turn_between(quat_of(pose + 3), quat_of(target + 3), world->dt);
-    vec3_store(vec3_divide(vec3_sub(vec3_of(target), vec3_of(pose)), world->dt), velocity);
+    if (world->scene.rotates)
+        turn = turn_between(quat_of(pose + 3), quat_of(target + 3), world->scene.dt);
+    vec3_store(vec3_divide(vec3_sub(vec3_of(target), vec3_of(pose)), world->scene.dt), velocity);
     vec3_store(turn, angular_velocity);
 }
 
@@ -58,7 +58,7 @@ bool foliot__target_set(foliot_world *world, uint32_t slot, const double positio
         read_pose(world, slot, target);
     if (position)
         memcpy(target, position, 3 * sizeof *position);
-    if (orientation && world->rotates)
+    if (orientation && world->scene.rotates)
         foliot__quat_normalise(orientation, target + 3);
     velocity_towards(world, slot, target, v, w);
     if (!foliot__are_coordinates(target, 3) || !foliot__are_coordinates(v, 3) ||
@@ -104,7 +104,7 @@ void foliot__targets_end(foliot_world *world)
             continue;
         const double *target = target_of(world, i);
         foliot__put_vector(foliot__position(world), i, target);
-        for (int k = 0; k < 4 && world->rotates; k++)
+        for (int k = 0; k < 4 && world->scene.rotates; k++)
             q[k][i] = target[3 + k];
         world->acceleration_valid = 0;
     }

@@ -19,41 +19,41 @@
 
 static void copy_settings(foliot_world *world, const foliot_scene *scene)
 {
-    world->dt = scene->dt;
+    world->scene.dt = scene->dt;
     memcpy(world->gravity, scene->gravity, sizeof world->gravity);
-    world->speed_max = scene->speed_max;
-    world->tolerance = scene->tolerance;
-    world->substeps = foliot__scene_substeps(scene);
-    world->start = scene->start;
-    world->form = scene->form;
-    world->iterations_max = scene->iterations_max;
-    world->constraint_iterations = scene->constraint_iterations;
+    world->scene.speed_max = scene->speed_max;
+    world->scheme.tolerance = scene->tolerance;
+    world->scene.substeps = foliot__scene_substeps(scene);
+    world->scheme.start = scene->start;
+    world->scheme.form = scene->form;
+    world->scheme.iterations_max = scene->iterations_max;
+    world->scheme.constraint_iterations = scene->constraint_iterations;
     world->rng = foliot__rng_seeded(scene->seed);
-    world->player_limit = scene->players.limit;
-    world->control = scene->players.control;
-    world->control_force = scene->players.force;
-    world->control_torque = scene->players.torque;
-    world->reach = scene->players.reach;
-    world->pull = scene->players.pull;
-    world->push = scene->players.push;
-    world->jump = scene->players.jump;
-    world->spawn = scene->players.body;
-    world->spawn.name = NULL;
-    world->sleeps = scene->sleep;
-    world->collides = foliot__scene_collides(scene);
-    world->commands_max = scene->commands_max;
-    world->prototype_count = scene->prototype_count;
-    world->bodiless = scene->players.bodiless;
+    world->player.limit = scene->players.limit;
+    world->player.control = scene->players.control;
+    world->player.force = scene->players.force;
+    world->player.torque = scene->players.torque;
+    world->player.reach = scene->players.reach;
+    world->player.pull = scene->players.pull;
+    world->player.push = scene->players.push;
+    world->player.jump = scene->players.jump;
+    world->player.spawn = scene->players.body;
+    world->player.spawn.name = NULL;
+    world->scene.sleeps = scene->sleep;
+    world->scene.collides = foliot__scene_collides(scene);
+    world->scene.commands_max = scene->commands_max;
+    world->scene.prototype_count = scene->prototype_count;
+    world->player.bodiless = scene->players.bodiless;
     memcpy(world->session.gravity, scene->gravity, sizeof scene->gravity);
     for (uint32_t i = 0; i < scene->constraint_count; i++)
-        world->joints += foliot__constraint_is_joint(&scene->constraints[i]);
-    world->joints += scene->joints_max;
-    world->rotates = foliot__scene_rotates(scene);
+        world->scene.joints += foliot__constraint_is_joint(&scene->constraints[i]);
+    world->scene.joints += scene->joints_max;
+    world->scene.rotates = foliot__scene_rotates(scene);
     // Its steps back return to the same bits; rotation has no such scheme, so nothing rotates
     // there.
     if (scene->integrator == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
-        world->rotates = 0;
-    world->state_fields = foliot__state_fields(world);
+        world->scene.rotates = 0;
+    world->scene.state_fields = foliot__state_fields(world);
 }
 
 static void copy_tables(foliot_world *world, const foliot_scene *scene)
@@ -64,15 +64,15 @@ static void copy_tables(foliot_world *world, const foliot_scene *scene)
     world->force_count = 1 + scene->force_count;
     if (scene->force_count)
         memcpy(foliot__force(world) + 1, scene->forces, sizeof *scene->forces * scene->force_count);
-    world->scene_constraints = world->constraint_count = scene->constraint_count;
+    world->scene.constraint_count = world->constraint_count = scene->constraint_count;
     if (scene->constraint_count)
         memcpy(foliot__constraint(world), scene->constraints,
                sizeof *scene->constraints * scene->constraint_count);
-    world->spawn_count = scene->players.limit ? scene->players.position_count : 0;
-    if (world->spawn_count)
+    world->player.spawn_count = scene->players.limit ? scene->players.position_count : 0;
+    if (world->player.spawn_count)
         memcpy(foliot__spawn_position(world), scene->players.positions,
-               sizeof *scene->players.positions * world->spawn_count);
-    for (uint32_t p = 0; p < world->player_limit; p++)
+               sizeof *scene->players.positions * world->player.spawn_count);
+    for (uint32_t p = 0; p < world->player.limit; p++)
         foliot__players(world)[p].body = foliot__driven(world)[p] = FOLIOT_NO_BODY;
     for (uint32_t i = 0; i < scene->prototype_count; i++) {
         foliot__prototypes(world)[i] = scene->prototypes[i];
@@ -109,8 +109,8 @@ foliot_status foliot__world_outline(foliot_world *outline, const foliot_world_co
     if (status != FOLIOT_STATUS_OK)
         return status;
     copy_settings(outline, scene);
-    outline->scene_bodies = outline->body_count = scene->body_count;
-    outline->scene_constraints = outline->constraint_count = scene->constraint_count;
+    outline->scene.body_count = outline->body_count = scene->body_count;
+    outline->scene.constraint_count = outline->constraint_count = scene->constraint_count;
     return FOLIOT_STATUS_OK;
 }
 
@@ -125,12 +125,12 @@ static foliot_status init_world(void *block, size_t bytes, const foliot_world_co
     foliot_world *world = block;
     copy_settings(world, scene);
     copy_tables(world, scene);
-    world->scene_bodies = world->body_count = scene->body_count;
+    world->scene.body_count = world->body_count = scene->body_count;
     for (uint32_t i = 0; i < scene->body_count; i++)
         foliot__body_write(world, i, &scene->bodies[i], scene->bodies[i].position, 0);
     foliot__joint_starts(world);
     foliot__world_prepare(world);
-    world->definition_dirty = world->session_dirty = 1;
+    world->digests.definition_dirty = world->digests.session_dirty = 1;
     foliot__definition_refresh(world);
     *out = world;
     return FOLIOT_STATUS_OK;
@@ -158,7 +158,7 @@ uint64_t foliot_world_get_tick(const foliot_world *world)
 
 double foliot_world_get_dt(const foliot_world *world)
 {
-    return world->dt;
+    return world->scene.dt;
 }
 
 uint32_t foliot_world_get_body_count(const foliot_world *world)
@@ -248,18 +248,18 @@ uint32_t foliot_world_get_body_tag(const foliot_world *world, uint32_t slot)
 
 uint32_t foliot_world_get_player_body(const foliot_world *world, uint32_t player)
 {
-    return player < world->player_limit ? foliot__player_body(world, player) : FOLIOT_NO_BODY;
+    return player < world->player.limit ? foliot__player_body(world, player) : FOLIOT_NO_BODY;
 }
 
 uint32_t foliot_world_get_players_max(const foliot_world *world)
 {
-    return world->player_limit;
+    return world->player.limit;
 }
 
 foliot_input foliot_world_get_player_controls(const foliot_world *world, uint32_t player)
 {
     foliot_input input = {.player = player, .kind = FOLIOT_INPUT_CONTROL};
-    if (player < world->player_limit) {
+    if (player < world->player.limit) {
         memcpy(input.axes, foliot__players(world)[player].axes, sizeof input.axes);
         input.buttons = foliot__players(world)[player].buttons;
     }
@@ -278,7 +278,7 @@ double foliot_world_get_constraint_force(const foliot_world *world, uint32_t con
 
 foliot_integrator foliot_world_get_integrator(const foliot_world *world)
 {
-    return (foliot_integrator)world->integrator;
+    return (foliot_integrator)world->scheme.integrator;
 }
 
 const foliot_world_counters *foliot_world_get_counters(const foliot_world *world)
