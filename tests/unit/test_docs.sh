@@ -38,6 +38,11 @@ report "every page is in the list of docs/README.md" "$(for page in "${pages[@]}
     [ "$page" = docs/README.md ] || grep -qF "(${page#docs/})" docs/README.md || echo "$page"
 done)"
 
+picture=docs/images/game.png
+report "README opens with a picture that moves, below 1 MB" "$(grep -qF "]($picture)" <(head -n 12 README.md) || echo "not at the top"
+    grep -aq acTL $picture || echo "does not move"
+    [ "$(wc -c <$picture)" -lt 1000000 ] || echo "too large")"
+
 # finds NAME TEXT PROBLEM: a page with TEXT has PROBLEM and no other.
 finds() {
     printf '# A page\n\nThis page is for a test.\n\n%s\n' "$2" >"$work/page.md"
