@@ -8,7 +8,7 @@
 #include "foliot/foliot.h"
 #include "foliot/history.h"
 #include "foliot/query.h"
-#include "simulation.h"
+#include "cluster.h"
 #include "status.h"
 
 #include <math.h>
@@ -138,9 +138,9 @@ static double time_of(void (*work)(void), int times)
 
 static struct shot {
     bool judged;
-    double bodies[SIMULATION_BODIES][3];
+    double bodies[CLUSTER_BODIES][3];
 } shots[SHOTS + 1];
-static double errors[SHOTS * SIMULATION_BODIES], ticks_back;
+static double errors[SHOTS * CLUSTER_BODIES], ticks_back;
 static uint32_t error_count, judged;
 
 static foliot_status probe_create(void *user, const foliot_scene *scene, foliot_rules *rules,
@@ -161,7 +161,7 @@ static void judge(struct shot *shot, const foliot_rules_view *view, const foliot
     shot->judged = true;
     ticks_back += (double)view->tick - tick;
     judged++;
-    for (uint32_t i = 0; i < SIMULATION_BODIES; i++) {
+    for (uint32_t i = 0; i < CLUSTER_BODIES; i++) {
         foliot_body_state state = foliot_world_get_body_state(past, i);
         double square = 0;
         for (int k = 0; k < 3; k++)
@@ -197,23 +197,24 @@ static double play(const char *network)
     static const foliot_rules_kind probe = {
         .name = "probe", .create = probe_create, .tick = probe_tick};
     static const int8_t still[FOLIOT_AXIS_COUNT];
-    simulation *s = simulation_create_looking_back(&probe);
+    cluster *s = cluster_create(
+        &(cluster_options){.world = CLUSTER_SPRINGS, .rules = &probe, .history_ticks = 60});
     memset(shots, 0, sizeof shots);
     error_count = judged = 0;
     ticks_back = 0;
-    simulation_join(s, network, false);
-    simulation_run(s, 3);
+    cluster_player(s, network);
+    cluster_run(s, 3);
     for (uint32_t shot = 1; shot <= SHOTS; shot++) {
         foliot_sample sample;
-        simulation_run(s, 0.033);
+        cluster_run(s, 0.033);
         if (foliot_client_sample(s->clients[0], s->now_ns, &sample) != FOLIOT_STATUS_OK)
             continue;
-        for (uint32_t i = 0; i < SIMULATION_BODIES; i++)
+        for (uint32_t i = 0; i < CLUSTER_BODIES; i++)
             memcpy(shots[shot].bodies[i], sample.bodies[i].position, sizeof shots[shot].bodies[i]);
         foliot_client_set_input(s->clients[0], still, (uint16_t)shot);
     }
-    simulation_run(s, 1);
-    simulation_destroy(s);
+    cluster_run(s, 1);
+    cluster_destroy(s);
     if (judged < SHOTS * 9 / 10)
         exit(1);
     ticks_back /= judged;

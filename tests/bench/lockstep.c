@@ -5,7 +5,7 @@
 // packets that go out together share them.
 #include <stdio.h>
 
-#include "arena.h"
+#include "cluster.h"
 #include "bench.h"
 #include "status.h"
 
@@ -16,7 +16,7 @@ typedef struct traffic {
     double bytes, packets, down;
 } traffic;
 
-static traffic both_ways(const arena *a)
+static traffic both_ways(const cluster *a)
 {
     const foliot_transport_counters *c = foliot_transport_get_counters(a->host);
     return (traffic){(double)(c->bytes_sent + c->bytes_received),
@@ -32,33 +32,34 @@ static void report(uint32_t players, const char *what, double value, const char 
 
 static void measure(uint32_t players)
 {
-    arena_options options = {.players = players, .input_delay = 3};
-    arena *a = arena_create(&options);
+    cluster_options options = {.players = players, .input_delay = 3};
+    cluster *a = cluster_create(&options);
     for (uint32_t i = 0; i < players; i++)
-        arena_bot(a, "delay=10ms,loss=1%,seed=3");
-    arena_run(a, 5);
+        cluster_player(a, "delay=10ms,loss=1%,seed=3");
+    cluster_run(a, 5);
     traffic before = both_ways(a);
-    arena_run(a, SECONDS);
+    cluster_run(a, SECONDS);
     traffic after = both_ways(a);
     double bytes = (after.bytes - before.bytes) / players / SECONDS;
     double packets = (after.packets - before.packets) / players / SECONDS;
     report(players, "payload down, status too", (after.down - before.down) / players / SECONDS,
            "B/player/s");
-    report(players, "closed ticks, down", 60 * arena_seen(a, 0).relay_bytes_mean, "B/player/s");
+    report(players, "closed ticks, down", 60 * cluster_get_statistics(a, 0).relay_bytes_mean,
+           "B/player/s");
     report(players, "payload", bytes, "B/player/s");
     report(players, "on the wire", bytes + packets * OVERHEAD_BYTES, "B/player/s");
-    report(players, "closed ticks", arena_seen(a, 0).relay_bytes_mean, "B/packet");
-    report(players, "inputs", arena_seen(a, 0).input_bytes_mean, "B/packet");
-    arena_destroy(a);
+    report(players, "closed ticks", cluster_get_statistics(a, 0).relay_bytes_mean, "B/packet");
+    report(players, "inputs", cluster_get_statistics(a, 0).input_bytes_mean, "B/packet");
+    cluster_destroy(a);
 }
 
 // What is shown, sixty times a second. Stalled: there was no newer state to show, and it was
 // guessed.
-static void watch(arena *a, double seconds)
+static void watch(cluster *a, double seconds)
 {
     foliot_sample sample;
     for (int frame = 0; frame < seconds * 60; frame++) {
-        arena_run(a, 1.0 / 60);
+        cluster_run(a, 1.0 / 60);
         for (unsigned i = 0; i < a->client_count; i++)
             allow_failure(foliot_client_sample(a->clients[i], a->now_ns, &sample));
     }
@@ -74,14 +75,14 @@ static void report_of(const char *network, const char *what, double value, const
 // Four players behind the same bad network, both ways.
 static void measure_network(const char *network, const char *impairment, double seconds)
 {
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     double mean = 0, most = 0, starved = 0, samples = 0, delay = 0;
     a->step_ns = 4000000;
     for (unsigned i = 0; i < 4; i++)
-        arena_bot(a, impairment);
+        cluster_player(a, impairment);
     watch(a, seconds);
     for (unsigned i = 0; i < 4; i++) {
-        foliot_client_statistics seen = arena_seen(a, i);
+        foliot_client_statistics seen = cluster_get_statistics(a, i);
         mean += seen.relay_bytes_mean / 4;
         delay += seen.delay_mean_ms / 4;
         most = seen.relay_bytes_max > most ? seen.relay_bytes_max : most;
@@ -97,7 +98,7 @@ static void measure_network(const char *network, const char *impairment, double 
     report_of(network, "inputs late", 100 * (double)counted->inputs_late / (double)counted->inputs,
               "%");
     report_of(network, "divergences", (double)counted->divergences, "");
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 int main(void)

@@ -4,7 +4,7 @@
 // (docs/explanation/netcode.md).
 #include <stdio.h>
 
-#include "simulation.h"
+#include "cluster.h"
 
 #define SECONDS 120.0
 #define SEEDS 10
@@ -42,16 +42,16 @@ static void many_seeds(void)
     for (int seed = 1; seed <= SEEDS; seed++) {
         char impairment[64];
         snprintf(impairment, sizeof impairment, "loss=5%%,jitter=0-100ms,seed=%d", 100 + seed);
-        simulation *s = simulation_create();
-        simulation_join(s, impairment, true);
-        simulation_run(s, SECONDS);
+        cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
+        cluster_spectator(s, impairment);
+        cluster_run(s, SECONDS);
         foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
         double share = 100.0 * (double)seen.samples_starved / (double)seen.samples;
         delay += seen.delay_mean_ms / SEEDS;
         starved += share / SEEDS;
         delay_worst = seen.delay_mean_ms > delay_worst ? seen.delay_mean_ms : delay_worst;
         starved_worst = share > starved_worst ? share : starved_worst;
-        simulation_destroy(s);
+        cluster_destroy(s);
     }
     row(MANY_SEEDS, "delay", delay, "ms");
     row(MANY_SEEDS, "starved", starved, "%");
@@ -62,25 +62,24 @@ static void many_seeds(void)
 int main(void)
 {
     for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
-        simulation *s = simulation_create();
-        simulation_join(s, networks[i].impairment, true);
-        simulation_run(s, SECONDS / 2);
+        cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
+        cluster_spectator(s, networks[i].impairment);
+        cluster_run(s, SECONDS / 2);
         if (networks[i].later)
-            simulation_impair(s, 0, networks[i].later);
-        simulation_run(s, SECONDS / 2);
+            cluster_impair(s, 0, networks[i].later);
+        cluster_run(s, SECONDS / 2);
         foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
-        row(networks[i].name, "error rms", 1e3 * simulation_error_rms(s), "mm");
-        row(networks[i].name, "error p99", 1e3 * simulation_error_quantile(s, 0.99), "mm");
-        row(networks[i].name, "orientation error rms", simulation_turn_rms(s), "degrees");
-        row(networks[i].name, "orientation error p99", simulation_turn_quantile(s, 0.99),
-            "degrees");
-        row(networks[i].name, "largest jump", 1e3 * s->jump_max, "mm");
+        row(networks[i].name, "error rms", 1e3 * cluster_error_rms(s), "mm");
+        row(networks[i].name, "error p99", 1e3 * cluster_error_quantile(s, 0.99), "mm");
+        row(networks[i].name, "orientation error rms", cluster_turn_rms(s), "degrees");
+        row(networks[i].name, "orientation error p99", cluster_turn_quantile(s, 0.99), "degrees");
+        row(networks[i].name, "largest jump", 1e3 * s->errors->jump_max, "mm");
         row(networks[i].name, "starved",
             100.0 * (double)seen.samples_starved / (double)seen.samples, "%");
         row(networks[i].name, "delay", seen.delay_mean_ms, "ms");
         row(networks[i].name, "snapshots used",
             100.0 * (double)seen.snapshots_used / (double)seen.snapshots_expected, "%");
-        simulation_destroy(s);
+        cluster_destroy(s);
     }
     many_seeds();
     return 0;

@@ -11,7 +11,7 @@
 #include <time.h>
 
 #include "../../client/lib/shared/internal.h"
-#include "arena.h"
+#include "cluster.h"
 #include "base/assert.h"
 #include "bench.h"
 #include "foliot/scene_reader.h"
@@ -66,7 +66,7 @@ typedef struct places {
 } places;
 
 typedef struct run {
-    arena *a;
+    cluster *a;
     places truth[HISTORY], guess[HISTORY];
     uint64_t compared, looked; // ticks
     // The offset that was added to the other player's body in the last frame.
@@ -114,7 +114,7 @@ static const foliot_world *world_of(const foliot_simulation *simulation)
 // Ticks that were predicted, against what they were.
 static void compare(run *r, figures *f, uint32_t own, uint32_t other)
 {
-    for (; r->compared < r->truth[arena_tick(r->a) % HISTORY].tick; r->compared++) {
+    for (; r->compared < r->truth[cluster_get_tick(r->a) % HISTORY].tick; r->compared++) {
         const places *truth = &r->truth[r->compared % HISTORY],
                      *guess = &r->guess[r->compared % HISTORY];
         if (truth->tick != r->compared || guess->tick != r->compared)
@@ -262,14 +262,14 @@ static void look(run *r, figures *f)
 static void pass_frame(run *r, figures *f, int frame, bool counts)
 {
     static figures unused;
-    arena *a = r->a;
+    cluster *a = r->a;
     int from = frame * 50 / 3, to = (frame + 1) * 50 / 3;
     for (int ms = from; ms < to; ms++) {
         a->asleep[0] = ms != from + 5;
         a->asleep[1] = ms != from + 11;
         bool waited = a->clients[0]->latency.key != FOLIOT__KEY_NONE;
         double began = processor_us();
-        arena_run(a, 0.001);
+        cluster_run(a, 0.001);
         a->now_ns -= 1000000; // still in that millisecond
         if (ms == from + 5) {
             put(counts ? &f->frame_us : &unused.frame_us, 0.1 * (processor_us() - began));
@@ -280,37 +280,37 @@ static void pass_frame(run *r, figures *f, int frame, bool counts)
             look(r, counts ? f : &unused);
         }
         a->now_ns += 1000000;
-        if (arena_tick(a) != r->truth[arena_tick(a) % HISTORY].tick)
+        if (cluster_get_tick(a) != r->truth[cluster_get_tick(a) % HISTORY].tick)
             take_places(foliot_server_get_world(a->server, "main"),
-                        &r->truth[arena_tick(a) % HISTORY]);
+                        &r->truth[cluster_get_tick(a) % HISTORY]);
     }
 }
 
 static void play(const foliot_scene *scene, kind what, const char *network, int seed, bool alone,
                  int frames, figures *f)
 {
-    arena_options options = {.scene = scene, .players = 2, .snapshots = what == WATCHER};
+    cluster_options options = {.scene = scene, .players = 2, .snapshots = what == WATCHER};
     run *r = calloc(1, sizeof *r);
     char impairment[128];
     foliot_client_config config = foliot_client_config_default();
     FOLIOT_ASSERT(r);
     config.predicts = what == PREDICTOR;
-    r->a = arena_create(&options);
+    r->a = cluster_create(&options);
     r->a->rng = foliot__rng_seeded((uint64_t)seed);
     r->compared = 1;
     snprintf(impairment, sizeof impairment, "%s,seed=%d", network, 1000 * seed);
     for (int i = 0; i < 2 - alone; i++)
-        arena_join(r->a, impairment, &config);
+        cluster_join(r->a, impairment, &config);
     if (alone)
-        arena_spectator(r->a, "delay=1ms"); // somebody for the other place
+        cluster_spectator(r->a, "delay=1ms"); // somebody for the other place
     for (int i = 0; i < WARM_FRAMES; i++)
         pass_frame(r, f, i, false);
-    foliot_client_statistics before = arena_seen(r->a, 0);
-    foliot_server_counters counted = *arena_counted(r->a);
+    foliot_client_statistics before = cluster_get_statistics(r->a, 0);
+    foliot_server_counters counted = *cluster_get_counters(r->a);
     for (int i = 0; i < frames; i++)
         pass_frame(r, f, WARM_FRAMES + i, true);
-    foliot_client_statistics seen = arena_seen(r->a, 0);
-    const foliot_server_counters *now = arena_counted(r->a);
+    foliot_client_statistics seen = cluster_get_statistics(r->a, 0);
+    const foliot_server_counters *now = cluster_get_counters(r->a);
     f->corrections += (double)(seen.corrections_own - before.corrections_own);
     f->rollbacks += (double)(seen.rollbacks - before.rollbacks);
     f->late += (double)(seen.inputs_late - before.inputs_late);
@@ -320,7 +320,7 @@ static void play(const foliot_scene *scene, kind what, const char *network, int 
     if (now->divergences)
         fprintf(stderr, "%s, seed %d: %llu divergences\n", network, seed,
                 (unsigned long long)now->divergences);
-    arena_destroy(r->a);
+    cluster_destroy(r->a);
     free(r);
 }
 

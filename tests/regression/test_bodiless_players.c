@@ -4,10 +4,10 @@
 // nobody whose body it was. Method: clients of a real server that is given the commands.
 #include "../support/check.h"
 
-#include "simulation.h"
+#include "cluster.h"
 #include "status.h"
 
-static void control(simulation *s, uint32_t player, uint32_t slot)
+static void control(cluster *s, uint32_t player, uint32_t slot)
 {
     const foliot_world *world = foliot_server_get_world(s->server, "main");
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_control);
@@ -18,7 +18,7 @@ static void control(simulation *s, uint32_t player, uint32_t slot)
     }
     c.fields |= FOLIOT_COMMAND_HAS(control, player);
     demand(foliot_server_command(s->server, "main", &c, NULL));
-    simulation_run(s, 0.5);
+    cluster_run(s, 0.5);
 }
 
 static unsigned count(foliot_client *client, foliot_client_event_kind kind)
@@ -30,7 +30,7 @@ static unsigned count(foliot_client *client, foliot_client_event_kind kind)
     return found;
 }
 
-static void check_names(const simulation *s, uint32_t slot, bool has)
+static void check_names(const cluster *s, uint32_t slot, bool has)
 {
     for (unsigned c = 0; c < s->client_count; c++)
         if (has)
@@ -42,12 +42,13 @@ static void check_names(const simulation *s, uint32_t slot, bool has)
 static void everybody_is_told_of_players_and_of_their_bodies(void **state)
 {
     (void)state;
-    simulation *s = simulation_create_bodiless();
-    simulation_join(s, "delay=5ms", false);
-    simulation_run(s, 1);
-    simulation_join(s, "delay=5ms", false);
-    simulation_join(s, "delay=5ms", true);
-    simulation_run(s, 1);
+    cluster *s = cluster_create(
+        &(cluster_options){.world = CLUSTER_SPRINGS, .game = true, .bodiless = true});
+    cluster_player(s, "delay=5ms");
+    cluster_run(s, 1);
+    cluster_player(s, "delay=5ms");
+    cluster_spectator(s, "delay=5ms");
+    cluster_run(s, 1);
     for (unsigned c = 0; c < 3; c++) {
         assert_non_null(foliot_client_get_name(s->clients[c], 0));
         assert_non_null(foliot_client_get_name(s->clients[c], 1));
@@ -58,8 +59,8 @@ static void everybody_is_told_of_players_and_of_their_bodies(void **state)
     control(s, 0, 5); // another body
     check_names(s, 3, false);
     check_names(s, 5, true);
-    simulation_join(s, "delay=5ms", true); // late
-    simulation_run(s, 1);
+    cluster_spectator(s, "delay=5ms"); // late
+    cluster_run(s, 1);
     check_names(s, 5, true);
     control(s, 0, FOLIOT_NO_BODY);
     check_names(s, 5, false);
@@ -67,7 +68,7 @@ static void everybody_is_told_of_players_and_of_their_bodies(void **state)
         assert_non_null(foliot_client_get_name(s->clients[c], 0));
         assert_int_equal(count(s->clients[c], FOLIOT_CLIENT_JOINED), 0);
     }
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 int main(void)

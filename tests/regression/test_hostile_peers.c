@@ -7,21 +7,25 @@
 #include "../support/check.h"
 
 #include "bulky.h"
-#include "siege.h"
+#include "cluster.h"
 
-#define HOSTILE SIEGE_HOSTILE_MAX
+#define HOSTILE CLUSTER_HOSTILE
 #define STEP_NS 2000000u
 #define PACE_HZ 60
 
 // What the transport would put off is to hold without it, too.
-static siege *begin(void)
+static cluster *begin(void)
 {
-    return siege_open((siege_config){
-        .step_ns = STEP_NS, .pace_hz = PACE_HZ, .player_limit = 16, .joins_per_second = 1e6});
+    return cluster_create(&(cluster_options){.kind = bulky_kind(),
+                                             .players = 16,
+                                             .idle = true,
+                                             .pace_hz = PACE_HZ,
+                                             .step_ns = STEP_NS,
+                                             .joins_per_second = 1e6});
 }
 
 // It is where the server is, and has been told of no difference.
-static bool plays(const siege *s, unsigned client)
+static bool plays(const cluster *s, unsigned client)
 {
     foliot_client_statistics seen = foliot_client_get_statistics(s->clients[client]);
     return seen.newest_tick + 6 > foliot_simulation_get_tick(&s->simulation) &&
@@ -32,139 +36,141 @@ static bool plays(const siege *s, unsigned client)
 static void a_liar_is_searched_three_times_however_often_it_comes(void **state)
 {
     (void)state;
-    siege *s = begin();
-    unsigned client = siege_add_client(s, NULL, false);
-    const hostile *liar = siege_add_hostile(s, HOSTILE_LIAR, true);
-    siege_run(s, 20);
+    cluster *s = begin();
+    unsigned client = cluster_player(s, NULL);
+    const hostile *liar = cluster_add_hostile(s, HOSTILE_LIAR, true);
+    cluster_run(s, 20);
     print_message("# %llu searches, %llu differences, %llu of them told\n",
-                  (unsigned long long)siege_get_counters(s)->searches,
-                  (unsigned long long)siege_get_counters(s)->divergences,
+                  (unsigned long long)cluster_get_counters(s)->searches,
+                  (unsigned long long)cluster_get_counters(s)->divergences,
                   (unsigned long long)s->events[FOLIOT_SERVER_DIVERGED]);
-    check_ge(siege_get_counters(s)->searches, 1);
-    check_le(siege_get_counters(s)->searches, 3);
+    check_ge(cluster_get_counters(s)->searches, 1);
+    check_le(cluster_get_counters(s)->searches, 3);
     check_le(s->events[FOLIOT_SERVER_FOUND], 3);
     check_le(s->events[FOLIOT_SERVER_DIVERGED], 12);
-    check_le(siege_get_counters(s)->search_steps, 3 * 4 * PACE_HZ);
-    check_gt(siege_get_counters(s)->searches_put_off, 5);
+    check_le(cluster_get_counters(s)->search_steps, 3 * 4 * PACE_HZ);
+    check_gt(cluster_get_counters(s)->searches_put_off, 5);
     check_gt(liar->welcomes, 8);
     assert_true(plays(s, client));
-    siege_close(s);
+    cluster_destroy(s);
 }
 
 // Each at an address of its own: the server's budget, and the others' turn.
 static void many_liars_share_one_budget(void **state)
 {
     (void)state;
-    siege *s = begin();
-    unsigned client = siege_add_client(s, NULL, false);
+    cluster *s = begin();
+    unsigned client = cluster_player(s, NULL);
     for (unsigned i = 0; i < 16; i++)
-        siege_add_hostile(s, HOSTILE_LIAR, true);
-    siege_run(s, 20);
-    check_le(siege_get_counters(s)->searches, 4 + 10);
+        cluster_add_hostile(s, HOSTILE_LIAR, true);
+    cluster_run(s, 20);
+    check_le(cluster_get_counters(s)->searches, 4 + 10);
     assert_true(plays(s, client));
-    siege_close(s);
+    cluster_destroy(s);
 }
 
 static void silent_spectators_are_sent_less_and_less_and_then_nothing(void **state)
 {
     (void)state;
-    siege *s = begin();
-    unsigned client = siege_add_client(s, NULL, false);
+    cluster *s = begin();
+    unsigned client = cluster_player(s, NULL);
     for (unsigned i = 0; i < HOSTILE; i++) {
-        siege_add_hostile(s, HOSTILE_SILENT, true);
-        siege_run(s, 0.07); // each begins with other ticks
+        cluster_add_hostile(s, HOSTILE_SILENT, true);
+        cluster_run(s, 0.07); // each begins with other ticks
     }
-    siege_run(s, 5);
+    cluster_run(s, 5);
     // Of a state that nobody acknowledges only a window is sent: these get no ticks.
     check_le(s->hostile[0].packets, 2); // copies of the welcome
-    siege_run(s, 12);
+    cluster_run(s, 12);
     for (unsigned i = 0; i < HOSTILE; i++)
         assert_true(s->hostile[i].gone);
-    assert_int_equal(siege_get_counters(s)->keyframes_stalled, HOSTILE);
-    uint64_t ticks = siege_get_counters(s)->ticks, encodes = siege_get_counters(s)->relay_encodes;
+    assert_int_equal(cluster_get_counters(s)->keyframes_stalled, HOSTILE);
+    uint64_t ticks = cluster_get_counters(s)->ticks,
+             encodes = cluster_get_counters(s)->relay_encodes;
     for (unsigned i = 0; i < HOSTILE; i++) {
-        siege_restart_hostile(s, i, HOSTILE_DEAF);
-        siege_run(s, 0.07);
+        cluster_restart_hostile(s, i, HOSTILE_DEAF);
+        cluster_run(s, 0.07);
     }
     for (unsigned i = 0; i < HOSTILE; i++)
         s->hostile[i].kind = HOSTILE_SILENT; // it has the whole state, and says nothing from now on
     uint64_t packets = s->hostile[0].packets;
-    siege_run(s, 8);
+    cluster_run(s, 8);
     packets = s->hostile[0].packets - packets;
     print_message("# %llu packets in 8 s to one that is silent; %.2f encodes a tick\n",
                   (unsigned long long)packets,
-                  (double)(siege_get_counters(s)->relay_encodes - encodes) /
-                      (double)(siege_get_counters(s)->ticks - ticks));
+                  (double)(cluster_get_counters(s)->relay_encodes - encodes) /
+                      (double)(cluster_get_counters(s)->ticks - ticks));
     check_lt(packets, 8 * PACE_HZ / 2);
-    check_lt(siege_get_counters(s)->relay_encodes - encodes,
-             8 * (siege_get_counters(s)->ticks - ticks));
-    siege_run(s, 4);
+    check_lt(cluster_get_counters(s)->relay_encodes - encodes,
+             8 * (cluster_get_counters(s)->ticks - ticks));
+    cluster_run(s, 4);
     for (unsigned i = 0; i < HOSTILE; i++)
         assert_true(s->hostile[i].gone);
-    assert_int_equal(siege_get_counters(s)->peers_silent, HOSTILE);
+    assert_int_equal(cluster_get_counters(s)->peers_silent, HOSTILE);
     assert_true(plays(s, client));
-    siege_close(s);
+    cluster_destroy(s);
 }
 
 // They talk, and acknowledge nothing: one packet serves them all.
 static void deaf_spectators_are_sent_the_same(void **state)
 {
     (void)state;
-    siege *s = begin();
-    unsigned client = siege_add_client(s, NULL, false);
+    cluster *s = begin();
+    unsigned client = cluster_player(s, NULL);
     for (unsigned i = 0; i < HOSTILE; i++) {
-        siege_add_hostile(s, HOSTILE_DEAF, true);
-        siege_run(s, 0.07);
+        cluster_add_hostile(s, HOSTILE_DEAF, true);
+        cluster_run(s, 0.07);
     }
-    siege_run(s, 10);
-    uint64_t ticks = siege_get_counters(s)->ticks, encodes = siege_get_counters(s)->relay_encodes;
-    siege_run(s, 10);
-    check_le(siege_get_counters(s)->relay_encodes - encodes,
-             3 * (siege_get_counters(s)->ticks - ticks));
-    siege_run(s, 125);
-    check_gt(siege_get_counters(s)->behind,
+    cluster_run(s, 10);
+    uint64_t ticks = cluster_get_counters(s)->ticks,
+             encodes = cluster_get_counters(s)->relay_encodes;
+    cluster_run(s, 10);
+    check_le(cluster_get_counters(s)->relay_encodes - encodes,
+             3 * (cluster_get_counters(s)->ticks - ticks));
+    cluster_run(s, 125);
+    check_gt(cluster_get_counters(s)->behind,
              0); // the log has come round: they are given a state anew
     assert_true(plays(s, client));
-    siege_close(s);
+    cluster_destroy(s);
 }
 
 static void a_storm_of_joins_is_sent_no_more_than_a_budget(void **state)
 {
     (void)state;
-    siege *s = begin();
-    unsigned client = siege_add_client(s, NULL, false);
+    cluster *s = begin();
+    unsigned client = cluster_player(s, NULL);
     for (unsigned i = 0; i < 8; i++)
-        siege_add_hostile(s, HOSTILE_STORM, true);
-    siege_run(s, 10);
+        cluster_add_hostile(s, HOSTILE_STORM, true);
+    cluster_run(s, 10);
     uint64_t welcomes = 0;
     for (unsigned i = 0; i < 8; i++)
         welcomes += s->hostile[i].welcomes;
     print_message("# %llu joins, %.2f MB of states\n", (unsigned long long)welcomes,
-                  1e-6 * (double)siege_get_counters(s)->keyframe_bytes_sent);
+                  1e-6 * (double)cluster_get_counters(s)->keyframe_bytes_sent);
     check_gt(welcomes, 1000);
-    check_lt(siege_get_counters(s)->keyframe_bytes_sent, 10 * 8000000u + 400000u);
+    check_lt(cluster_get_counters(s)->keyframe_bytes_sent, 10 * 8000000u + 400000u);
     assert_true(plays(s, client));
-    unsigned late = siege_add_client(s, NULL, false);
-    siege_run(s, 3);
+    unsigned late = cluster_player(s, NULL);
+    cluster_run(s, 3);
     assert_true(plays(s, late));
-    siege_close(s);
+    cluster_destroy(s);
 }
 
 static void a_tick_that_no_packet_holds_arrives(void **state)
 {
     (void)state;
-    siege *s = begin();
-    unsigned client = siege_add_client(s, NULL, false);
-    siege_run(s, 1);
+    cluster *s = begin();
+    unsigned client = cluster_player(s, NULL);
+    cluster_run(s, 1);
     for (unsigned i = 0; i < 10; i++)
-        siege_add_hostile(s, HOSTILE_HOARDER, false);
-    siege_run(s, 8);
+        cluster_add_hostile(s, HOSTILE_HOARDER, false);
+    cluster_run(s, 8);
     assert_true(plays(s, client));
-    check_gt(siege_get_counters(s)->ticks_too_large, 0);
-    unsigned late = siege_add_client(s, NULL, false);
-    siege_run(s, 2);
+    check_gt(cluster_get_counters(s)->ticks_too_large, 0);
+    unsigned late = cluster_player(s, NULL);
+    cluster_run(s, 2);
     assert_true(plays(s, late));
-    siege_close(s);
+    cluster_destroy(s);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "foliot/replay.h"
 #include "game_rules.h"
 #include "raw_client.h"
-#include "simulation.h"
+#include "cluster.h"
 #include "status.h"
 #include "wire/message.h"
 
@@ -31,15 +31,15 @@ static void raw_update(raw *r, uint64_t now_ns)
     foliot_transport_flush(r->client.wire, now_ns);
 }
 
-static void run(simulation *s, raw *r, double seconds)
+static void run(cluster *s, raw *r, double seconds)
 {
     for (double at = 0; at < seconds; at += 0.005) {
         raw_update(r, s->now_ns);
-        simulation_run(s, 0.005);
+        cluster_run(s, 0.005);
     }
 }
 
-static void raw_open(simulation *s, raw *r)
+static void raw_open(cluster *s, raw *r)
 {
     *r = (raw){.next = 1};
     raw_client_connect(&r->client, s->hub, s->now_ns);
@@ -47,7 +47,7 @@ static void raw_open(simulation *s, raw *r)
     assert_true(r->client.connected);
 }
 
-static void raw_hello(simulation *s, raw *r, bool spectates)
+static void raw_hello(cluster *s, raw *r, bool spectates)
 {
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
     m.as.hello.protocol = FOLIOT_PROTOCOL;
@@ -67,14 +67,14 @@ static void raw_order(raw *r, uint32_t sequence, const char *text)
     allow_failure(raw_client_send(&r->client, &m));
 }
 
-static int64_t var_of(const simulation *s, const char *key)
+static int64_t var_of(const cluster *s, const char *key)
 {
     foliot_var var = {.integer = 0};
     const foliot_world *world = foliot_server_get_world(s->server, "main");
     return world && foliot_world_get_var(world, key, &var) ? var.integer : 0;
 }
 
-static const foliot_server_counters *counted(const simulation *s)
+static const foliot_server_counters *counted(const cluster *s)
 {
     return foliot_server_get_counters(s->server);
 }
@@ -83,7 +83,8 @@ static void orders_before_the_welcome_are_refused(void **state)
 {
     (void)state;
     raw r;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     raw_open(s, &r);
     for (uint32_t i = 1; i <= 5; i++)
         raw_order(&r, i, "p");
@@ -91,14 +92,15 @@ static void orders_before_the_welcome_are_refused(void **state)
     assert_int_equal(counted(s)->orders_refused, 5);
     assert_int_equal(var_of(s, "score"), 0);
     foliot_transport_destroy(r.client.wire);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void orders_of_spectators_are_refused(void **state)
 {
     (void)state;
     raw r;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     raw_open(s, &r);
     raw_hello(s, &r, true);
     for (uint32_t i = 1; i <= 40; i++)
@@ -109,7 +111,7 @@ static void orders_of_spectators_are_refused(void **state)
     assert_true(r.client.lost);
     assert_int_equal(var_of(s, "score"), 0);
     foliot_transport_destroy(r.client.wire);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void an_order_too_long_is_malformed(void **state)
@@ -117,7 +119,8 @@ static void an_order_too_long_is_malformed(void **state)
     (void)state;
     raw r;
     uint8_t bytes[300], body[FOLIOT_ORDER_BYTES_MAX + 1] = {'p'};
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     raw_open(s, &r);
     raw_hello(s, &r, false);
     foliot__buffer out = {.bytes = bytes, .capacity = sizeof bytes, .fixed = true};
@@ -136,14 +139,15 @@ static void an_order_too_long_is_malformed(void **state)
     run(s, &r, 0.3);
     assert_int_equal(var_of(s, "score"), 1);
     foliot_transport_destroy(r.client.wire);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void more_than_a_second_may_have_are_refused(void **state)
 {
     (void)state;
     raw r;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     raw_open(s, &r);
     raw_hello(s, &r, false);
     run(s, &r, 1);
@@ -163,14 +167,15 @@ static void more_than_a_second_may_have_are_refused(void **state)
     assert_int_equal(var_of(s, "score"), counted(s)->orders);
     assert_int_equal(var_of(s, "wrong"), 0); // what was refused is no hole
     foliot_transport_destroy(r.client.wire);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void the_thirty_third_in_the_first_second_is_refused(void **state)
 {
     (void)state;
     raw r;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     raw_open(s, &r);
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
     m.as.hello.protocol = FOLIOT_PROTOCOL;
@@ -183,7 +188,7 @@ static void the_thirty_third_in_the_first_second_is_refused(void **state)
     assert_in_range(counted(s)->orders, FOLIOT_ORDERS_PER_SECOND_MAX, 34);
     assert_int_equal(counted(s)->orders_refused, 60 - counted(s)->orders);
     foliot_transport_destroy(r.client.wire);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 // Whoever comes back with its token has what it had: coming again and again fills no bucket.
@@ -191,7 +196,8 @@ static void a_reconnection_gives_no_more_orders(void **state)
 {
     (void)state;
     raw r;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
     m.as.hello.protocol = FOLIOT_PROTOCOL;
     double begun_s = (double)s->now_ns * 1e-9;
@@ -211,14 +217,15 @@ static void a_reconnection_gives_no_more_orders(void **state)
     assert_int_equal(counted(s)->orders + counted(s)->orders_refused, 800);
     check_below((double)counted(s)->orders, 33 + 33 * passed_s);
     assert_int_equal(var_of(s, "joined"), 1);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void forged_sequences_are_refused(void **state)
 {
     (void)state;
     raw r;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     raw_open(s, &r);
     raw_hello(s, &r, false);
     raw_order(&r, r.next, "p");
@@ -233,7 +240,7 @@ static void forged_sequences_are_refused(void **state)
     assert_int_equal(counted(s)->orders_refused, 2);
     assert_int_equal(var_of(s, "score"), 2);
     foliot_transport_destroy(r.client.wire);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 // Ticks that were not written are lost with the server, orders are not: they were not acknowledged.
@@ -243,10 +250,11 @@ static void a_resumed_game_goes_on(void **state)
     char file[64];
     uint32_t number = 0, points = 0;
     snprintf(file, sizeof file, "/tmp/foliot-orders-%d.foliot", (int)getpid());
-    simulation *s = simulation_create_recorded_game(&game_rules_kind, file);
-    simulation_join(s, "delay=20ms", false);
-    simulation_join(s, "delay=20ms", true);
-    simulation_run(s, 1.3);
+    cluster *s = cluster_create(
+        &(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind, .record = file});
+    cluster_player(s, "delay=20ms");
+    cluster_spectator(s, "delay=20ms");
+    cluster_run(s, 1.3);
     for (int crash = 0; crash < 4; crash++) {
         for (int i = 0; i < 30 + 7 * crash; i++) {
             uint8_t bytes[5] = {'n'};
@@ -265,10 +273,10 @@ static void a_resumed_game_goes_on(void **state)
                 assert_int_equal(
                     foliot_client_order(s->clients[0], FOLIOT_ORDER_GAME, "Mine", 4, NULL),
                     FOLIOT_STATUS_OK);
-            simulation_run(s, 0.06);
+            cluster_run(s, 0.06);
         }
-        simulation_crash(s, 1.1);
-        simulation_run(s, 4);
+        cluster_crash(s, 1.1);
+        cluster_run(s, 4);
         assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_PLAYING);
         assert_int_equal(var_of(s, "score"), points);
         assert_int_equal(var_of(s, "wrong"), 0);
@@ -278,7 +286,7 @@ static void a_resumed_game_goes_on(void **state)
         assert_int_equal(var.integer, points);
         assert_int_equal(foliot_client_get_statistics(s->clients[0]).orders_waiting, 0);
     }
-    simulation_destroy(s);
+    cluster_destroy(s);
     foliot_replay *replay;
     assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL), FOLIOT_STATUS_OK);
     allow_failure(foliot_replay_scan(replay));                // it was never closed

@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "raw_client.h"
-#include "simulation.h"
+#include "cluster.h"
 #include "status.h"
 
 #define WIRES 8
 
 typedef struct fixture {
-    simulation *s;
+    cluster *s;
     raw_client clients[WIRES];
     int count;
 } fixture;
@@ -23,7 +23,7 @@ typedef struct fixture {
 static void run_for(fixture *i, double seconds)
 {
     for (double end = 1e-9 * (double)i->s->now_ns + seconds; 1e-9 * (double)i->s->now_ns < end;) {
-        simulation_run(i->s, 0.01);
+        cluster_run(i->s, 0.01);
         for (int g = 0; g < i->count; g++)
             raw_client_receive(&i->clients[g], i->s->now_ns);
     }
@@ -68,14 +68,14 @@ static void leave(fixture *i, raw_client *g)
 
 static fixture open_fixture(void)
 {
-    return (fixture){.s = simulation_create()};
+    return (fixture){.s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS})};
 }
 
 static void close_fixture(fixture *i)
 {
     for (int g = 0; g < i->count; g++)
         foliot_transport_destroy(i->clients[g].wire);
-    simulation_destroy(i->s);
+    cluster_destroy(i->s);
 }
 
 // The token of a player that was here and is not any more.

@@ -9,9 +9,9 @@
 #include <string.h>
 
 #include "game_rules.h"
-#include "simulation.h"
+#include "cluster.h"
 
-static int64_t var_of(const simulation *s, const char *key)
+static int64_t var_of(const cluster *s, const char *key)
 {
     foliot_var var = {.integer = 0};
     const foliot_world *world = foliot_server_get_world(s->server, "main");
@@ -24,7 +24,7 @@ static int64_t seen_var(const foliot_client *client, const char *key)
     return foliot_client_get_var(client, key, &var) ? var.integer : -1;
 }
 
-static foliot_status order(simulation *s, unsigned client, const char *text)
+static foliot_status order(cluster *s, unsigned client, const char *text)
 {
     return foliot_client_order(s->clients[client], FOLIOT_ORDER_GAME, text, strlen(text), NULL);
 }
@@ -39,7 +39,7 @@ static bool next_event(foliot_client *client, foliot_client_event_kind kind,
     return false;
 }
 
-static const foliot_server_counters *counted(const simulation *s)
+static const foliot_server_counters *counted(const cluster *s)
 {
     return foliot_server_get_counters(s->server);
 }
@@ -47,10 +47,11 @@ static const foliot_server_counters *counted(const simulation *s)
 static void orders_arrive_once_and_in_order_with_loss(void **state)
 {
     (void)state;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     for (unsigned i = 0; i < 3; i++)
-        simulation_join(s, "loss=20%,delay=40ms,jitter=0-60ms,seed=5", false);
-    simulation_run(s, 3);
+        cluster_player(s, "loss=20%,delay=40ms,jitter=0-60ms,seed=5");
+    cluster_run(s, 3);
     uint32_t numbers[3] = {0};
     for (int step = 0; step < 400; step++) {
         for (unsigned i = 0; i < 3; i++) {
@@ -61,9 +62,9 @@ static void orders_arrive_once_and_in_order_with_loss(void **state)
                 FOLIOT_STATUS_OK)
                 numbers[i]++;
         }
-        simulation_run(s, 0.05);
+        cluster_run(s, 0.05);
     }
-    simulation_run(s, 10);
+    cluster_run(s, 10);
     assert_int_equal(var_of(s, "wrong"), 0);
     assert_int_equal(counted(s)->orders_refused, 0);
     assert_int_equal(counted(s)->orders, numbers[0] + numbers[1] + numbers[2]);
@@ -72,16 +73,17 @@ static void orders_arrive_once_and_in_order_with_loss(void **state)
         assert_int_equal(foliot_client_get_statistics(s->clients[i]).orders_waiting, 0);
     }
     assert_int_equal(var_of(s, "joined"), 3);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 // The connection breaks while orders are on their way: they come behind, none twice.
 static void orders_outlast_a_lost_connection(void **state)
 {
     (void)state;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
-    simulation_join(s, "delay=30ms", false);
-    simulation_run(s, 1);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
+    cluster_player(s, "delay=30ms");
+    cluster_run(s, 1);
     uint32_t number = 0;
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < 20; i++) {
@@ -92,37 +94,38 @@ static void orders_outlast_a_lost_connection(void **state)
                 foliot_client_order(s->clients[0], FOLIOT_ORDER_GAME, bytes, sizeof bytes, NULL),
                 FOLIOT_STATUS_OK);
             if (i == 7)
-                simulation_impair(s, 0, "loss=100%");
-            simulation_run(s, 0.01);
+                cluster_impair(s, 0, "loss=100%");
+            cluster_run(s, 0.01);
         }
-        simulation_run(s, 3);
-        simulation_impair(s, 0, "delay=30ms");
-        simulation_run(s, 4);
+        cluster_run(s, 3);
+        cluster_impair(s, 0, "delay=30ms");
+        cluster_run(s, 4);
     }
     check_gt(foliot_client_get_statistics(s->clients[0]).reconnects, 4);
     assert_int_equal(var_of(s, "wrong"), 0);
     assert_int_equal(counted(s)->orders, 100);
     assert_int_equal(var_of(s, "joined"), 1);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void everybody_knows_variables_tags_and_bodies(void **state)
 {
     (void)state;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
-    simulation_join(s, "loss=5%,delay=20ms", false);
-    simulation_join(s, "delay=5ms", true);
-    simulation_run(s, 1);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
+    cluster_player(s, "loss=5%,delay=20ms");
+    cluster_spectator(s, "delay=5ms");
+    cluster_run(s, 1);
     assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
     assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
     assert_int_equal(order(s, 0, "t*"), FOLIOT_STATUS_OK);
     for (int i = 0; i < 4; i++)
         assert_int_equal(order(s, 0, "s"), FOLIOT_STATUS_OK);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_int_equal(order(s, 0, "x"), FOLIOT_STATUS_OK);
-    simulation_run(s, 2);
-    simulation_join(s, "delay=5ms", true); // late
-    simulation_run(s, 1);
+    cluster_run(s, 2);
+    cluster_spectator(s, "delay=5ms"); // late
+    cluster_run(s, 1);
     const foliot_world *world = foliot_server_get_world(s->server, "main");
     assert_int_equal(var_of(s, "score"), 2);
     for (unsigned c = 0; c < 3; c++) {
@@ -156,22 +159,23 @@ static void everybody_knows_variables_tags_and_bodies(void **state)
     }
     assert_int_equal(spawns, 4);
     assert_int_equal(ends, 1);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void chat_and_messages_come(void **state)
 {
     (void)state;
     foliot_client_event e;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
-    simulation_join(s, "delay=5ms", false);
-    simulation_join(s, "delay=5ms", false);
-    simulation_run(s, 1);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
+    cluster_player(s, "delay=5ms");
+    cluster_player(s, "delay=5ms");
+    cluster_run(s, 1);
     assert_int_equal(foliot_client_order(s->clients[0], FOLIOT_ORDER_CHAT, "hello", 5, NULL),
                      FOLIOT_STATUS_OK);
     assert_int_equal(order(s, 0, "mine"), FOLIOT_STATUS_OK);
     assert_int_equal(order(s, 0, "Many"), FOLIOT_STATUS_OK);
-    simulation_run(s, 2);
+    cluster_run(s, 2);
     for (unsigned c = 0; c < 2; c++) {
         assert_true(next_event(s->clients[c], FOLIOT_CLIENT_JOINED, &e));
         char got[64] = "";
@@ -186,40 +190,41 @@ static void chat_and_messages_come(void **state)
     }
     assert_int_equal(foliot_server_message(s->server, "main", FOLIOT_TO_ALL, "host", 4, true),
                      FOLIOT_STATUS_OK);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_true(next_event(s->clients[1], FOLIOT_CLIENT_MESSAGE, &e));
     assert_string_equal((const char *)e.bytes, "host");
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void chat_passes_without_rules(void **state)
 {
     (void)state;
     foliot_client_event e;
-    simulation *s = simulation_create_game(NULL, 0);
-    simulation_join(s, "delay=5ms", false);
-    simulation_join(s, "delay=5ms", true);
-    simulation_run(s, 1);
+    cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .game = true});
+    cluster_player(s, "delay=5ms");
+    cluster_spectator(s, "delay=5ms");
+    cluster_run(s, 1);
     assert_int_equal(foliot_client_order(s->clients[0], FOLIOT_ORDER_CHAT, "hi all", 6, NULL),
                      FOLIOT_STATUS_OK);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_true(next_event(s->clients[1], FOLIOT_CLIENT_CHAT, &e));
     assert_int_equal(e.player, 0);
     assert_string_equal((const char *)e.bytes, "hi all");
     assert_string_equal(foliot_client_get_name(s->clients[1], 0), "player");
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void a_client_refuses_what_a_server_would(void **state)
 {
     (void)state;
     uint8_t bytes[FOLIOT_ORDER_BYTES_MAX + 1] = {0};
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
-    simulation_join(s, "delay=5ms", false);
-    simulation_join(s, "delay=5ms", true);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
+    cluster_player(s, "delay=5ms");
+    cluster_spectator(s, "delay=5ms");
     foliot_client *player = s->clients[0];
     assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_AGAIN); // before the welcome
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_int_equal(foliot_client_order(player, FOLIOT_ORDER_GAME, bytes, sizeof bytes, NULL),
                      FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_client_order(player, FOLIOT_ORDER_JOINED, "me", 2, NULL),
@@ -230,20 +235,20 @@ static void a_client_refuses_what_a_server_would(void **state)
     for (int i = 0; i < FOLIOT_ORDERS_PER_SECOND_MAX; i++)
         assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
     assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_FULL);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_int_equal(var_of(s, "score"), FOLIOT_ORDERS_PER_SECOND_MAX + 1);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void a_host_gives_commands(void **state)
 {
     (void)state;
     uint32_t sequence = 0;
-    simulation *s = simulation_create_game(NULL, 0);
-    simulation_join(s, "delay=5ms", true);
-    simulation_run(s, 1);
+    cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .game = true});
+    cluster_spectator(s, "delay=5ms");
+    cluster_run(s, 1);
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
     c.fields = FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, integer);
     c.as.var.key = "phase";
@@ -256,20 +261,20 @@ static void a_host_gives_commands(void **state)
     c.source = FOLIOT_COMMAND_SOURCE_RULES;
     assert_int_equal(foliot_server_command(s->server, "main", &c, NULL), FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_server_command(s->server, "none", &c, NULL), FOLIOT_STATUS_NOT_FOUND);
-    simulation_run(s, 0.5);
+    cluster_run(s, 0.5);
     assert_int_equal(seen_var(s->clients[0], "phase"), 63);
     c = foliot_command_default(FOLIOT_COMMAND_var);
     c.fields = FOLIOT_COMMAND_HAS(var, key);
     c.as.var.key = "phase";
     assert_int_equal(foliot_server_command(s->server, "main", &c, &sequence), FOLIOT_STATUS_OK);
     assert_int_equal(sequence, 65);
-    simulation_run(s, 0.5);
+    cluster_run(s, 0.5);
     assert_int_equal(foliot_client_get_var_count(s->clients[0]), 0);
     assert_int_equal(counted(s)->commands, 65);
-    simulation_destroy(s);
-    s = simulation_create();
+    cluster_destroy(s);
+    s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     assert_int_equal(foliot_server_command(s->server, "main", &c, NULL), FOLIOT_STATUS_UNSUPPORTED);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void the_game_ends_its_session(void **state)
@@ -277,51 +282,49 @@ static void the_game_ends_its_session(void **state)
     (void)state;
     foliot_client_event e;
     const char *next = NULL;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
-    simulation_join(s, "delay=5ms", false);
-    simulation_run(s, 1);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
+    cluster_player(s, "delay=5ms");
+    cluster_run(s, 1);
     assert_int_equal(order(s, 0, "E"), FOLIOT_STATUS_OK);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_CLOSED);
     assert_string_equal(foliot_client_get_reason(s->clients[0]), "somebody has won");
     assert_true(next_event(s->clients[0], FOLIOT_CLIENT_ENDED, &e));
     assert_string_equal((const char *)e.bytes, "somebody has won");
-    foliot_server_event told;
-    do
-        assert_true(foliot_server_poll(s->server, &told));
-    while (told.kind != FOLIOT_SERVER_GAME_ENDED);
-    assert_string_equal(told.text, "somebody has won");
+    assert_int_equal(s->events[FOLIOT_SERVER_GAME_ENDED], 1);
+    assert_string_equal(s->last[FOLIOT_SERVER_GAME_ENDED].text, "somebody has won");
     assert_true(foliot_server_get_next(s->server, "main", &next));
     assert_string_equal(next, "");
     assert_true(foliot_server_get_done(s->server));
     assert_int_equal(foliot_server_get_presence(s->server).players, 0); // none who may come back
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 // Everybody plays on in the next scene, with rules and a score that begin anew.
 static void players_follow_to_the_next_scene(void **state)
 {
     (void)state;
-    foliot_server_event told;
     foliot_client_event e;
     const char *next = NULL;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     for (unsigned i = 0; i < 3; i++)
-        simulation_join(s, "loss=5%,delay=20ms", i == 2);
-    simulation_run(s, 1);
+        (i == 2 ? cluster_spectator : cluster_player)(s, "loss=5%,delay=20ms");
+    cluster_run(s, 1);
     for (int round = 0; round < 3; round++) {
         assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
-        simulation_run(s, 1);
+        cluster_run(s, 1);
         assert_int_equal(var_of(s, "score"), 1);
         assert_int_equal(order(s, 1, "e"), FOLIOT_STATUS_OK);
         do {
-            simulation_run(s, 0.001);
+            cluster_run(s, 0.001);
             assert_true(s->now_ns < 60000000000u);
-        } while (!foliot_server_poll(s->server, &told) || told.kind != FOLIOT_SERVER_GAME_ENDED);
+        } while (s->events[FOLIOT_SERVER_GAME_ENDED] == (uint64_t)round);
         assert_true(foliot_server_get_next(s->server, "main", &next));
         assert_string_equal(next, "next.yaml");
-        simulation_follow(s);
-        simulation_run(s, 4);
+        cluster_follow(s);
+        cluster_run(s, 4);
         assert_int_equal(var_of(s, "joined"), 2);
         assert_int_equal(var_of(s, "score"), 0);
         for (unsigned i = 0; i < 3; i++) {
@@ -332,15 +335,15 @@ static void players_follow_to_the_next_scene(void **state)
         }
     }
     assert_int_equal(counted(s)->refusals, 0);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
-static void end_the_game(simulation *s)
+static void end_the_game(cluster *s)
 {
     const char *next = NULL;
     assert_int_equal(order(s, 1, "e"), FOLIOT_STATUS_OK);
     while (!foliot_server_get_next(s->server, "main", &next)) {
-        simulation_run(s, 0.001);
+        cluster_run(s, 0.001);
         assert_true(s->now_ns < 60000000000u);
     }
 }
@@ -349,113 +352,118 @@ static void end_the_game(simulation *s)
 static void players_wait_for_a_next_scene_that_is_being_opened(void **state)
 {
     (void)state;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     for (unsigned i = 0; i < 3; i++)
-        simulation_join(s, "loss=5%,delay=20ms", i == 2);
-    simulation_run(s, 1);
+        (i == 2 ? cluster_spectator : cluster_player)(s, "loss=5%,delay=20ms");
+    cluster_run(s, 1);
     end_the_game(s);
-    simulation_run(s, 3);
-    simulation_join(s, "delay=20ms", false); // a newcomer waits, too
-    simulation_run(s, 1);
+    cluster_run(s, 3);
+    cluster_player(s, "delay=20ms"); // a newcomer waits, too
+    cluster_run(s, 1);
     for (unsigned i = 0; i < 4; i++)
         assert_int_not_equal(foliot_client_get_state(s->clients[i]), FOLIOT_CLIENT_PLAYING);
-    simulation_follow(s);
-    simulation_run(s, 2);
+    cluster_follow(s);
+    cluster_run(s, 2);
     for (unsigned i = 0; i < 4; i++)
         assert_int_equal(foliot_client_get_state(s->clients[i]), FOLIOT_CLIENT_PLAYING);
     assert_int_equal(counted(s)->refusals, 0);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 // A newcomer's hellos are left unanswered for longer than a silent peer may take to say one.
 static void newcomers_wait_as_long_as_the_next_scene_may_take(void **state)
 {
     (void)state;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     for (unsigned i = 0; i < 2; i++)
-        simulation_join(s, "delay=20ms", false);
-    simulation_run(s, 1);
+        cluster_player(s, "delay=20ms");
+    cluster_run(s, 1);
     end_the_game(s);
-    simulation_join(s, "delay=20ms", true);
-    simulation_run(s, 0.95 * FOLIOT_SERVER_NEXT_MS / 1000);
+    cluster_spectator(s, "delay=20ms");
+    cluster_run(s, 0.95 * FOLIOT_SERVER_NEXT_MS / 1000);
     check_eq(foliot_client_get_state(s->clients[2]), FOLIOT_CLIENT_JOINING);
-    simulation_follow(s);
-    simulation_run(s, 2);
+    cluster_follow(s);
+    cluster_run(s, 2);
     for (unsigned i = 0; i < 3; i++)
         check_eq(foliot_client_get_state(s->clients[i]), FOLIOT_CLIENT_PLAYING);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 static void who_waits_is_told_when_no_next_scene_comes(void **state)
 {
     (void)state;
     for (int silent = 0; silent < 2; silent++) {
-        simulation *s = simulation_create_game(&game_rules_kind, 0);
+        cluster *s =
+            cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
         for (unsigned i = 0; i < 2; i++)
-            simulation_join(s, "delay=20ms", false);
-        simulation_run(s, 1);
+            cluster_player(s, "delay=20ms");
+        cluster_run(s, 1);
         end_the_game(s);
-        simulation_run(s, 1);
+        cluster_run(s, 1);
         assert_int_equal(counted(s)->refusals, 0);
         if (silent) // a host that says nothing is not waited for any longer
-            simulation_run(s, FOLIOT_SERVER_NEXT_MS / 1000.0);
+            cluster_run(s, FOLIOT_SERVER_NEXT_MS / 1000.0);
         else
             foliot_server_give_up_next(s->server, "main");
-        simulation_run(s, 1);
+        cluster_run(s, 1);
         for (unsigned i = 0; i < 2; i++) {
             assert_true(foliot_client_get_state(s->clients[i]) > FOLIOT_CLIENT_PLAYING);
             if (!silent)
                 assert_non_null(strstr(foliot_client_get_reason(s->clients[i]), "is ending"));
         }
-        simulation_destroy(s);
+        cluster_destroy(s);
     }
 }
 
 static void rules_dismiss_players_and_may_fail(void **state)
 {
     (void)state;
-    simulation *s = simulation_create_game(&game_rules_kind, 0);
-    simulation_join(s, "delay=5ms", false);
-    simulation_join(s, "delay=5ms", false);
-    simulation_run(s, 1);
+    cluster *s =
+        cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
+    cluster_player(s, "delay=5ms");
+    cluster_player(s, "delay=5ms");
+    cluster_run(s, 1);
     assert_int_equal(order(s, 0, "k"), FOLIOT_STATUS_OK);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_CLOSED);
     assert_string_equal(foliot_client_get_reason(s->clients[0]), "asked for it");
     assert_int_equal(var_of(s, "left"), 1);
     assert_int_equal(counted(s)->players_dismissed, 1);
     assert_int_equal(order(s, 1, "f"), FOLIOT_STATUS_OK);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_int_equal(counted(s)->rules_stopped, 1);
     uint64_t ticks = counted(s)->ticks;
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     check_gt(counted(s)->ticks, ticks + 50); // the session goes on
     assert_int_equal(foliot_client_get_state(s->clients[1]), FOLIOT_CLIENT_PLAYING);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 // Spectators who are behind do not learn of the score before its time.
 static void spectators_learn_late(void **state)
 {
     (void)state;
-    simulation *s = simulation_create_game(&game_rules_kind, 2);
-    simulation_join(s, "delay=5ms", false);
-    simulation_join(s, "delay=5ms", true);
-    simulation_run(s, 5);
+    cluster *s = cluster_create(&(cluster_options){
+        .world = CLUSTER_SPRINGS, .rules = &game_rules_kind, .spectator_delay_s = 2});
+    cluster_player(s, "delay=5ms");
+    cluster_spectator(s, "delay=5ms");
+    cluster_run(s, 5);
     assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
-    simulation_run(s, 1);
-    simulation_join(s, "delay=5ms", true); // comes while it is not to be known
-    simulation_run(s, 0.7);
+    cluster_run(s, 1);
+    cluster_spectator(s, "delay=5ms"); // comes while it is not to be known
+    cluster_run(s, 0.7);
     assert_int_equal(seen_var(s->clients[0], "score"), 1);
     assert_int_equal(seen_var(s->clients[1], "score"), -1);
     assert_int_equal(seen_var(s->clients[2], "score"), -1);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_int_equal(seen_var(s->clients[1], "score"), 1);
     assert_int_equal(seen_var(s->clients[2], "score"), 1);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
-static void set_tag(simulation *s, uint32_t slot, uint32_t tag)
+static void set_tag(cluster *s, uint32_t slot, uint32_t tag)
 {
     const foliot_world *world = foliot_server_get_world(s->server, "main");
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_set_body);
@@ -469,24 +477,24 @@ static void set_tag(simulation *s, uint32_t slot, uint32_t tag)
 static void tags_are_small(void **state)
 {
     (void)state;
-    simulation *s = simulation_create_game(NULL, 0);
-    simulation_join(s, "delay=5ms", true);
-    simulation_run(s, 1);
+    cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .game = true});
+    cluster_spectator(s, "delay=5ms");
+    cluster_run(s, 1);
     uint64_t before = counted(s)->update_bytes;
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_int_equal(counted(s)->update_bytes, before);
-    for (uint32_t i = 0; i < SIMULATION_BODIES; i++)
+    for (uint32_t i = 0; i < CLUSTER_BODIES; i++)
         set_tag(s, i, i + 1);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     check_below(counted(s)->update_bytes - before, 16);
-    for (uint32_t i = 0; i < SIMULATION_BODIES; i++)
+    for (uint32_t i = 0; i < CLUSTER_BODIES; i++)
         assert_int_equal(foliot_client_get_tag(s->clients[0], i), i + 1);
     before = counted(s)->update_bytes;
     set_tag(s, 7, 2);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     assert_int_equal(counted(s)->update_bytes - before, 2);
     assert_int_equal(foliot_client_get_tag(s->clients[0], 7), 2);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 // -- what is shown belongs to the render time
@@ -494,18 +502,18 @@ static void tags_are_small(void **state)
 #define SLOTS 40
 
 typedef struct timeline { // of the server, by tick
-    bool alive[SIMULATION_HISTORY][SLOTS];
-    uint32_t tags[SIMULATION_HISTORY];
+    bool alive[CLUSTER_HISTORY][SLOTS];
+    uint32_t tags[CLUSTER_HISTORY];
     uint64_t tick;
 } timeline;
 
-static void command(simulation *s, const foliot_command *c)
+static void command(cluster *s, const foliot_command *c)
 {
     assert_int_equal(foliot_server_command(s->server, "main", c, NULL), FOLIOT_STATUS_OK);
 }
 
 // For the next tick: a variable and a tag that name it, and now and then a body comes or goes.
-static void give_commands(simulation *s, uint64_t tick)
+static void give_commands(cluster *s, uint64_t tick)
 {
     const foliot_world *world = foliot_server_get_world(s->server, "main");
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
@@ -520,7 +528,7 @@ static void give_commands(simulation *s, uint64_t tick)
         c.as.spawn.position[2] = 50;
         command(s, &c);
     }
-    for (uint32_t slot = SIMULATION_BODIES; slot < SLOTS && tick % 21 == 0; slot++) {
+    for (uint32_t slot = CLUSTER_BODIES; slot < SLOTS && tick % 21 == 0; slot++) {
         if (slot >= foliot_world_get_body_count(world) ||
             foliot_world_get_body_prototype(world, slot) == FOLIOT_NO_BODY)
             continue;
@@ -533,7 +541,7 @@ static void give_commands(simulation *s, uint64_t tick)
 
 static void note_tick(timeline *line, const foliot_world *world)
 {
-    uint64_t tick = foliot_world_get_tick(world), at = tick % SIMULATION_HISTORY;
+    uint64_t tick = foliot_world_get_tick(world), at = tick % CLUSTER_HISTORY;
     line->tick = tick;
     line->tags[at] = foliot_world_get_body_tag(world, 0);
     for (uint32_t slot = 0; slot < SLOTS; slot++)
@@ -542,13 +550,13 @@ static void note_tick(timeline *line, const foliot_world *world)
             (foliot_world_get_body_state(world, slot).flags & FOLIOT_BODY_ALIVE);
 }
 
-static void compare_shown(simulation *s, const timeline *line, unsigned client, uint64_t *compared)
+static void compare_shown(cluster *s, const timeline *line, unsigned client, uint64_t *compared)
 {
     foliot_sample sample;
     foliot_client *c = s->clients[client];
     if (foliot_client_sample(c, s->now_ns, &sample) != FOLIOT_STATUS_OK || sample.starved)
         return;
-    uint64_t tick = (uint64_t)sample.render_tick, at = tick % SIMULATION_HISTORY;
+    uint64_t tick = (uint64_t)sample.render_tick, at = tick % CLUSTER_HISTORY;
     assert_int_equal(seen_var(c, "tick"), tick);
     assert_int_equal(foliot_client_get_tag(c, 0), line->tags[at]);
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
@@ -556,7 +564,7 @@ static void compare_shown(simulation *s, const timeline *line, unsigned client, 
         foliot_shape shape;
         if (shown != line->alive[at][slot])
             fail_msg("slot %u at %.3f: shown %d", slot, sample.render_tick, shown);
-        if (slot >= SIMULATION_BODIES && shown) {
+        if (slot >= CLUSTER_BODIES && shown) {
             assert_int_equal(foliot_client_get_prototype(c, slot), 0);
             assert_true(foliot_client_get_shape(c, slot, &shape));
             check_near(sample.bodies[slot].position[2], 50, 0.1);
@@ -575,22 +583,24 @@ static void all_that_is_shown_is_of_the_render_time(void **state)
         static timeline line;
         uint64_t compared = 0;
         memset(&line, 0, sizeof line);
-        simulation *s =
-            round == 0 ? simulation_create_game(NULL, 0) : simulation_create_slow_game(10);
-        simulation_join(s, "delay=40ms,jitter=0-60ms,seed=3", true);
+        cluster *s =
+            round == 0 ? cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .game = true})
+                       : cluster_create(&(cluster_options){
+                             .world = CLUSTER_SPRINGS, .game = true, .snapshot_hz = 10});
+        cluster_spectator(s, "delay=40ms,jitter=0-60ms,seed=3");
         for (int step = 0; step < 3000; step++) {
             const foliot_world *world = foliot_server_get_world(s->server, "main");
             if (foliot_world_get_tick(world) != line.tick) {
                 note_tick(&line, world);
                 give_commands(s, line.tick);
             }
-            simulation_run(s, 0.002);
+            cluster_run(s, 0.002);
             if (step > 1000 && step % 3 == 0)
                 compare_shown(s, &line, 0, &compared);
         }
         check_gt(compared, 500);
         assert_int_equal(foliot_client_get_statistics(s->clients[0]).pieces_malformed, 0);
-        simulation_destroy(s);
+        cluster_destroy(s);
     }
 }
 
@@ -605,7 +615,7 @@ static bool same_joint(const foliot_constraint_definition *a, const foliot_const
     return same;
 }
 
-static void check_joints(const simulation *s, unsigned client, uint32_t whole)
+static void check_joints(const cluster *s, unsigned client, uint32_t whole)
 {
     const foliot_world *world = foliot_server_get_world(s->server, "main");
     uint32_t count = foliot_world_get_constraint_count(world), seen = 0;
@@ -622,7 +632,7 @@ static void check_joints(const simulation *s, unsigned client, uint32_t whole)
     assert_int_equal(seen, whole);
 }
 
-static void make_joint(simulation *s, uint32_t a, uint32_t b)
+static void make_joint(cluster *s, uint32_t a, uint32_t b)
 {
     const foliot_world *world = foliot_server_get_world(s->server, "main");
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_joint);
@@ -643,29 +653,29 @@ static void make_joint(simulation *s, uint32_t a, uint32_t b)
 static void everybody_knows_joints(void **state)
 {
     (void)state;
-    simulation *s = simulation_create_game(NULL, 0);
-    simulation_join(s, "loss=5%,delay=20ms", true);
-    simulation_run(s, 1);
+    cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .game = true});
+    cluster_spectator(s, "loss=5%,delay=20ms");
+    cluster_run(s, 1);
     make_joint(s, 0, 1);
     make_joint(s, 2, FOLIOT_NO_BODY);
     make_joint(s, 3, 4);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     check_joints(s, 0, 3);
     const foliot_world *world = foliot_server_get_world(s->server, "main");
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_break_joint);
     c.fields = FOLIOT_COMMAND_HAS(break_joint, joint);
     c.as.break_joint.joint = foliot_world_get_joint_id(world, 1);
     command(s, &c);
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     check_joints(s, 0, 2);
-    simulation_join(s, "delay=5ms", true);
-    simulation_run(s, 1);
+    cluster_spectator(s, "delay=5ms");
+    cluster_run(s, 1);
     check_joints(s, 1, 2);
     make_joint(s, 5, 6); // into the place of the broken one
-    simulation_run(s, 1);
+    cluster_run(s, 1);
     for (unsigned i = 0; i < 2; i++)
         check_joints(s, i, 3);
-    simulation_destroy(s);
+    cluster_destroy(s);
 }
 
 int main(void)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arena.h"
+#include "cluster.h"
 #include "../../client/lib/shared/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
 #include "../../server/lib/admission.h"
@@ -19,7 +19,7 @@
 #define FILE_NAME "/tmp/foliot-test-heal"
 
 // A bit of what the client steps, as by a cosmic ray.
-static void flip(arena *a, unsigned client)
+static void flip(cluster *a, unsigned client)
 {
     const foliot_simulation *simulation = foliot_client_get_simulation(a->clients[client]);
     assert_non_null(simulation);
@@ -33,31 +33,31 @@ static void flip(arena *a, unsigned client)
 }
 
 // Milliseconds until the client is of that kind, and right.
-static double until(arena *a, unsigned client, foliot_peer_kind kind, double seconds)
+static double until(cluster *a, unsigned client, foliot_peer_kind kind, double seconds)
 {
     uint64_t begun = a->now_ns;
     while ((double)(a->now_ns - begun) < seconds * 1e9) {
-        arena_run(a, 0.001);
+        cluster_run(a, 0.001);
         if (foliot_client_get_kind(a->clients[client]) == kind &&
-            (kind == FOLIOT_PEER_STEPPER ? arena_agrees(a, client) : arena_watches(a, client)))
+            (kind == FOLIOT_PEER_STEPPER ? cluster_agrees(a, client) : cluster_watches(a, client)))
             break;
     }
     return (double)(a->now_ns - begun) * 1e-6;
 }
 
 // Controls that are a number which grows, one in 60 ms.
-static uint16_t count_for(arena *a, unsigned client, uint16_t from, double seconds)
+static uint16_t count_for(cluster *a, unsigned client, uint16_t from, double seconds)
 {
     const int8_t axes[FOLIOT_AXIS_COUNT] = {0};
     for (int i = 0; i < (int)(seconds / 0.06); i++) {
         foliot_client_set_input(a->clients[client], axes, ++from);
-        arena_run(a, 0.06);
+        cluster_run(a, 0.06);
     }
     return from;
 }
 
 // A search's simulations and traces are as large as the world: who is healed holds none any more.
-static void check_released(const arena *a, unsigned client)
+static void check_released(const cluster *a, unsigned client)
 {
     const foliot__rewind *theirs = &a->clients[client]->lockstep->search.rewind,
                          *ours = &a->server->sessions[0]->lockstep->search.rewind;
@@ -71,33 +71,33 @@ static void a_flipped_bit_is_healed_and_nobody_notices(void **state)
     (void)state;
     double watched = 0, healed = 0;
     for (uint64_t seed = 0; seed < 10; seed++) {
-        arena *a = arena_create(&(arena_options){.clock = true});
+        cluster *a = cluster_create(&(cluster_options){.samples = true});
         a->rng = foliot__rng_seeded(seed);
-        arena_bot(a, "delay=30ms,loss=2%");
+        cluster_player(a, "delay=30ms,loss=2%");
         for (uint64_t i = 0; i < seed; i++) // another network for each
-            arena_kind(a, "delay=500ms", FOLIOT_PEER_WATCHER);
-        unsigned bad = arena_bot(a, "delay=50ms,loss=5%,rate=1000kbit");
-        arena_run(a, 3 + 0.1 * (double)seed);
+            cluster_kind(a, "delay=500ms", FOLIOT_PEER_WATCHER);
+        unsigned bad = cluster_player(a, "delay=50ms,loss=5%,rate=1000kbit");
+        cluster_run(a, 3 + 0.1 * (double)seed);
         flip(a, bad);
         double watching = until(a, bad, FOLIOT_PEER_WATCHER, 1),
                stepping = watching + until(a, bad, FOLIOT_PEER_STEPPER, 5);
         watched = watching > watched ? watching : watched;
         healed = stepping > healed ? stepping : healed;
-        arena_run(a, 3);
-        assert_true(arena_agrees(a, bad));
-        assert_true(arena_agrees(a, 0));
-        assert_int_equal(arena_seen(a, 0).divergences, 0);
-        assert_int_equal(arena_seen(a, bad).divergences, 1);
-        assert_int_equal(arena_seen(a, bad).heals, 1);
-        assert_int_equal(arena_counted(a)->heals, 1);
-        assert_int_equal(arena_counted(a)->divergences, 1);
-        assert_int_equal(arena_counted(a)->violations_digests, 0);
-        assert_int_equal(a->told[FOLIOT_SERVER_HEALED], 1);
+        cluster_run(a, 3);
+        assert_true(cluster_agrees(a, bad));
+        assert_true(cluster_agrees(a, 0));
+        assert_int_equal(cluster_get_statistics(a, 0).divergences, 0);
+        assert_int_equal(cluster_get_statistics(a, bad).divergences, 1);
+        assert_int_equal(cluster_get_statistics(a, bad).heals, 1);
+        assert_int_equal(cluster_get_counters(a)->heals, 1);
+        assert_int_equal(cluster_get_counters(a)->divergences, 1);
+        assert_int_equal(cluster_get_counters(a)->violations_digests, 0);
+        assert_int_equal(a->events[FOLIOT_SERVER_HEALED], 1);
         assert_int_equal(a->found_count, 1);
         assert_int_equal(a->unshown[bad], 0);
         assert_int_equal(a->backwards, 0);
         check_released(a, bad);
-        arena_destroy(a);
+        cluster_destroy(a);
     }
     print_message("watches after %.0f ms, steps after %.0f ms\n", watched, healed);
     check_le(watched, 100 + 150); // a round trip and a little
@@ -108,9 +108,9 @@ static void a_flipped_bit_is_healed_and_nobody_notices(void **state)
 static void what_was_said_of_the_state_before_changes_nothing(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
-    unsigned bad = arena_bot(a, "delay=40ms");
-    arena_run(a, 3);
+    cluster *a = cluster_create(NULL);
+    unsigned bad = cluster_player(a, "delay=40ms");
+    cluster_run(a, 3);
     foliot_client *c = a->clients[bad];
     foliot__lockstep_client *l = c->lockstep;
     const foliot__lockstep_status late = {
@@ -120,17 +120,17 @@ static void what_was_said_of_the_state_before_changes_nothing(void **state)
     uint64_t begins = l->begins;
     flip(a, bad);
     for (int i = 0; i < 5000; i++) {
-        arena_run(a, 0.001);
+        cluster_run(a, 0.001);
         if (l->begins != begins)
             foliot__lockstep_client_receive_status(l, bytes, length, a->now_ns, 1e9 / 60);
     }
     assert_int_equal(l->begins, begins + 1);
     assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_STEPPER);
     assert_false(l->diverged);
-    assert_int_equal(arena_seen(a, bad).heals, 1);
-    assert_int_equal(arena_seen(a, bad).divergences, 1);
-    assert_true(arena_agrees(a, bad));
-    arena_destroy(a);
+    assert_int_equal(cluster_get_statistics(a, bad).heals, 1);
+    assert_int_equal(cluster_get_statistics(a, bad).divergences, 1);
+    assert_true(cluster_agrees(a, bad));
+    cluster_destroy(a);
 }
 
 static void no_input_is_lost_while_it_is_healed(void **state)
@@ -138,18 +138,19 @@ static void no_input_is_lost_while_it_is_healed(void **state)
     (void)state;
     foliot_replay *replay;
     remove(FILE_NAME);
-    arena *a = arena_create(&(arena_options){.record = FILE_NAME});
-    unsigned bad = arena_bot(a, "delay=40ms,loss=5%");
+    cluster *a = cluster_create(&(cluster_options){.record = FILE_NAME});
+    unsigned bad = cluster_player(a, "delay=40ms,loss=5%");
     a->bots[bad] = false;
-    arena_run(a, 1);
+    cluster_run(a, 1);
     uint16_t count = count_for(a, bad, 0, 3), seen = 0;
     flip(a, bad);
     count = count_for(a, bad, count, 8);
-    arena_run(a, 2);
-    assert_int_equal(arena_counted(a)->heals, 1);
-    assert_true(arena_agrees(a, bad));
-    assert_int_equal(arena_counted(a)->inputs_late, arena_seen(a, bad).inputs_late);
-    arena_destroy(a);
+    cluster_run(a, 2);
+    assert_int_equal(cluster_get_counters(a)->heals, 1);
+    assert_true(cluster_agrees(a, bad));
+    assert_int_equal(cluster_get_counters(a)->inputs_late,
+                     cluster_get_statistics(a, bad).inputs_late);
+    cluster_destroy(a);
     assert_int_equal(foliot_replay_open(FILE_NAME, &foliot_world_kind, &replay, NULL),
                      FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_OK);
@@ -170,30 +171,30 @@ static void no_input_is_lost_while_it_is_healed(void **state)
 static void one_that_differs_again_and_again_watches(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.clock = true});
-    arena_bot(a, "delay=20ms");
-    unsigned bad = arena_bot(a, "delay=30ms,loss=2%");
-    arena_run(a, 3);
+    cluster *a = cluster_create(&(cluster_options){.samples = true});
+    cluster_player(a, "delay=20ms");
+    unsigned bad = cluster_player(a, "delay=30ms,loss=2%");
+    cluster_run(a, 3);
     flip(a, bad);
-    arena_run(a, 5);
-    assert_int_equal(arena_counted(a)->heals, 1);
+    cluster_run(a, 5);
+    assert_int_equal(cluster_get_counters(a)->heals, 1);
     flip(a, bad);
-    arena_run(a, 5);
-    assert_int_equal(arena_counted(a)->heals, 1);
+    cluster_run(a, 5);
+    assert_int_equal(cluster_get_counters(a)->heals, 1);
     assert_int_equal(foliot_client_get_kind(a->clients[bad]), FOLIOT_PEER_WATCHER);
-    assert_true(arena_watches(a, bad));
-    check_gt(arena_seen(a, bad).newest_tick + 12, arena_tick(a));
-    assert_int_equal(a->told[FOLIOT_SERVER_KIND], 1);
+    assert_true(cluster_watches(a, bad));
+    check_gt(cluster_get_statistics(a, bad).newest_tick + 12, cluster_get_tick(a));
+    assert_int_equal(a->events[FOLIOT_SERVER_KIND], 1);
     assert_non_null(strstr(a->last[FOLIOT_SERVER_KIND].text, "differed again"));
     allow_failure(foliot_client_set_kind(a->clients[bad], FOLIOT_PEER_STEPPER)); // too soon
-    arena_run(a, 3);
+    cluster_run(a, 3);
     assert_int_equal(foliot_client_get_kind(a->clients[bad]), FOLIOT_PEER_WATCHER);
-    arena_run(a, 10);
+    cluster_run(a, 10);
     allow_failure(foliot_client_set_kind(a->clients[bad], FOLIOT_PEER_STEPPER));
-    arena_run(a, 3);
-    assert_true(arena_agrees(a, bad));
-    assert_int_equal(arena_counted(a)->violations_digests, 0);
-    arena_destroy(a);
+    cluster_run(a, 3);
+    assert_true(cluster_agrees(a, bad));
+    assert_int_equal(cluster_get_counters(a)->violations_digests, 0);
+    cluster_destroy(a);
 }
 
 // Adds an ulp in every tick, as a build does that rounds otherwise.
@@ -221,15 +222,15 @@ static void a_build_that_rounds_otherwise_is_found_on_long_ways(void **state)
     for (size_t i = 0; i < sizeof delays_ms / sizeof *delays_ms; i++) {
         char network[32];
         snprintf(network, sizeof network, "delay=%dms", delays_ms[i]);
-        arena *a = arena_create(&(arena_options){.clock = true});
-        arena_bot(a, "delay=20ms");
-        arena_run(a, 1);
-        unsigned bad = arena_join(a, network, &config);
+        cluster *a = cluster_create(&(cluster_options){.samples = true});
+        cluster_player(a, "delay=20ms");
+        cluster_run(a, 1);
+        unsigned bad = cluster_join(a, network, &config);
         const foliot_divergence_report *found = &a->found;
         foliot_divergence_report told = {0};
         for (int ms = 0; !foliot_client_poll_divergence(a->clients[bad], &told); ms++) {
             check_le(ms, 60000);
-            arena_run(a, 0.001);
+            cluster_run(a, 0.001);
         }
         assert_int_equal(a->found_count, 1);
         assert_true(found->divergence.stage_known);
@@ -239,11 +240,11 @@ static void a_build_that_rounds_otherwise_is_found_on_long_ways(void **state)
         assert_string_equal(found->divergence.field_name, "velocity.y");
         check_gt(found->before_bytes, 0);
         check_gt(told.before_bytes, 0);
-        arena_run(a, 20);
+        cluster_run(a, 20);
         assert_int_equal(foliot_client_get_kind(a->clients[bad]), FOLIOT_PEER_WATCHER);
-        assert_int_equal(arena_counted(a)->violations_digests, 0);
-        assert_true(arena_agrees(a, 0));
-        arena_destroy(a);
+        assert_int_equal(cluster_get_counters(a)->violations_digests, 0);
+        assert_true(cluster_agrees(a, 0));
+        cluster_destroy(a);
     }
 }
 
@@ -251,28 +252,28 @@ static void a_build_that_rounds_otherwise_is_found_on_long_ways(void **state)
 static void a_simulation_that_is_no_world_is_healed_too(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.kind = chain_kind(CHAIN_NO_FAULT)});
-    arena_bot(a, "delay=20ms");
-    unsigned bad = arena_bot(a, "delay=40ms,loss=5%");
-    arena_run(a, 3);
+    cluster *a = cluster_create(&(cluster_options){.kind = chain_kind(CHAIN_NO_FAULT)});
+    cluster_player(a, "delay=20ms");
+    unsigned bad = cluster_player(a, "delay=40ms,loss=5%");
+    cluster_run(a, 3);
     flip(a, bad);
-    arena_run(a, 0.15);
-    uint64_t tick = arena_seen(a, bad).newest_tick;
-    arena_run(a, 0.1);
-    assert_int_equal(arena_seen(a, bad).newest_tick, tick);
-    arena_run(a, 4);
-    assert_true(arena_agrees(a, bad));
-    assert_true(arena_agrees(a, 0));
-    assert_int_equal(arena_counted(a)->heals, 1);
-    assert_int_equal(arena_seen(a, bad).heals, 1);
+    cluster_run(a, 0.15);
+    uint64_t tick = cluster_get_statistics(a, bad).newest_tick;
+    cluster_run(a, 0.1);
+    assert_int_equal(cluster_get_statistics(a, bad).newest_tick, tick);
+    cluster_run(a, 4);
+    assert_true(cluster_agrees(a, bad));
+    assert_true(cluster_agrees(a, 0));
+    assert_int_equal(cluster_get_counters(a)->heals, 1);
+    assert_int_equal(cluster_get_statistics(a, bad).heals, 1);
     assert_int_equal(foliot_client_get_kind(a->clients[bad]), FOLIOT_PEER_STEPPER);
     flip(a, bad); // again: not before ten seconds are over
-    arena_run(a, 4);
-    assert_int_equal(arena_counted(a)->heals, 1);
-    arena_run(a, 8);
-    assert_int_equal(arena_counted(a)->heals, 2);
-    assert_true(arena_agrees(a, bad));
-    arena_destroy(a);
+    cluster_run(a, 4);
+    assert_int_equal(cluster_get_counters(a)->heals, 1);
+    cluster_run(a, 8);
+    assert_int_equal(cluster_get_counters(a)->heals, 2);
+    assert_true(cluster_agrees(a, bad));
+    cluster_destroy(a);
 }
 
 // While it is healed, and while it changes its kind.
@@ -280,20 +281,20 @@ static void a_client_that_goes_in_the_middle_leaves_nothing(void **state)
 {
     (void)state;
     for (int ms = 0; ms < 1500; ms += 150) {
-        arena *a = arena_create(&(arena_options){.clock = true});
-        arena_bot(a, "delay=20ms");
-        unsigned bad = arena_bot(a, "delay=40ms,loss=5%");
-        arena_run(a, 3);
+        cluster *a = cluster_create(&(cluster_options){.samples = true});
+        cluster_player(a, "delay=20ms");
+        unsigned bad = cluster_player(a, "delay=40ms,loss=5%");
+        cluster_run(a, 3);
         flip(a, bad);
-        arena_run(a, 0.001 * ms);
+        cluster_run(a, 0.001 * ms);
         foliot_client_leave(a->clients[bad], a->now_ns);
-        arena_run(a, 3);
-        unsigned next = arena_kind(a, "delay=40ms", FOLIOT_PEER_WATCHER);
-        arena_run(a, 2);
-        assert_true(arena_watches(a, next));
-        assert_true(arena_agrees(a, 0));
+        cluster_run(a, 3);
+        unsigned next = cluster_kind(a, "delay=40ms", FOLIOT_PEER_WATCHER);
+        cluster_run(a, 2);
+        assert_true(cluster_watches(a, next));
+        assert_true(cluster_agrees(a, 0));
         assert_int_equal(foliot_server_get_presence(a->server).peers, 2);
-        arena_destroy(a);
+        cluster_destroy(a);
     }
 }
 
@@ -302,10 +303,10 @@ static void a_client_that_goes_in_the_middle_leaves_nothing(void **state)
 static void inputs_of_both_ways_fit_one_tick(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.snapshots = true, .players = 1});
-    unsigned client = arena_kind(a, "delay=10ms", FOLIOT_PEER_WATCHER);
+    cluster *a = cluster_create(&(cluster_options){.snapshots = true, .players = 1});
+    unsigned client = cluster_kind(a, "delay=10ms", FOLIOT_PEER_WATCHER);
     a->bots[client] = false;
-    arena_run(a, 2);
+    cluster_run(a, 2);
     foliot__session *s = a->server->sessions[0];
     foliot__peer *peer = s->peers;
     foliot__player_input *input = &s->players[peer->player].input;
@@ -326,10 +327,10 @@ static void inputs_of_both_ways_fit_one_tick(void **state)
         foliot__input_receive(s, peer, &packet);
     }
     uint64_t refused = a->server->counters.inputs_refused;
-    arena_run(a, 0.2);
+    cluster_run(a, 0.2);
     assert_int_equal(input->queue.count, 0);
     check_eq(a->server->counters.inputs_refused, refused);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 int main(void)

@@ -5,18 +5,18 @@
 // server's.
 #include "check.h"
 
-#include "arena.h"
+#include "cluster.h"
 
 #define WRAP ((uint64_t)1 << 32)
 #define NETWORK "delay=30ms,loss=3%,jitter=0-10ms"
 
-static void check_player(const arena *a, unsigned client, bool steps)
+static void check_player(const cluster *a, unsigned client, bool steps)
 {
-    foliot_client_statistics seen = arena_seen(a, client);
+    foliot_client_statistics seen = cluster_get_statistics(a, client);
     assert_int_equal(foliot_client_get_kind(a->clients[client]),
                      steps ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER);
-    check_gt(seen.newest_tick + 40, arena_tick(a));
-    assert_true(steps ? arena_agrees(a, client) : arena_watches(a, client));
+    check_gt(seen.newest_tick + 40, cluster_get_tick(a));
+    assert_true(steps ? cluster_agrees(a, client) : cluster_watches(a, client));
     assert_int_equal(seen.pieces_malformed, 0);
     assert_int_equal(seen.reconnects, 0);
     check_below(seen.loss, 0.1);
@@ -26,35 +26,36 @@ static void sessions_pass_two_to_the_thirty_two(void **state)
 {
     (void)state;
     for (int snapshots = 0; snapshots < 2; snapshots++) {
-        arena *a = arena_create(
-            &(arena_options){.snapshots = snapshots, .clock = true, .first_tick = WRAP - 5 * 60});
-        unsigned watcher = arena_kind(a, NETWORK, FOLIOT_PEER_WATCHER);
-        unsigned stepper = arena_kind(a, NETWORK, FOLIOT_PEER_STEPPER);
-        unsigned looks = arena_spectator(a, NETWORK);
-        arena_run(a, 2);
-        check_below((double)arena_tick(a), (double)WRAP);
+        cluster *a = cluster_create(&(cluster_options){
+            .snapshots = snapshots, .samples = true, .first_tick = WRAP - 5 * 60});
+        unsigned watcher = cluster_kind(a, NETWORK, FOLIOT_PEER_WATCHER);
+        unsigned stepper = cluster_kind(a, NETWORK, FOLIOT_PEER_STEPPER);
+        unsigned looks = cluster_spectator(a, NETWORK);
+        cluster_run(a, 2);
+        check_below((double)cluster_get_tick(a), (double)WRAP);
         check_player(a, watcher, false);
         check_player(a, stepper, true);
-        uint64_t sent = arena_counted(a)->snapshot_bytes_sent;
-        arena_run(a, 8);
-        check_gt(arena_tick(a), WRAP + 200);
-        uint64_t inputs = arena_counted(a)->inputs;
-        unsigned late_watcher = arena_kind(a, NETWORK, FOLIOT_PEER_WATCHER);
-        unsigned late_stepper = arena_kind(a, NETWORK, FOLIOT_PEER_STEPPER);
-        arena_run(a, 5);
+        uint64_t sent = cluster_get_counters(a)->snapshot_bytes_sent;
+        cluster_run(a, 8);
+        check_gt(cluster_get_tick(a), WRAP + 200);
+        uint64_t inputs = cluster_get_counters(a)->inputs;
+        unsigned late_watcher = cluster_kind(a, NETWORK, FOLIOT_PEER_WATCHER);
+        unsigned late_stepper = cluster_kind(a, NETWORK, FOLIOT_PEER_STEPPER);
+        cluster_run(a, 5);
         check_player(a, watcher, false);
         check_player(a, stepper, true);
         check_player(a, looks, !snapshots);
         check_player(a, late_watcher, false);
         check_player(a, late_stepper, true);
-        check_gt(arena_counted(a)->inputs, inputs); // of watchers too, and in their ticks
-        check_below((double)arena_counted(a)->inputs_late, 0.1 * (double)arena_counted(a)->inputs);
-        check_gt(arena_counted(a)->snapshot_bytes_sent, sent);
+        check_gt(cluster_get_counters(a)->inputs, inputs); // of watchers too, and in their ticks
+        check_below((double)cluster_get_counters(a)->inputs_late,
+                    0.1 * (double)cluster_get_counters(a)->inputs);
+        check_gt(cluster_get_counters(a)->snapshot_bytes_sent, sent);
         for (unsigned i = 0; i < a->client_count; i++)
             assert_int_equal(a->unshown[i], 0);
         assert_int_equal(a->backwards, 0);
-        assert_true(arena_is_honest(a));
-        arena_destroy(a);
+        assert_true(cluster_is_honest(a));
+        cluster_destroy(a);
     }
 }
 
@@ -64,14 +65,14 @@ static void snapshots_cost_what_they_did(void **state)
     (void)state;
     double bytes[2];
     for (int high = 0; high < 2; high++) {
-        arena *a = arena_create(
-            &(arena_options){.snapshots = true, .first_tick = high ? WRAP - 5 * 60 : 0});
-        arena_kind(a, "delay=30ms", FOLIOT_PEER_WATCHER);
-        arena_run(a, 10);
-        bytes[high] = (double)arena_counted(a)->snapshot_bytes_sent /
-                      (double)arena_counted(a)->snapshots_sent;
-        assert_int_equal(arena_counted(a)->snapshots_thinned, 0);
-        arena_destroy(a);
+        cluster *a = cluster_create(
+            &(cluster_options){.snapshots = true, .first_tick = high ? WRAP - 5 * 60 : 0});
+        cluster_kind(a, "delay=30ms", FOLIOT_PEER_WATCHER);
+        cluster_run(a, 10);
+        bytes[high] = (double)cluster_get_counters(a)->snapshot_bytes_sent /
+                      (double)cluster_get_counters(a)->snapshots_sent;
+        assert_int_equal(cluster_get_counters(a)->snapshots_thinned, 0);
+        cluster_destroy(a);
     }
     check_near(bytes[1], bytes[0], 0.05 * bytes[0]);
 }
@@ -80,22 +81,23 @@ static void snapshots_cost_what_they_did(void **state)
 static void what_is_near_passes_too(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.snapshots = true,
-                                             .clock = true,
-                                             .interest = {.near = 5, .far = 50, .budget_kbit = 256},
-                                             .first_tick = WRAP - 3 * 60});
-    unsigned watcher = arena_bot(a, NETWORK);
-    arena_run(a, 8);
-    unsigned late = arena_bot(a, NETWORK);
-    arena_run(a, 4);
-    check_gt(arena_tick(a), WRAP + 300);
+    cluster *a =
+        cluster_create(&(cluster_options){.snapshots = true,
+                                          .samples = true,
+                                          .interest = {.near = 5, .far = 50, .budget_kbit = 256},
+                                          .first_tick = WRAP - 3 * 60});
+    unsigned watcher = cluster_player(a, NETWORK);
+    cluster_run(a, 8);
+    unsigned late = cluster_player(a, NETWORK);
+    cluster_run(a, 4);
+    check_gt(cluster_get_tick(a), WRAP + 300);
     for (unsigned i = watcher; i <= late; i++) {
-        check_gt(arena_seen(a, i).newest_tick + 40, arena_tick(a));
-        assert_int_equal(arena_seen(a, i).pieces_malformed, 0);
+        check_gt(cluster_get_statistics(a, i).newest_tick + 40, cluster_get_tick(a));
+        assert_int_equal(cluster_get_statistics(a, i).pieces_malformed, 0);
         assert_int_equal(a->unshown[i], 0);
     }
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 int main(void)

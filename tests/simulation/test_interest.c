@@ -14,7 +14,7 @@
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
 #include "../../server/lib/fanout.h"
 #include "../../server/lib/session.h"
-#include "arena.h"
+#include "cluster.h"
 #include "base/rng.h"
 #include "net/transport.h"
 #include "status.h"
@@ -34,7 +34,7 @@ static const double spawns[PLAYERS][3] = {{5, 5, 0},   {12, 5, 0},    {-60, 35, 
                                           {55, 55, 0}, {-40, -45, 0}, {75, -5, 0}};
 
 typedef struct town {
-    arena *a;
+    cluster *a;
     foliot_scene scene;
     foliot_body_definition bodies[BODIES];
     foliot_force_definition drag;
@@ -54,7 +54,7 @@ static void watch_server(void *user, unsigned from, foliot_delivery delivery, co
 {
     town *t = user;
     (void)delivery;
-    if (from != ARENA_SERVER || length == 0)
+    if (from != CLUSTER_SERVER || length == 0)
         return;
     t->whole += bytes[0] == FOLIOT__SNAPSHOT_PACKET;
     if (bytes[0] != FOLIOT__PARTIAL_PACKET)
@@ -97,18 +97,18 @@ static town *town_create(double speed, uint32_t budget_kbit)
     town *t = calloc(1, sizeof *t);
     FOLIOT_ASSERT(t);
     make_scene(t, speed);
-    arena_options options = {.snapshots = true,
-                             .scene = &t->scene,
-                             .interest = {NEAR, FAR, budget_kbit},
-                             .tap = watch_server,
-                             .tap_user = t};
-    t->a = arena_create(&options);
+    cluster_options options = {.snapshots = true,
+                               .scene = &t->scene,
+                               .interest = {NEAR, FAR, budget_kbit},
+                               .tap = watch_server,
+                               .tap_user = t};
+    t->a = cluster_create(&options);
     return t;
 }
 
 static void town_destroy(town *t)
 {
-    arena_destroy(t->a);
+    cluster_destroy(t->a);
     free(t);
 }
 
@@ -159,7 +159,7 @@ static void run_and_look(town *t, double seconds)
 {
     uint64_t end = t->a->now_ns + (uint64_t)(seconds * 1e9);
     while (t->a->now_ns < end) {
-        arena_run(t->a, 0.016);
+        cluster_run(t->a, 0.016);
         for (unsigned i = 0; i < t->a->client_count; i++)
             if (t->a->clients[i] && !t->a->clients[i]->config.spectates)
                 look_at_states(t, i);
@@ -227,7 +227,7 @@ static void push(town *t, unsigned client, int x, int y)
 static void join_players(town *t, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        unsigned client = arena_bot(t->a, NETWORK);
+        unsigned client = cluster_player(t->a, NETWORK);
         t->a->bots[client] = false; // it is driven by hand
     }
 }
@@ -254,7 +254,7 @@ static void what_is_around_is_shown_and_nothing_beyond_travels(void **state)
     check_gt(t->states, 2000);
     check_gt(t->partial, 1000);
     assert_int_equal(t->whole, 0);
-    assert_true(arena_is_honest(t->a));
+    assert_true(cluster_is_honest(t->a));
     town_destroy(t);
 }
 
@@ -330,21 +330,21 @@ static void a_spectator_sees_what_it_looks_at(void **state)
     (void)state;
     town *t = town_create(8, BUDGET_KBIT);
     foliot__rng rng = foliot__rng_seeded(3);
-    unsigned client = arena_spectator(t->a, NETWORK);
+    unsigned client = cluster_spectator(t->a, NETWORK);
     for (int i = 0; i < 40; i++) { // anywhere, and what is no place
         double wide = i % 4 ? 200 : 1e308;
         double focus[3] = {wide * (foliot__rng_unit(&rng) - 0.5),
                            wide * (foliot__rng_unit(&rng) - 0.5), i % 7 ? 0 : NAN};
         foliot_client_set_focus(t->a->clients[client], focus);
-        arena_run(t->a, 0.2);
+        cluster_run(t->a, 0.2);
     }
     foliot_client_set_focus(t->a->clients[client], (double[3]){20, -30, 0});
-    arena_run(t->a, 25);
+    cluster_run(t->a, 25);
     const foliot_snapshot_format *format = &session_of(t)->snapshots.format;
     int32_t focus[3] = {(int32_t)(20 / format->position_step),
                         (int32_t)(-30 / format->position_step), 0};
     check_gt(check_rest(t, client, focus), 8);
-    assert_true(arena_is_honest(t->a));
+    assert_true(cluster_is_honest(t->a));
     town_destroy(t);
 }
 
@@ -354,7 +354,7 @@ static void hostile_acknowledgements_break_nothing(void **state)
     town *t = town_create(8, BUDGET_KBIT);
     foliot__rng rng = foliot__rng_seeded(4);
     join_players(t, 3);
-    unsigned spectator = arena_spectator(t->a, NETWORK);
+    unsigned spectator = cluster_spectator(t->a, NETWORK);
     run_and_look(t, 2);
     for (int i = 0; i < 2000; i++) {
         uint8_t bytes[FOLIOT__PARTIAL_ACKNOWLEDGE_BYTES];
@@ -365,8 +365,8 @@ static void hostile_acknowledgements_break_nothing(void **state)
                                               .has_focus = foliot__rng_below(&rng, 2)};
         for (int k = 0; packet.has_focus && k < 3; k++)
             packet.focus[k] = (int32_t)(uint32_t)foliot__rng_u64(&rng);
-        arena_inject(t->a, i % 2 ? 1 : spectator, bytes,
-                     foliot__partial_acknowledge_encode(&packet, bytes));
+        cluster_inject(t->a, i % 2 ? 1 : spectator, bytes,
+                       foliot__partial_acknowledge_encode(&packet, bytes));
         if (i % 10 == 0)
             run_and_look(t, 0.016);
     }
@@ -380,17 +380,17 @@ static void hostile_acknowledgements_break_nothing(void **state)
 static void without_interest_there_is_nothing_to_acknowledge(void **state)
 {
     (void)state;
-    arena_options options = {.snapshots = true};
-    arena *a = arena_create(&options);
-    arena_bot(a, "delay=10ms");
-    arena_run(a, 1);
+    cluster_options options = {.snapshots = true};
+    cluster *a = cluster_create(&options);
+    cluster_player(a, "delay=10ms");
+    cluster_run(a, 1);
     uint8_t bytes[FOLIOT__PARTIAL_ACKNOWLEDGE_BYTES];
     foliot__partial_acknowledge packet = {.newest = 1};
-    arena_inject(a, 0, bytes, foliot__partial_acknowledge_encode(&packet, bytes));
-    arena_run(a, 1);
-    assert_int_equal(arena_counted(a)->messages_malformed, 1);
-    assert_int_equal(arena_counted(a)->interest_packets_sent, 0);
-    arena_destroy(a);
+    cluster_inject(a, 0, bytes, foliot__partial_acknowledge_encode(&packet, bytes));
+    cluster_run(a, 1);
+    assert_int_equal(cluster_get_counters(a)->messages_malformed, 1);
+    assert_int_equal(cluster_get_counters(a)->interest_packets_sent, 0);
+    cluster_destroy(a);
 }
 
 int main(void)

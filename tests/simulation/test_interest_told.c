@@ -11,7 +11,7 @@
 #include "../../client/lib/shared/internal.h"
 #undef FOLIOT__CHANGES_HELD // both sides hold changes
 #include "../../server/lib/session.h"
-#include "arena.h"
+#include "cluster.h"
 #include "net/transport.h"
 #include "status.h"
 
@@ -26,7 +26,7 @@
 static const double spawns[1][3] = {{HERE, 5, 0}};
 
 typedef struct row {
-    arena *a;
+    cluster *a;
     foliot_scene scene;
     foliot_body_definition bodies[BODIES], prototypes[2];
     foliot_constraint_definition joint;
@@ -62,10 +62,10 @@ static void watch_server(void *user, unsigned from, foliot_delivery delivery, co
 {
     row *r = user;
     foliot__message m;
-    if (from == ARENA_SERVER && length > 0 &&
+    if (from == CLUSTER_SERVER && length > 0 &&
         (bytes[0] == FOLIOT__PARTIAL_PACKET || delivery == FOLIOT_DELIVERY_RELIABLE))
         r->bytes += length + (bytes[0] == FOLIOT__PARTIAL_PACKET ? FOLIOT__TRANSPORT_OVERHEAD : 0);
-    if (from != ARENA_SERVER || foliot__message_decode(bytes, length, &m) != FOLIOT_STATUS_OK)
+    if (from != CLUSTER_SERVER || foliot__message_decode(bytes, length, &m) != FOLIOT_STATUS_OK)
         return;
     if (m.kind == FOLIOT__KIND)
         r->reason = m.as.kind.reason;
@@ -115,22 +115,22 @@ static row *row_create(double spectator_delay_s)
     row *r = calloc(1, sizeof *r);
     FOLIOT_ASSERT(r);
     make_scene(r);
-    arena_options options = {.snapshots = true,
-                             .clock = true,
-                             .scene = &r->scene,
-                             .interest = {5, FAR, 64},
-                             .spectator_delay_s = spectator_delay_s,
-                             .tap = watch_server,
-                             .tap_user = r};
-    r->a = arena_create(&options);
+    cluster_options options = {.snapshots = true,
+                               .samples = true,
+                               .scene = &r->scene,
+                               .interest = {5, FAR, 64},
+                               .spectator_delay_s = spectator_delay_s,
+                               .tap = watch_server,
+                               .tap_user = r};
+    r->a = cluster_create(&options);
     foliot__session_state_init(&r->read, r->a->server->sessions[0]->snapshots.format.bodies_max);
     return r;
 }
 
 static void row_destroy(row *r)
 {
-    assert_true(arena_is_honest(r->a));
-    arena_destroy(r->a);
+    assert_true(cluster_is_honest(r->a));
+    cluster_destroy(r->a);
     foliot__session_state_free(&r->read);
     free(r);
 }
@@ -207,15 +207,15 @@ static void go(row *r, unsigned client, float x)
                 FOLIOT_COMMAND_HAS(set_motion, teleport);
     give(r, &c);
     r->to = (double)x;
-    arena_run(r->a, 3);
+    cluster_run(r->a, 3);
 }
 
 static unsigned join_player(row *r)
 {
-    unsigned client = arena_bot(r->a, NETWORK);
+    unsigned client = cluster_player(r->a, NETWORK);
     r->a->bots[client] = false;
     r->to = HERE;
-    arena_run(r->a, 2);
+    cluster_run(r->a, 2);
     return client;
 }
 
@@ -260,7 +260,7 @@ static void change_much_there(row *r)
     var.as.var.integer = 3;
     var.fields |= FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, integer);
     give(r, &var);
-    arena_run(r->a, 2);
+    cluster_run(r->a, 2);
 }
 
 static void check_knows_nothing_of_there(const foliot_client *c, uint32_t spawned)
@@ -324,10 +324,10 @@ static void what_changes_while_one_is_away_is_told_later(void **state)
     go(r, 0, HERE);
     uint64_t records = r->records;
     despawn_body(r, spawned);
-    arena_run(r->a, 0.5);
+    cluster_run(r->a, 0.5);
     spawn_body(r, 0, THERE + 2, 11);
     tag_body(r, 47, 8);
-    arena_run(r->a, 1);
+    cluster_run(r->a, 1);
     assert_int_equal(spawned_slot(r), spawned); // the place is taken again
     assert_int_equal(r->records, records);
     count_events(c, FOLIOT_CLIENT_SPAWNED);
@@ -342,7 +342,7 @@ static void what_changes_while_one_is_away_is_told_later(void **state)
     go(r, 0, THERE);
     assert_int_equal(count_events(c, FOLIOT_CLIENT_SPAWNED), 0);
     despawn_body(r, spawned); // before its eyes
-    arena_run(r->a, 1);
+    cluster_run(r->a, 1);
     assert_int_equal(foliot_client_get_prototype(c, spawned), FOLIOT_NO_BODY);
     assert_int_equal(count_events(c, FOLIOT_CLIENT_DESPAWNED), 1);
     assert_int_equal(r->far_records, 0);
@@ -355,23 +355,23 @@ static void a_joint_of_an_index_that_was_anothers_shows_no_joint_too_many(void *
     row *r = row_create(0);
     foliot_client *c = r->a->clients[join_player(r)];
     join_bodies(r, 48, 49);
-    arena_run(r->a, 0.5);
+    cluster_run(r->a, 0.5);
     go(r, 0, THERE);
     uint32_t index = joint_between(c, 48, 49);
     assert_true(index != UINT32_MAX);
     go(r, 0, HERE);
     break_joint(r, index);
-    arena_run(r->a, 0.5);
+    cluster_run(r->a, 0.5);
     assert_int_equal(joint_between(c, 48, 49), index); // it was not told
     join_bodies(r, 25, 26);
-    arena_run(r->a, 0.5);
+    cluster_run(r->a, 0.5);
     go(r, 0, THERE);
     assert_int_equal(joint_between(c, 48, 49), UINT32_MAX);
     assert_int_equal(joint_between(c, 25, 26), UINT32_MAX);
     go(r, 0, 255);
     assert_int_equal(joint_between(c, 25, 26), index);
     break_joint(r, index); // before its eyes
-    arena_run(r->a, 1);
+    cluster_run(r->a, 1);
     assert_int_equal(joint_between(c, 25, 26), UINT32_MAX);
     assert_int_equal(r->far_records, 0);
     row_destroy(r);
@@ -381,21 +381,21 @@ static void spectators_who_are_behind_are_told_what_they_look_at(void **state)
 {
     (void)state;
     row *r = row_create(1);
-    unsigned spectator = arena_spectator(r->a, NETWORK);
+    unsigned spectator = cluster_spectator(r->a, NETWORK);
     foliot_client *c = r->a->clients[spectator];
     foliot_client_set_focus(c, (double[3]){HERE, 0, 0});
-    arena_run(r->a, 3);
+    cluster_run(r->a, 3);
     change_much_there(r);
     uint32_t spawned = spawned_slot(r);
     check_knows_nothing_of_there(c, spawned);
     foliot_client_set_focus(c, (double[3]){THERE, 5, 0});
     r->to = THERE;
-    arena_run(r->a, 3);
+    cluster_run(r->a, 3);
     check_sees_it_right(c, r, spawned);
     tag_body(r, 48, 77);
-    arena_run(r->a, 0.5);
+    cluster_run(r->a, 0.5);
     assert_int_equal(foliot_client_get_tag(c, 48), 0); // it is behind
-    arena_run(r->a, 1.3);
+    cluster_run(r->a, 1.3);
     assert_int_equal(foliot_client_get_tag(c, 48), 77);
     assert_int_equal(r->far_records, 0);
     row_destroy(r);
@@ -407,10 +407,10 @@ static void who_looks_everywhere_stays_within_the_budget(void **state)
     (void)state;
     row *r = row_create(0);
     foliot__rng rng = foliot__rng_seeded(9);
-    unsigned player = join_player(r), foe = arena_spectator(r->a, NETWORK);
+    unsigned player = join_player(r), foe = cluster_spectator(r->a, NETWORK);
     for (uint32_t slot = 0; slot < BODIES; slot++)
         tag_body(r, slot, slot + 1);
-    arena_run(r->a, 1);
+    cluster_run(r->a, 1);
     uint64_t before = r->bytes;
     for (int i = 0; i < 1200; i++) {
         uint8_t bytes[FOLIOT__PARTIAL_ACKNOWLEDGE_BYTES];
@@ -419,17 +419,17 @@ static void who_looks_everywhere_stays_within_the_budget(void **state)
                                               .has_focus = true};
         packet.focus[0] = (int32_t)(foliot__rng_unit(&rng) * SPACING * BODIES /
                                     r->a->server->sessions[0]->snapshots.format.position_step);
-        arena_inject(r->a, foe, bytes, foliot__partial_acknowledge_encode(&packet, bytes));
+        cluster_inject(r->a, foe, bytes, foliot__partial_acknowledge_encode(&packet, bytes));
         if (i % 7 == 0)
             tag_body(r, foliot__rng_below(&rng, BODIES), 1 + foliot__rng_below(&rng, 1000));
-        arena_run(r->a, 0.01);
+        cluster_run(r->a, 0.01);
     }
     double kbit = (double)(r->bytes - before) * 8e-3 / 12; // of two watchers
     print_message("%.1f kbit/s\n", kbit);
     check_le(kbit, 2 * 64 * 1.05);
     check_gt(kbit, 1);
     foliot_client *c = r->a->clients[player];
-    arena_run(r->a, 1);
+    cluster_run(r->a, 1);
     for (uint32_t slot = 0; slot < 3; slot++) // who is honest knows what is around it
         assert_int_equal(foliot_client_get_tag(c, slot),
                          foliot_world_get_body_tag(world_of(r), slot));
@@ -441,13 +441,13 @@ static void nobody_steps_where_things_are_hidden(void **state)
 {
     (void)state;
     row *r = row_create(0);
-    foliot_client *c = r->a->clients[arena_kind(r->a, "delay=20ms", FOLIOT_PEER_STEPPER)];
-    arena_run(r->a, 2);
+    foliot_client *c = r->a->clients[cluster_kind(r->a, "delay=20ms", FOLIOT_PEER_STEPPER)];
+    cluster_run(r->a, 2);
     assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_WATCHER);
     demand(foliot_client_set_kind(c, FOLIOT_PEER_STEPPER));
-    arena_run(r->a, 1);
+    cluster_run(r->a, 1);
     assert_int_equal(r->reason, FOLIOT__KIND_IMPOSSIBLE);
-    assert_int_equal(arena_counted(r->a)->kind_changes_refused, 1);
+    assert_int_equal(cluster_get_counters(r->a)->kind_changes_refused, 1);
     assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_WATCHER);
     assert_null(r->a->server->sessions[0]->lockstep);
     row_destroy(r);

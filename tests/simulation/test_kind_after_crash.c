@@ -7,22 +7,22 @@
 #include "check.h"
 
 #include "../../client/lib/step/stepper.h"
-#include "arena.h"
+#include "cluster.h"
 #include "base/rng.h"
 #include "status.h"
 
 #define AHEAD 1000 // of the numbers that the client used
 
 // A watcher that has just pressed keys.
-static unsigned join_and_press(arena *a)
+static unsigned join_and_press(cluster *a)
 {
-    unsigned client = arena_kind(a, "delay=60ms", FOLIOT_PEER_WATCHER);
+    unsigned client = cluster_kind(a, "delay=60ms", FOLIOT_PEER_WATCHER);
     a->bots[client] = false;
-    arena_run(a, 2);
+    cluster_run(a, 2);
     for (int i = 0; i < 200 && a->clients[client]->controls.change_count == 0; i++) {
         int8_t axes[FOLIOT_AXIS_COUNT] = {i % 2 ? 127 : -127};
         foliot_client_set_input(a->clients[client], axes, 0);
-        arena_run(a, 0.02);
+        cluster_run(a, 0.02);
     }
     check_gt(a->clients[client]->controls.change_count, 0);
     return client;
@@ -31,46 +31,46 @@ static unsigned join_and_press(arena *a)
 static void changes_of_a_dead_server_are_given_up(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.snapshots = true});
+    cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client *c = a->clients[join_and_press(a)];
     foliot__welcome again = c->welcome;
     again.lockstep = true;
     demand(foliot__kind_enter(c, &again));
     assert_true(c->controls.by_ticks);
     assert_int_equal(c->controls.change_count, 0);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 static void it_watches_again_with_the_new_servers_numbers(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.snapshots = true});
+    cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client *c = a->clients[join_and_press(a)];
     foliot__welcome again = c->welcome;
     again.lockstep = true;
     demand(foliot__kind_enter(c, &again));
     const foliot__kind_message watch = {.kind = FOLIOT__KIND_WATCHER,
-                                        .tick = arena_tick(a) + 1,
+                                        .tick = cluster_get_tick(a) + 1,
                                         .sequence = c->controls.next_sequence + AHEAD,
                                         .reason = FOLIOT__KIND_SLOW};
     foliot__kind_apply(c, &watch);
     assert_false(c->controls.by_ticks);
     assert_int_equal(c->controls.next_sequence, watch.sequence);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 // What was pressed while it watches goes out by change, as before: it is not given up.
 static void a_watcher_that_stays_one_keeps_its_changes(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.snapshots = true});
+    cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client *c = a->clients[join_and_press(a)];
     uint32_t count = c->controls.change_count;
     foliot__welcome again = c->welcome;
     demand(foliot__kind_enter(c, &again));
     assert_false(c->controls.by_ticks);
     assert_int_equal(c->controls.change_count, count);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 static uint64_t clock_ns;
@@ -85,21 +85,21 @@ static uint64_t cheap_clock(void *user)
 static void a_stepper_waits_for_nothing_in_the_next_session(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.snapshots = true});
+    cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client_config config = foliot_client_config_default();
     config.steps_if_cheap = true;
     config.clock = cheap_clock;
-    foliot_client *c = a->clients[arena_join(a, "delay=20ms", &config)];
+    foliot_client *c = a->clients[cluster_join(a, "delay=20ms", &config)];
     for (int i = 0; i < 100 && foliot_client_get_kind(c) != FOLIOT_PEER_STEPPER; i++)
-        arena_run(a, 0.1);
+        cluster_run(a, 0.1);
     assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_STEPPER);
-    arena_run(a, 2);
+    cluster_run(a, 2);
     check_gt(c->role.retry_after_ns, 0);
     foliot__welcome again = c->welcome;
     assert_false(again.lockstep);
     demand(foliot__kind_enter(c, &again));
     check_eq(c->role.retry_after_ns, 0u);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 // A stepper that was let watch, and is to step again before a snapshot has come: it watches until
@@ -107,12 +107,12 @@ static void a_stepper_waits_for_nothing_in_the_next_session(void **state)
 static void a_stepper_that_returns_before_it_watched_catches_up(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.snapshots = true});
+    cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client *c = a->clients[join_and_press(a)];
     foliot__welcome again = c->welcome;
     again.lockstep = true;
     demand(foliot__kind_enter(c, &again));
-    foliot__kind_message given = {.kind = FOLIOT__KIND_WATCHER, .tick = arena_tick(a) + 1000};
+    foliot__kind_message given = {.kind = FOLIOT__KIND_WATCHER, .tick = cluster_get_tick(a) + 1000};
     foliot__kind_apply(c, &given);
     assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_STEPPER);
     assert_true(foliot__client_watches(c));
@@ -120,20 +120,20 @@ static void a_stepper_that_returns_before_it_watched_catches_up(void **state)
     foliot__kind_apply(c, &given);
     assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_WATCHER);
     assert_true(foliot__client_in_lockstep(c));
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 // Whatever a server sends in whatever order: the client asserts that the table allows each change.
 static void no_order_of_messages_leaves_the_table(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.snapshots = true});
+    cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client *c = a->clients[join_and_press(a)];
     foliot__welcome watch = c->welcome, steps = c->welcome;
     steps.lockstep = true;
     foliot__rng rng = foliot__rng_seeded(11);
     bool seen[FOLIOT__ROLE_HEALING_IN_PLACE + 1] = {false};
-    uint64_t tick = arena_tick(a);
+    uint64_t tick = cluster_get_tick(a);
     for (int i = 0; i < 20000 && !foliot__connection_is_over(c); i++) {
         uint64_t draw = foliot__rng_u64(&rng);
         tick += draw >> 60;
@@ -154,7 +154,7 @@ static void no_order_of_messages_leaves_the_table(void **state)
     }
     for (foliot__role role = FOLIOT__ROLE_WATCHER; role < FOLIOT__ROLE_HEALING_IN_PLACE; role++)
         assert_true(seen[role]);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 int main(void)

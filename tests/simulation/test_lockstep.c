@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
+#include "cluster.h"
 #include "net/transport.h"
 #include "divergence/perturb.h"
 #include "wire/lockstep_message.h"
@@ -17,23 +17,23 @@
 static void clients_step_to_the_same_bits(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     for (int i = 0; i < 3; i++)
-        arena_bot(a, "delay=20ms");
-    arena_run(a, 20);
+        cluster_player(a, "delay=20ms");
+    cluster_run(a, 20);
     for (unsigned i = 0; i < 3; i++) {
-        foliot_client_statistics seen = arena_seen(a, i);
+        foliot_client_statistics seen = cluster_get_statistics(a, i);
         check_gt(seen.ticks_compared, 1100);
         assert_int_equal(seen.divergences, 0);
-        assert_true(arena_agrees(a, i));
+        assert_true(cluster_agrees(a, i));
     }
-    check_gt(arena_counted(a)->inputs, 60);
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    check_gt(cluster_get_counters(a)->inputs, 60);
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 // Steps with a fault of one ulp or so put in where we choose.
-static unsigned join_with_fault(arena *a, const char *network, const foliot_perturbation *fault,
+static unsigned join_with_fault(cluster *a, const char *network, const foliot_perturbation *fault,
                                 foliot__perturber *perturber)
 {
     static const foliot_host none;
@@ -41,25 +41,25 @@ static unsigned join_with_fault(arena *a, const char *network, const foliot_pert
     foliot_host host = foliot__perturbing_host(&none, perturber);
     foliot_client_config config = foliot_client_config_default();
     config.step_host = &host;
-    return arena_join(a, network, &config);
+    return cluster_join(a, network, &config);
 }
 
 static void a_fault_is_found_with_stage_body_and_field(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     foliot_perturbation fault = {.tick = 400,
                                  .stage = FOLIOT_STAGE_integrate,
                                  .body = 3,
                                  .field = FOLIOT_FIELD_velocity_y,
                                  .ulps = -2};
     foliot__perturber perturber;
-    arena_bot(a, "delay=20ms,loss=5%");
+    cluster_player(a, "delay=20ms,loss=5%");
     unsigned bad = join_with_fault(a, "delay=80ms,loss=10%", &fault, &perturber);
-    arena_run(a, 12);
+    cluster_run(a, 12);
     foliot_divergence_report *found = &a->found;
     assert_int_equal(a->found_count, 1);
-    assert_int_equal(arena_counted(a)->divergences, 1);
+    assert_int_equal(cluster_get_counters(a)->divergences, 1);
     assert_int_equal(found->player, 1);
     assert_int_equal(found->divergence.tick, 400);
     assert_string_equal(found->divergence.stage_name, "integrate");
@@ -80,96 +80,96 @@ static void a_fault_is_found_with_stage_body_and_field(void **state)
     check_gt(told.after_bytes, 0);
     // Nobody was disconnected, and the others are not concerned. It was given the server's state.
     assert_int_equal(foliot_client_get_state(a->clients[bad]), FOLIOT_CLIENT_PLAYING);
-    assert_int_equal(arena_seen(a, 0).divergences, 0);
-    check_gt(arena_seen(a, 0).ticks_compared, 650);
-    assert_true(arena_agrees(a, 0));
-    assert_true(arena_agrees(a, bad));
-    assert_int_equal(arena_counted(a)->heals, 1);
-    assert_int_equal(arena_seen(a, bad).heals, 1);
-    arena_destroy(a);
+    assert_int_equal(cluster_get_statistics(a, 0).divergences, 0);
+    check_gt(cluster_get_statistics(a, 0).ticks_compared, 650);
+    assert_true(cluster_agrees(a, 0));
+    assert_true(cluster_agrees(a, bad));
+    assert_int_equal(cluster_get_counters(a)->heals, 1);
+    assert_int_equal(cluster_get_statistics(a, bad).heals, 1);
+    cluster_destroy(a);
 }
 
 // No rule gives it, and so the step gives the right state when it is taken again.
 static void memory_that_was_overwritten_is_found_too(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
-    arena_bot(a, "delay=20ms");
-    unsigned bad = arena_bot(a, "delay=40ms");
-    arena_run(a, 6);
+    cluster *a = cluster_create(NULL);
+    cluster_player(a, "delay=20ms");
+    unsigned bad = cluster_player(a, "delay=40ms");
+    cluster_run(a, 6);
     const foliot_hosted_world *hosted = foliot_client_get_simulation(a->clients[bad])->self;
     uint64_t tick = foliot_world_get_tick(hosted->world),
              bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
     (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
-    arena_run(a, 2);
+    cluster_run(a, 2);
     assert_int_equal(a->found_count, 1);
     assert_int_equal(a->found.divergence.tick, tick + 1); // the first whose digest was taken
     assert_false(a->found.divergence.stage_known);
     assert_int_equal(a->found.divergence.body, 0);
     assert_string_equal(a->found.divergence.field_name, "position.x");
     check_gt(a->found.divergence.ulps, 1000);
-    assert_int_equal(arena_counted(a)->violations_digests, 0);
-    arena_destroy(a);
+    assert_int_equal(cluster_get_counters(a)->violations_digests, 0);
+    cluster_destroy(a);
 }
 
 static void a_lost_connection_is_resumed_as_the_same_player(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
-    arena_bot(a, "delay=20ms");
-    arena_bot(a, "delay=25ms");
-    arena_run(a, 10);
+    cluster *a = cluster_create(NULL);
+    cluster_player(a, "delay=20ms");
+    cluster_player(a, "delay=25ms");
+    cluster_run(a, 10);
     uint32_t player = foliot_client_get_player(a->clients[1]);
     foliot_transport_disconnect(a->host, foliot__peer_id(1, 1), FOLIOT_DISCONNECT_TIMEOUT, true);
-    arena_run(a, 10);
-    foliot_client_statistics seen = arena_seen(a, 1);
+    cluster_run(a, 10);
+    foliot_client_statistics seen = cluster_get_statistics(a, 1);
     assert_int_equal(seen.reconnects, 1);
     assert_int_equal(foliot_client_get_player(a->clients[1]), player);
-    assert_int_equal(arena_counted(a)->resumes, 1);
+    assert_int_equal(cluster_get_counters(a)->resumes, 1);
     check_gt(seen.ticks_compared, 500);
-    assert_true(arena_agrees(a, 0));
-    assert_true(arena_agrees(a, 1));
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    assert_true(cluster_agrees(a, 0));
+    assert_true(cluster_agrees(a, 1));
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 static void who_sleeps_is_let_go_and_comes_back(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
-    arena_bot(a, "delay=20ms");
-    unsigned sleeper = arena_bot(a, "delay=25ms");
-    arena_run(a, 5);
+    cluster *a = cluster_create(NULL);
+    cluster_player(a, "delay=20ms");
+    unsigned sleeper = cluster_player(a, "delay=25ms");
+    cluster_run(a, 5);
     a->asleep[sleeper] = true;
     a->step_ns = 4000000;
-    arena_run(a, 160);                                         // the log reaches back 137 s
-    check_gt(arena_seen(a, 0).newest_tick + 6, arena_tick(a)); // nobody waited
+    cluster_run(a, 160); // the log reaches back 137 s
+    check_gt(cluster_get_statistics(a, 0).newest_tick + 6, cluster_get_tick(a)); // nobody waited
     a->asleep[sleeper] = false;
-    arena_run(a, 5);
-    assert_int_equal(arena_counted(a)->peers_silent, 1);
-    assert_int_equal(a->told[FOLIOT_SERVER_DROPPED], 1);
-    assert_int_equal(arena_counted(a)->leaves, 1); // its place was kept for a while
-    check_gt(arena_seen(a, sleeper).newest_tick + 10, arena_tick(a));
-    assert_true(arena_agrees(a, sleeper));
-    assert_int_equal(arena_counted(a)->divergences, 0);
-    arena_destroy(a);
+    cluster_run(a, 5);
+    assert_int_equal(cluster_get_counters(a)->peers_silent, 1);
+    assert_int_equal(a->events[FOLIOT_SERVER_DROPPED], 1);
+    assert_int_equal(cluster_get_counters(a)->leaves, 1); // its place was kept for a while
+    check_gt(cluster_get_statistics(a, sleeper).newest_tick + 10, cluster_get_tick(a));
+    assert_true(cluster_agrees(a, sleeper));
+    assert_int_equal(cluster_get_counters(a)->divergences, 0);
+    cluster_destroy(a);
 }
 
 // -- liars
 
-static arena *with_a_liar(void)
+static cluster *with_a_liar(void)
 {
-    arena *a = arena_create(NULL);
-    arena_bot(a, "delay=1ms");
+    cluster *a = cluster_create(NULL);
+    cluster_player(a, "delay=1ms");
     foliot_client_config config = foliot_client_config_default();
     config.name = "mallory";
-    arena_join(a, "delay=1ms", &config);
+    cluster_join(a, "delay=1ms", &config);
     a->bots[1] = false;
-    arena_run(a, 20);
+    cluster_run(a, 20);
     return a;
 }
 
-static void tell_lie(arena *a, foliot__lockstep_input packet, uint32_t player, uint32_t count,
+static void tell_lie(cluster *a, foliot__lockstep_input packet, uint32_t player, uint32_t count,
                      int8_t value)
 {
     static foliot__block block;
@@ -180,95 +180,99 @@ static void tell_lie(arena *a, foliot__lockstep_input packet, uint32_t player, u
     packet.block = inner;
     packet.block_length = foliot__block_encode(&block, inner, sizeof inner);
     packet.sent_ms = (uint16_t)(a->now_ns / 1000000);
-    arena_inject(a, 1, bytes, foliot__lockstep_input_encode(&packet, bytes));
-    arena_run(a, 0.05);
+    cluster_inject(a, 1, bytes, foliot__lockstep_input_encode(&packet, bytes));
+    cluster_run(a, 0.05);
 }
 
 // It is named and counted, and the others play on.
-static void check_lie(arena *a, uint64_t count, const char *what)
+static void check_lie(cluster *a, uint64_t count, const char *what)
 {
     check_gt(count, 0);
-    check_gt(a->told[FOLIOT_SERVER_VIOLATION], 0);
+    check_gt(a->events[FOLIOT_SERVER_VIOLATION], 0);
     assert_non_null(strstr(a->last[FOLIOT_SERVER_VIOLATION].text, "mallory"));
     assert_non_null(strstr(a->last[FOLIOT_SERVER_VIOLATION].text, what));
-    arena_run(a, 12);
-    assert_true(arena_agrees(a, 0));
-    assert_int_equal(arena_seen(a, 0).divergences, 0);
-    check_gt(arena_seen(a, 0).newest_tick + 6, arena_tick(a));
-    arena_destroy(a);
+    cluster_run(a, 12);
+    assert_true(cluster_agrees(a, 0));
+    assert_int_equal(cluster_get_statistics(a, 0).divergences, 0);
+    check_gt(cluster_get_statistics(a, 0).newest_tick + 6, cluster_get_tick(a));
+    cluster_destroy(a);
 }
 
 static void inputs_for_another_player_are_a_lie(void **state)
 {
     (void)state;
-    arena *a = with_a_liar();
-    uint64_t inputs = arena_counted(a)->inputs;
+    cluster *a = with_a_liar();
+    uint64_t inputs = cluster_get_counters(a)->inputs;
     a->bots[0] = false;
     tell_lie(a,
-             (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .ahead = 5, .ticks = 1},
+             (foliot__lockstep_input){
+                 .acks.next = (uint32_t)cluster_get_tick(a), .ahead = 5, .ticks = 1},
              0, 1, 99);
-    assert_int_equal(arena_counted(a)->inputs, inputs);
-    check_lie(a, arena_counted(a)->violations_other_player, "another player");
+    assert_int_equal(cluster_get_counters(a)->inputs, inputs);
+    check_lie(a, cluster_get_counters(a)->violations_other_player, "another player");
 }
 
 static void other_inputs_for_the_same_tick_are_a_lie(void **state)
 {
     (void)state;
-    arena *a = with_a_liar();
-    tell_lie(
-        a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .back = 100, .ticks = 1},
-        1, 1, 99);
-    check_lie(a, arena_counted(a)->violations_contradicted, "than before");
+    cluster *a = with_a_liar();
+    tell_lie(a,
+             (foliot__lockstep_input){
+                 .acks.next = (uint32_t)cluster_get_tick(a), .back = 100, .ticks = 1},
+             1, 1, 99);
+    check_lie(a, cluster_get_counters(a)->violations_contradicted, "than before");
 }
 
 static void inputs_for_ticks_closed_long_ago_are_a_lie(void **state)
 {
     (void)state;
-    arena *a = with_a_liar();
-    tell_lie(
-        a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .back = 1100, .ticks = 1},
-        1, 1, 99);
-    assert_int_equal(arena_counted(a)->inputs_stale, 1);
-    check_lie(a, arena_counted(a)->violations_long_ago, "long ago");
+    cluster *a = with_a_liar();
+    tell_lie(a,
+             (foliot__lockstep_input){
+                 .acks.next = (uint32_t)cluster_get_tick(a), .back = 1100, .ticks = 1},
+             1, 1, 99);
+    assert_int_equal(cluster_get_counters(a)->inputs_stale, 1);
+    check_lie(a, cluster_get_counters(a)->violations_long_ago, "long ago");
 }
 
 static void acknowledging_what_was_never_sent_is_a_lie(void **state)
 {
     (void)state;
-    arena *a = with_a_liar();
-    tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
-    check_lie(a, arena_counted(a)->violations_unclosed, "never sent");
+    cluster *a = with_a_liar();
+    tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)cluster_get_tick(a) + 100}, 1, 0,
+             0);
+    check_lie(a, cluster_get_counters(a)->violations_unclosed, "never sent");
 }
 
 static void false_digests_are_a_lie(void **state)
 {
     (void)state;
-    arena *a = with_a_liar();
-    for (uint64_t tick = arena_tick(a); arena_tick(a) == tick;)
-        arena_run(a, 0.001);
+    cluster *a = with_a_liar();
+    for (uint64_t tick = cluster_get_tick(a); cluster_get_tick(a) == tick;)
+        cluster_run(a, 0.001);
     tell_lie( // sooner than the honest report
-        a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .digests = 12345}, 1, 0,
-        0);
-    arena_run(a, 0.2);
-    check_ge(arena_counted(a)->divergences, 1);
-    check_lie(a, arena_counted(a)->violations_digests, "answers deny");
+        a, (foliot__lockstep_input){.acks.next = (uint32_t)cluster_get_tick(a), .digests = 12345},
+        1, 0, 0);
+    cluster_run(a, 0.2);
+    check_ge(cluster_get_counters(a)->divergences, 1);
+    check_lie(a, cluster_get_counters(a)->violations_digests, "answers deny");
 }
 
 static void a_flood_is_a_lie(void **state)
 {
     (void)state;
-    arena *a = with_a_liar();
-    foliot__lockstep_input packet = {.acks.next = (uint32_t)arena_tick(a)};
+    cluster *a = with_a_liar();
+    foliot__lockstep_input packet = {.acks.next = (uint32_t)cluster_get_tick(a)};
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
     size_t length = foliot__lockstep_input_encode(&packet, bytes);
     for (int i = 0; i < 100; i++) {
         for (int k = 0; k < 50; k++)
-            arena_inject(a, 1, bytes, length);
-        arena_run(a, 0.001);
+            cluster_inject(a, 1, bytes, length);
+        cluster_run(a, 0.001);
     }
-    check_gt(arena_counted(a)->violations_flood, 4000);
-    check_le(a->told[FOLIOT_SERVER_VIOLATION], 5); // and the log is not flooded
-    check_lie(a, arena_counted(a)->violations_flood, "more packets");
+    check_gt(cluster_get_counters(a)->violations_flood, 4000);
+    check_le(a->events[FOLIOT_SERVER_VIOLATION], 5); // and the log is not flooded
+    check_lie(a, cluster_get_counters(a)->violations_flood, "more packets");
 }
 
 // Ten protocol violations in ten different seconds: the peer is dropped by name, with the reason;
@@ -276,44 +280,47 @@ static void a_flood_is_a_lie(void **state)
 static void who_goes_on_lying_is_dropped(void **state)
 {
     (void)state;
-    arena *a = with_a_liar();
+    cluster *a = with_a_liar();
     for (int i = 0; i < 9; i++) {
-        tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
-        arena_run(a, 1);
+        tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)cluster_get_tick(a) + 100}, 1,
+                 0, 0);
+        cluster_run(a, 1);
     }
-    assert_int_equal(arena_counted(a)->peers_dropped, 0);
-    tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
-    assert_int_equal(arena_counted(a)->peers_dropped, 1);
+    assert_int_equal(cluster_get_counters(a)->peers_dropped, 0);
+    tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)cluster_get_tick(a) + 100}, 1, 0,
+             0);
+    assert_int_equal(cluster_get_counters(a)->peers_dropped, 1);
     assert_non_null(strstr(a->last[FOLIOT_SERVER_DROPPED].text, "mallory"));
     assert_non_null(strstr(a->last[FOLIOT_SERVER_DROPPED].text, "never sent"));
-    arena_run(a, 1);
+    cluster_run(a, 1);
     assert_int_equal(foliot_client_get_state(a->clients[1]), FOLIOT_CLIENT_REFUSED);
     assert_non_null(strstr(foliot_client_get_reason(a->clients[1]), "honest"));
-    assert_int_equal(arena_counted(a)->leaves, 1);
-    check_lie(a, arena_counted(a)->violations_unclosed, "never sent");
+    assert_int_equal(cluster_get_counters(a)->leaves, 1);
+    check_lie(a, cluster_get_counters(a)->violations_unclosed, "never sent");
 }
 
 static void a_lie_now_and_then_is_forgiven(void **state)
 {
     (void)state;
-    arena *a = with_a_liar();
+    cluster *a = with_a_liar();
     a->step_ns = 4000000;
     for (int i = 0; i < 14; i++) {
-        tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
-        arena_run(a, 31);
+        tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)cluster_get_tick(a) + 100}, 1,
+                 0, 0);
+        cluster_run(a, 31);
     }
-    assert_int_equal(arena_counted(a)->peers_dropped, 0);
-    check_lie(a, arena_counted(a)->violations_unclosed, "never sent");
+    assert_int_equal(cluster_get_counters(a)->peers_dropped, 0);
+    check_lie(a, cluster_get_counters(a)->violations_unclosed, "never sent");
 }
 
 // Late or made up: it is one message, and counted as one.
 static void an_answer_that_nobody_asked_for_is_unexpected(void **state)
 {
     (void)state;
-    arena *a = with_a_liar();
+    cluster *a = with_a_liar();
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
-    uint64_t answers = arena_counted(a)->answers;
+    uint64_t answers = cluster_get_counters(a)->answers;
     foliot__message m = {.kind = FOLIOT__SEARCH_RESPONSE};
     m.as.search =
         (foliot__search_message){.number = 7, .bytes = (const uint8_t *)"no", .length = 2};
@@ -321,57 +328,57 @@ static void an_answer_that_nobody_asked_for_is_unexpected(void **state)
     allow_failure(foliot_transport_send(a->wires[1], foliot__peer_id(0, 1),
                                         FOLIOT_DELIVERY_RELIABLE, bytes, length));
     foliot_transport_flush(a->wires[1], a->now_ns);
-    arena_run(a, 0.1);
-    assert_int_equal(arena_counted(a)->messages_unexpected, 1);
-    assert_int_equal(arena_counted(a)->answers, answers);
-    arena_destroy(a);
+    cluster_run(a, 0.1);
+    assert_int_equal(cluster_get_counters(a)->messages_unexpected, 1);
+    assert_int_equal(cluster_get_counters(a)->answers, answers);
+    cluster_destroy(a);
 }
 
 static void junk_ends_the_connection(void **state)
 {
     (void)state;
-    arena *a = with_a_liar();
+    cluster *a = with_a_liar();
     for (int i = 0; i < 40; i++) {
         uint8_t bytes[30];
         for (size_t k = 0; k < sizeof bytes; k++)
             bytes[k] = (uint8_t)foliot__rng_below(&a->rng, 256);
         bytes[0] = 19;
         bytes[5] = 200; // more runs than there may be
-        arena_inject(a, 1, bytes, sizeof bytes);
-        arena_run(a, 0.05);
+        cluster_inject(a, 1, bytes, sizeof bytes);
+        cluster_run(a, 0.05);
     }
-    check_ge(arena_counted(a)->messages_malformed, 30);
-    assert_int_equal(arena_counted(a)->peers_dropped, 1);
-    arena_run(a, 5);
-    assert_true(arena_agrees(a, 0));
-    arena_destroy(a);
+    check_ge(cluster_get_counters(a)->messages_malformed, 30);
+    assert_int_equal(cluster_get_counters(a)->peers_dropped, 1);
+    cluster_run(a, 5);
+    assert_true(cluster_agrees(a, 0));
+    cluster_destroy(a);
 }
 
 static void another_fingerprint_watches_unless_forced(void **state)
 {
     (void)state;
     for (int refuses = 0; refuses < 2; refuses++) {
-        arena_options options = {.refuses_forced = refuses};
-        arena *a = arena_create(&options);
+        cluster_options options = {.refuses_forced = refuses};
+        cluster *a = cluster_create(&options);
         foliot_client_config config = foliot_client_config_default();
         config.fingerprint = (foliot_digest){1, 2};
-        unsigned out = arena_join(a, "delay=5ms", &config);
+        unsigned out = cluster_join(a, "delay=5ms", &config);
         config.forces = true;
-        unsigned in = arena_join(a, "delay=5ms", &config);
-        arena_run(a, 2);
+        unsigned in = cluster_join(a, "delay=5ms", &config);
+        cluster_run(a, 2);
         assert_int_equal(foliot_client_get_state(a->clients[out]), FOLIOT_CLIENT_PLAYING);
         assert_int_equal(foliot_client_get_kind(a->clients[out]), FOLIOT_PEER_WATCHER);
         assert_int_equal(foliot_client_get_kind(a->clients[in]),
                          refuses ? FOLIOT_PEER_WATCHER : FOLIOT_PEER_STEPPER);
-        check_gt(arena_seen(a, out).snapshots_received, 100);
+        check_gt(cluster_get_statistics(a, out).snapshots_received, 100);
         if (!refuses)
-            assert_true(arena_agrees(a, in));
+            assert_true(cluster_agrees(a, in));
         assert_int_equal(foliot_client_set_kind(a->clients[out], FOLIOT_PEER_STEPPER),
                          FOLIOT_STATUS_OK);
-        arena_run(a, 1);
+        cluster_run(a, 1);
         assert_int_equal(foliot_client_get_kind(a->clients[out]), FOLIOT_PEER_WATCHER);
-        assert_int_equal(arena_counted(a)->kind_changes_refused, 1);
-        arena_destroy(a);
+        assert_int_equal(cluster_get_counters(a)->kind_changes_refused, 1);
+        cluster_destroy(a);
     }
 }
 
@@ -387,19 +394,19 @@ static foliot_status restores_nothing(void *self, const void *bytes, size_t leng
 static void who_cannot_begin_from_the_state_watches(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     foliot_simulation_kind kind = foliot_world_kind;
     kind.restore = restores_nothing;
     foliot_client_config config = foliot_client_config_default();
     config.simulation = &kind;
-    arena_bot(a, "delay=5ms");
-    unsigned unfit = arena_join(a, "delay=5ms", &config);
-    arena_run(a, 2);
+    cluster_player(a, "delay=5ms");
+    unsigned unfit = cluster_join(a, "delay=5ms", &config);
+    cluster_run(a, 2);
     assert_int_equal(foliot_client_get_kind(a->clients[unfit]), FOLIOT_PEER_WATCHER);
-    assert_true(arena_watches(a, unfit));
-    assert_int_equal(arena_counted(a)->byes, 0);
-    assert_true(arena_agrees(a, 0));
-    arena_destroy(a);
+    assert_true(cluster_watches(a, unfit));
+    assert_int_equal(cluster_get_counters(a)->byes, 0);
+    assert_true(cluster_agrees(a, 0));
+    cluster_destroy(a);
 }
 
 int main(void)

@@ -6,16 +6,16 @@
 
 #include <string.h>
 
-#include "arena.h"
+#include "cluster.h"
 #include "game_rules.h"
 #include "status.h"
 
-static foliot_status order(arena *a, unsigned client, const char *text)
+static foliot_status order(cluster *a, unsigned client, const char *text)
 {
     return foliot_client_order(a->clients[client], FOLIOT_ORDER_GAME, text, strlen(text), NULL);
 }
 
-static int64_t var_of(const arena *a, const char *key)
+static int64_t var_of(const cluster *a, const char *key)
 {
     foliot_var var = {.integer = 0};
     const foliot_world *world = foliot_server_get_world(a->server, "main");
@@ -23,38 +23,38 @@ static int64_t var_of(const arena *a, const char *key)
 }
 
 // Spawns, points, tags and ends of bodies, a few a second.
-static void play(arena *a, unsigned players, double seconds)
+static void play(cluster *a, unsigned players, double seconds)
 {
     static const char *const moves[] = {"s", "p", "s", "t*", "x", "m", "p", "M"};
     for (double at = 0; at < seconds; at += 0.1) {
         for (unsigned i = 0; i < players; i++)
             allow_failure(order(a, i, moves[foliot__rng_below(&a->rng, 8)]));
-        arena_run(a, 0.1);
+        cluster_run(a, 0.1);
     }
 }
 
 static void all_step_the_same_commands(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind, .input_delay = 3});
-    arena_bot(a, "delay=20ms");
-    arena_bot(a, "loss=20%,delay=40ms,jitter=0-60ms");
-    arena_spectator(a, "loss=5%,delay=10ms");
-    arena_run(a, 2);
+    cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind, .input_delay = 3});
+    cluster_player(a, "delay=20ms");
+    cluster_player(a, "loss=20%,delay=40ms,jitter=0-60ms");
+    cluster_spectator(a, "loss=5%,delay=10ms");
+    cluster_run(a, 2);
     play(a, 2, 20);
-    unsigned late = arena_bot(a, "loss=10%,delay=30ms"),
-             watcher = arena_spectator(a, "loss=10%,delay=30ms");
+    unsigned late = cluster_player(a, "loss=10%,delay=30ms"),
+             watcher = cluster_spectator(a, "loss=10%,delay=30ms");
     play(a, 2, 20);
-    arena_run(a, 5);
-    check_gt(arena_counted(a)->commands, 400);
-    check_gt(arena_counted(a)->command_parts_sent, 400);
-    assert_true(arena_is_honest(a));
+    cluster_run(a, 5);
+    check_gt(cluster_get_counters(a)->commands, 400);
+    check_gt(cluster_get_counters(a)->command_parts_sent, 400);
+    assert_true(cluster_is_honest(a));
     assert_int_equal(var_of(a, "wrong"), 0);
     check_gt(var_of(a, "score"), 10);
     for (unsigned i = 0; i < a->client_count; i++) {
-        foliot_client_statistics seen = arena_seen(a, i);
+        foliot_client_statistics seen = cluster_get_statistics(a, i);
         foliot_var var;
-        assert_true(arena_agrees(a, i));
+        assert_true(cluster_agrees(a, i));
         assert_int_equal(seen.divergences, 0);
         assert_int_equal(seen.pieces_malformed, 0);
         check_gt(seen.ticks_compared, 900);
@@ -72,37 +72,38 @@ static void all_step_the_same_commands(void **state)
     check_gt(spawned, 5);
     check_gt(points, 5);
     check_gt(messages, 5);
-    check_gt(arena_seen(a, late).ticks_stepped, 1000);
-    arena_destroy(a);
+    check_gt(cluster_get_statistics(a, late).ticks_stepped, 1000);
+    cluster_destroy(a);
 }
 
 // Spectators who are behind watch, and see the commands of their time.
 static void spectators_watch_late(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind, .spectator_delay_s = 2});
-    arena_bot(a, "delay=20ms");
-    unsigned watcher = arena_spectator(a, "delay=20ms,loss=5%");
-    arena_run(a, 4);
+    cluster *a =
+        cluster_create(&(cluster_options){.rules = &game_rules_kind, .spectator_delay_s = 2});
+    cluster_player(a, "delay=20ms");
+    unsigned watcher = cluster_spectator(a, "delay=20ms,loss=5%");
+    cluster_run(a, 4);
     play(a, 1, 10);
     foliot_var var = {.integer = 0};
     assert_true(foliot_client_get_var(a->clients[watcher], "score", &var));
     check_below(var.integer, var_of(a, "score"));
     assert_int_equal(foliot_client_get_kind(a->clients[watcher]), FOLIOT_PEER_WATCHER);
-    arena_run(a, 4);
+    cluster_run(a, 4);
     assert_true(foliot_client_get_var(a->clients[watcher], "score", &var));
     assert_int_equal(var.integer, var_of(a, "score"));
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 static void a_tick_of_many_commands_comes_in_parts(void **state)
 {
     (void)state;
     char text[250];
-    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind});
-    arena_bot(a, "delay=20ms,loss=10%");
-    arena_run(a, 2);
+    cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind});
+    cluster_player(a, "delay=20ms,loss=10%");
+    cluster_run(a, 2);
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = 0;
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
@@ -113,12 +114,12 @@ static void a_tick_of_many_commands_comes_in_parts(void **state)
         c.as.var.key = key;
         assert_int_equal(foliot_server_command(a->server, "main", &c, NULL), FOLIOT_STATUS_OK);
     }
-    arena_run(a, 3);
+    cluster_run(a, 3);
     assert_int_equal(foliot_client_get_var_count(a->clients[0]), 61); // and who joined
-    check_gt(arena_counted(a)->command_parts_sent, 1);
-    assert_true(arena_agrees(a, 0));
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    check_gt(cluster_get_counters(a)->command_parts_sent, 1);
+    assert_true(cluster_agrees(a, 0));
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 static void the_game_ends_for_all(void **state)
@@ -126,26 +127,26 @@ static void the_game_ends_for_all(void **state)
     (void)state;
     foliot_client_event e;
     bool ended = false;
-    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind});
-    arena_bot(a, "delay=20ms");
-    arena_run(a, 2);
+    cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind});
+    cluster_player(a, "delay=20ms");
+    cluster_run(a, 2);
     assert_int_equal(order(a, 0, "e"), FOLIOT_STATUS_OK);
-    arena_run(a, 0.9);
-    assert_int_equal(a->told[FOLIOT_SERVER_GAME_ENDED], 1);
+    cluster_run(a, 0.9);
+    assert_int_equal(a->events[FOLIOT_SERVER_GAME_ENDED], 1);
     assert_int_equal(foliot_client_get_state(a->clients[0]), FOLIOT_CLIENT_CLOSED);
     assert_string_equal(foliot_client_get_reason(a->clients[0]), "somebody has won");
     while (foliot_client_poll(a->clients[0], &e))
         ended |= e.kind == FOLIOT_CLIENT_ENDED;
     assert_true(ended);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 // What is asked for fits what is shown, not what has been stepped since.
 static void all_that_is_shown_is_of_the_render_time(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind, .input_delay = 3});
-    unsigned watcher = arena_spectator(a, "delay=40ms,jitter=0-60ms");
+    cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind, .input_delay = 3});
+    unsigned watcher = cluster_spectator(a, "delay=40ms,jitter=0-60ms");
     uint64_t known = 0, compared = 0;
     for (int step = 0; step < 3000; step++) {
         uint64_t tick = foliot_world_get_tick(foliot_server_get_world(a->server, "main"));
@@ -156,7 +157,7 @@ static void all_that_is_shown_is_of_the_render_time(void **state)
         if (tick != known)
             assert_int_equal(foliot_server_command(a->server, "main", &c, NULL), FOLIOT_STATUS_OK);
         known = tick;
-        arena_run(a, 0.002);
+        cluster_run(a, 0.002);
         foliot_sample sample;
         foliot_var var;
         foliot_client_event e;
@@ -171,7 +172,7 @@ static void all_that_is_shown_is_of_the_render_time(void **state)
         compared++;
     }
     check_gt(compared, 500);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 int main(void)

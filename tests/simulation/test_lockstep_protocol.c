@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
+#include "cluster.h"
 #include "base/bytes.h"
 #include "divergence/perturb.h"
 #include "wire/lockstep_message.h"
@@ -201,8 +201,8 @@ static void take(void *user, unsigned from, foliot_delivery delivery, const uint
 // Loss, two players one of whom diverges and is healed, a late spectator.
 static void play(capture *c, FILE *truth)
 {
-    arena_options options = {.tap = take, .tap_user = c};
-    arena *a = arena_create(&options);
+    cluster_options options = {.tap = take, .tap_user = c};
+    cluster *a = cluster_create(&options);
     static const foliot_host none;
     foliot_perturbation fault = {.tick = 300,
                                  .stage = FOLIOT_STAGE_integrate,
@@ -215,17 +215,17 @@ static void play(capture *c, FILE *truth)
     config.step_host = &host;
     foliot_client_config predicts = foliot_client_config_default();
     predicts.predicts = true;
-    arena_join(a, "delay=30ms,loss=20%", &predicts);
-    unsigned bad = arena_join(a, "delay=60ms,loss=10%,jitter=0-50ms", &config);
-    arena_run(a, 3);
-    arena_spectator(a, "delay=20ms,loss=5%");
-    arena_run(a, 7);
+    cluster_join(a, "delay=30ms,loss=20%", &predicts);
+    unsigned bad = cluster_join(a, "delay=60ms,loss=10%,jitter=0-50ms", &config);
+    cluster_run(a, 3);
+    cluster_spectator(a, "delay=20ms,loss=5%");
+    cluster_run(a, 7);
     assert_int_equal(a->found_count, 1);
-    for (uint64_t tick = 1; tick <= arena_tick(a); tick++)
+    for (uint64_t tick = 1; tick <= cluster_get_tick(a); tick++)
         fprintf(truth, "truth %" PRIu64 " %016" PRIx64 " %016" PRIx64 "\n", tick,
                 a->history[tick].high, a->history[tick].low);
     fprintf(truth, "astray %u %" PRIu64 "\n", bad, fault.tick);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 static void compare(const char *want_file, const char *got_file)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arena.h"
+#include "cluster.h"
 #include "foliot/replay.h"
 #include "game_rules.h"
 #include "net/transport.h"
@@ -16,29 +16,29 @@
 
 #define FILE_NAME "/tmp/foliot-test-mixed"
 
-static void check_kind(const arena *a, unsigned client, foliot_peer_kind kind)
+static void check_kind(const cluster *a, unsigned client, foliot_peer_kind kind)
 {
     assert_int_equal(foliot_client_get_kind(a->clients[client]), kind);
     assert_int_equal(foliot_client_get_lockstep(a->clients[client]), kind == FOLIOT_PEER_STEPPER);
     if (kind == FOLIOT_PEER_STEPPER)
-        assert_true(arena_agrees(a, client));
+        assert_true(cluster_agrees(a, client));
     else
-        assert_true(arena_watches(a, client));
+        assert_true(cluster_watches(a, client));
 }
 
 static void both_kinds_share_a_session(void **state)
 {
     (void)state;
     for (int snapshots = 0; snapshots < 2; snapshots++) {
-        arena *a = arena_create(&(arena_options){.snapshots = snapshots, .clock = true});
-        unsigned any = arena_bot(a, "delay=20ms,loss=2%");
-        unsigned watcher = arena_kind(a, "delay=40ms,loss=5%,jitter=0-20ms", FOLIOT_PEER_WATCHER);
-        unsigned stepper = arena_kind(a, "delay=50ms,loss=5%,jitter=0-20ms", FOLIOT_PEER_STEPPER);
-        arena_run(a, 8);
-        unsigned looks = arena_spectator(a, "delay=30ms,loss=5%");
-        unsigned late = arena_kind(a, "delay=50ms,loss=5%",
-                                   snapshots ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER);
-        arena_run(a, 12);
+        cluster *a = cluster_create(&(cluster_options){.snapshots = snapshots, .samples = true});
+        unsigned any = cluster_player(a, "delay=20ms,loss=2%");
+        unsigned watcher = cluster_kind(a, "delay=40ms,loss=5%,jitter=0-20ms", FOLIOT_PEER_WATCHER);
+        unsigned stepper = cluster_kind(a, "delay=50ms,loss=5%,jitter=0-20ms", FOLIOT_PEER_STEPPER);
+        cluster_run(a, 8);
+        unsigned looks = cluster_spectator(a, "delay=30ms,loss=5%");
+        unsigned late = cluster_kind(a, "delay=50ms,loss=5%",
+                                     snapshots ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER);
+        cluster_run(a, 12);
         foliot_peer_kind usual = snapshots ? FOLIOT_PEER_WATCHER : FOLIOT_PEER_STEPPER,
                          other = snapshots ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER;
         check_kind(a, any, usual);
@@ -47,15 +47,15 @@ static void both_kinds_share_a_session(void **state)
         check_kind(a, watcher, FOLIOT_PEER_WATCHER);
         check_kind(a, stepper, FOLIOT_PEER_STEPPER);
         for (unsigned i = 0; i < a->client_count; i++) {
-            check_gt(arena_seen(a, i).newest_tick + 30, arena_tick(a));
-            assert_int_equal(arena_seen(a, i).pieces_malformed, 0);
+            check_gt(cluster_get_statistics(a, i).newest_tick + 30, cluster_get_tick(a));
+            assert_int_equal(cluster_get_statistics(a, i).pieces_malformed, 0);
             assert_int_equal(a->unshown[i], 0);
         }
-        check_gt(arena_seen(a, stepper).ticks_compared, 1000);
-        assert_int_equal(arena_counted(a)->inputs_superseded, 0);
+        check_gt(cluster_get_statistics(a, stepper).ticks_compared, 1000);
+        assert_int_equal(cluster_get_counters(a)->inputs_superseded, 0);
         assert_int_equal(a->backwards, 0);
-        assert_true(arena_is_honest(a));
-        arena_destroy(a);
+        assert_true(cluster_is_honest(a));
+        cluster_destroy(a);
     }
 }
 
@@ -64,14 +64,14 @@ static void each_kind_costs_what_it_did(void **state)
 {
     (void)state;
     for (int snapshots = 0; snapshots < 2; snapshots++) {
-        arena *a = arena_create(&(arena_options){.snapshots = snapshots});
-        arena_bot(a, "delay=20ms");
-        arena_bot(a, "delay=20ms");
-        arena_run(a, 10);
-        const foliot_server_counters *counted = arena_counted(a);
+        cluster *a = cluster_create(&(cluster_options){.snapshots = snapshots});
+        cluster_player(a, "delay=20ms");
+        cluster_player(a, "delay=20ms");
+        cluster_run(a, 10);
+        const foliot_server_counters *counted = cluster_get_counters(a);
         assert_int_equal(snapshots ? counted->keyframes_saved : counted->snapshot_encodes, 0);
         assert_int_equal(snapshots ? counted->relays_sent : counted->snapshots_sent, 0);
-        arena_destroy(a);
+        cluster_destroy(a);
     }
 }
 
@@ -79,22 +79,22 @@ static void each_kind_costs_what_it_did(void **state)
 static void what_steppers_need_goes_after_them(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.snapshots = true});
-    arena_bot(a, "delay=20ms");
+    cluster *a = cluster_create(&(cluster_options){.snapshots = true});
+    cluster_player(a, "delay=20ms");
     for (unsigned i = 1; i < 3; i++) {
-        assert_int_equal(arena_kind(a, "delay=20ms", FOLIOT_PEER_STEPPER), i);
-        arena_run(a, 5);
+        assert_int_equal(cluster_kind(a, "delay=20ms", FOLIOT_PEER_STEPPER), i);
+        cluster_run(a, 5);
         check_kind(a, i, FOLIOT_PEER_STEPPER);
         foliot_client_leave(a->clients[i], a->now_ns);
-        arena_run(a, 32);
-        uint64_t saved = arena_counted(a)->keyframes_saved;
+        cluster_run(a, 32);
+        uint64_t saved = cluster_get_counters(a)->keyframes_saved;
         check_gt(saved, 2);
-        arena_run(a, 5);
-        assert_int_equal(arena_counted(a)->keyframes_saved, saved);
+        cluster_run(a, 5);
+        assert_int_equal(cluster_get_counters(a)->keyframes_saved, saved);
         check_kind(a, 0, FOLIOT_PEER_WATCHER);
     }
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 // -- inputs
@@ -108,7 +108,7 @@ typedef struct counting {
 } counting;
 
 // Controls that are a number which grows, so that each can be told from all others.
-static void count_on(arena *a, counting *c)
+static void count_on(cluster *a, counting *c)
 {
     const int8_t axes[FOLIOT_AXIS_COUNT] = {0};
     if (a->now_ns < c->next_ns)
@@ -117,12 +117,12 @@ static void count_on(arena *a, counting *c)
     foliot_client_set_input(a->clients[c->client], axes, ++c->count);
 }
 
-static void run_counting(arena *a, double seconds, counting *c, unsigned count)
+static void run_counting(cluster *a, double seconds, counting *c, unsigned count)
 {
     for (uint64_t end = a->now_ns + (uint64_t)(seconds * 1e9); a->now_ns < end;) {
         for (unsigned i = 0; i < count; i++)
             count_on(a, &c[i]);
-        arena_run(a, 0.001);
+        cluster_run(a, 0.001);
     }
 }
 
@@ -159,7 +159,7 @@ static void check_recorded(const char *file, const counting *c, unsigned count)
     foliot_replay_close(replay);
 }
 
-static void wish(arena *a, unsigned client, foliot_peer_kind kind)
+static void wish(cluster *a, unsigned client, foliot_peer_kind kind)
 {
     assert_int_equal(foliot_client_set_kind(a->clients[client], kind), FOLIOT_STATUS_OK);
 }
@@ -172,13 +172,13 @@ static void a_change_loses_and_doubles_no_input(void **state)
                                            "delay=120ms,loss=10%,jitter=0-40ms"};
     for (unsigned n = 0; n < 3; n++) {
         remove(FILE_NAME);
-        arena *a =
-            arena_create(&(arena_options){.snapshots = n == 1, .clock = true, .record = FILE_NAME});
+        cluster *a = cluster_create(
+            &(cluster_options){.snapshots = n == 1, .samples = true, .record = FILE_NAME});
         counting c[2] = {{0}, {0}};
-        c[0].client = arena_kind(a, networks[n], FOLIOT_PEER_WATCHER);
-        c[1].client = arena_kind(a, networks[n], FOLIOT_PEER_STEPPER);
+        c[0].client = cluster_kind(a, networks[n], FOLIOT_PEER_WATCHER);
+        c[1].client = cluster_kind(a, networks[n], FOLIOT_PEER_STEPPER);
         a->bots[0] = a->bots[1] = false;
-        arena_run(a, 2);
+        cluster_run(a, 2);
         for (int round = 0; round < 8; round++) {
             run_counting(a, 4, c, 2);
             for (unsigned i = 0; i < 2; i++) {
@@ -188,19 +188,19 @@ static void a_change_loses_and_doubles_no_input(void **state)
             }
         }
         run_counting(a, 4, c, 2);
-        arena_run(a, 3); // what is late may come
+        cluster_run(a, 3); // what is late may come
         for (unsigned i = 0; i < 2; i++) {
             check_kind(a, i, i ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER);
-            assert_int_equal(arena_seen(a, i).kind_changes, 8);
-            assert_int_equal(arena_seen(a, i).pieces_malformed, 0);
+            assert_int_equal(cluster_get_statistics(a, i).kind_changes, 8);
+            assert_int_equal(cluster_get_statistics(a, i).pieces_malformed, 0);
             assert_int_equal(a->unshown[i], 0);
         }
-        assert_int_equal(arena_counted(a)->kind_changes, 16);
-        assert_int_equal(arena_counted(a)->kind_changes_refused, 0);
-        assert_int_equal(arena_counted(a)->messages_unexpected, 0);
+        assert_int_equal(cluster_get_counters(a)->kind_changes, 16);
+        assert_int_equal(cluster_get_counters(a)->kind_changes_refused, 0);
+        assert_int_equal(cluster_get_counters(a)->messages_unexpected, 0);
         assert_int_equal(a->backwards, 0);
-        assert_true(arena_is_honest(a));
-        arena_destroy(a);
+        assert_true(cluster_is_honest(a));
+        cluster_destroy(a);
         check_recorded(FILE_NAME, c, 2);
     }
     remove(FILE_NAME);
@@ -214,27 +214,27 @@ static void a_change_loses_and_doubles_no_input(void **state)
 static void record_session(const char *file, bool snapshots, bool mixed)
 {
     remove(file);
-    arena *a =
-        arena_create(&(arena_options){.snapshots = snapshots, .clock = true, .record = file});
+    cluster *a =
+        cluster_create(&(cluster_options){.snapshots = snapshots, .samples = true, .record = file});
     foliot_client_config config = foliot_client_config_default();
     config.spectates = true;
     for (unsigned i = 0; i < 2; i++)
-        arena_bot(a, "delay=30ms,jitter=0-20ms,loss=3%");
+        cluster_player(a, "delay=30ms,jitter=0-20ms,loss=3%");
     for (unsigned i = 0; i < 3; i++) {
         if (mixed)
             config.kind = i == 0 ? FOLIOT_PEER_WATCHER : FOLIOT_PEER_STEPPER;
-        arena_join(a, "delay=40ms,loss=2%", &config);
+        cluster_join(a, "delay=40ms,loss=2%", &config);
     }
     for (int round = 0; round < 6; round++) {
-        arena_run(a, 2.5);
+        cluster_run(a, 2.5);
         bool steps = foliot_client_get_lockstep(a->clients[4]);
         if (mixed)
             wish(a, 4, steps ? FOLIOT_PEER_WATCHER : FOLIOT_PEER_STEPPER);
     }
-    arena_run(a, 1);
-    assert_int_equal(arena_counted(a)->kind_changes, mixed ? 6 : 0);
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    cluster_run(a, 1);
+    assert_int_equal(cluster_get_counters(a)->kind_changes, mixed ? 6 : 0);
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 // As many bytes of both differ as the drawn tokens' notes have, at most, with their checksums.
@@ -307,11 +307,11 @@ static void others_of_either_kind_change_nothing_that_is_recorded(void **state)
 static void a_game_goes_on_through_a_change(void **state)
 {
     (void)state;
-    arena *a =
-        arena_create(&(arena_options){.rules = &game_rules_kind, .snapshots = true, .clock = true});
-    arena_bot(a, "delay=20ms");
-    unsigned changes = arena_kind(a, "delay=40ms,loss=3%", FOLIOT_PEER_WATCHER);
-    arena_run(a, 2);
+    cluster *a = cluster_create(
+        &(cluster_options){.rules = &game_rules_kind, .snapshots = true, .samples = true});
+    cluster_player(a, "delay=20ms");
+    unsigned changes = cluster_kind(a, "delay=40ms,loss=3%", FOLIOT_PEER_WATCHER);
+    cluster_run(a, 2);
     unsigned spawned = 0, points = 0, apart = 0;
     foliot_client_event e;
     foliot_var var = {.integer = 0};
@@ -322,7 +322,7 @@ static void a_game_goes_on_through_a_change(void **state)
             wish(a, changes,
                  foliot_client_get_lockstep(a->clients[changes]) ? FOLIOT_PEER_WATCHER
                                                                  : FOLIOT_PEER_STEPPER);
-        arena_run(a, 0.1);
+        cluster_run(a, 0.1);
         while (foliot_client_poll(a->clients[changes], &e)) {
             spawned += e.kind == FOLIOT_CLIENT_SPAWNED;
             points += e.kind == FOLIOT_CLIENT_VAR && strcmp((const char *)e.bytes, "score") == 0;
@@ -330,12 +330,12 @@ static void a_game_goes_on_through_a_change(void **state)
         if (foliot_client_get_var(a->clients[changes], "score", &var))
             apart += var.integer != points; // what is asked for is that of the tick that is shown
     }
-    arena_run(a, 3);
+    cluster_run(a, 3);
     while (foliot_client_poll(a->clients[changes], &e)) {
         spawned += e.kind == FOLIOT_CLIENT_SPAWNED;
         points += e.kind == FOLIOT_CLIENT_VAR && strcmp((const char *)e.bytes, "score") == 0;
     }
-    assert_int_equal(arena_seen(a, changes).kind_changes, 6);
+    assert_int_equal(cluster_get_statistics(a, changes).kind_changes, 6);
     assert_int_equal(points, 120);
     assert_int_equal(apart, 0);
     assert_int_equal(spawned, 120);
@@ -344,13 +344,13 @@ static void a_game_goes_on_through_a_change(void **state)
         assert_int_equal(var.integer, 120);
     }
     check_kind(a, changes, FOLIOT_PEER_WATCHER);
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 // -- prediction
 
-static void check_predicts(const arena *a, unsigned client, bool predicts)
+static void check_predicts(const cluster *a, unsigned client, bool predicts)
 {
     check_kind(a, client, predicts ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER);
     assert_int_equal(foliot_client_get_prediction(a->clients[client]),
@@ -362,39 +362,39 @@ static void check_predicts(const arena *a, unsigned client, bool predicts)
 static void it_predicts_while_it_steps(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind, .clock = true});
+    cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind, .samples = true});
     foliot_client_config config = foliot_client_config_default();
     config.predicts = true;
-    arena_bot(a, "delay=20ms");
-    unsigned changes = arena_join(a, "delay=40ms,loss=3%", &config);
+    cluster_player(a, "delay=20ms");
+    unsigned changes = cluster_join(a, "delay=40ms,loss=3%", &config);
     int spawned = 0, orders = 0;
     foliot_client_event e;
-    arena_run(a, 2);
+    cluster_run(a, 2);
     for (int i = 0; i < 6; i++) {
         check_predicts(a, changes, i % 2 == 0);
-        uint64_t early = arena_counted(a)->early_sent;
+        uint64_t early = cluster_get_counters(a)->early_sent;
         for (int k = 0; k < 40; k++) {
             if (k % 2) // 120 of the bodies that there is room for
                 orders += foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "s", 1, NULL) ==
                           FOLIOT_STATUS_OK;
             if (k == 20)
                 wish(a, changes, i % 2 ? FOLIOT_PEER_STEPPER : FOLIOT_PEER_WATCHER);
-            arena_run(a, 0.1);
+            cluster_run(a, 0.1);
             while (foliot_client_poll(a->clients[changes], &e))
                 spawned += e.kind == FOLIOT_CLIENT_SPAWNED;
         }
-        check_gt(arena_counted(a)->early_sent, early);
+        check_gt(cluster_get_counters(a)->early_sent, early);
     }
     check_predicts(a, changes, true);
-    assert_int_equal(arena_seen(a, changes).kind_changes, 6);
-    check_gt(arena_seen(a, changes).rollbacks, 10);
+    assert_int_equal(cluster_get_statistics(a, changes).kind_changes, 6);
+    check_gt(cluster_get_statistics(a, changes).rollbacks, 10);
     assert_int_equal(a->backwards, 0);
-    arena_run(a, 2);
+    cluster_run(a, 2);
     while (foliot_client_poll(a->clients[changes], &e))
         spawned += e.kind == FOLIOT_CLIENT_SPAWNED;
     assert_int_equal(spawned, orders);
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 // -- who may be what
@@ -402,49 +402,49 @@ static void it_predicts_while_it_steps(void **state)
 static void spectators_who_are_behind_only_watch(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.spectator_delay_s = 2, .clock = true});
-    arena_bot(a, "delay=20ms");
+    cluster *a = cluster_create(&(cluster_options){.spectator_delay_s = 2, .samples = true});
+    cluster_player(a, "delay=20ms");
     foliot_client_config config = foliot_client_config_default();
     config.spectates = true;
     config.kind = FOLIOT_PEER_STEPPER;
-    arena_run(a, 4);
-    unsigned looks = arena_join(a, "delay=20ms,loss=5%", &config);
-    arena_run(a, 4);
+    cluster_run(a, 4);
+    unsigned looks = cluster_join(a, "delay=20ms,loss=5%", &config);
+    cluster_run(a, 4);
     check_kind(a, 0, FOLIOT_PEER_STEPPER);
     check_kind(a, looks, FOLIOT_PEER_WATCHER);
-    uint64_t behind = arena_tick(a) - arena_seen(a, looks).newest_tick;
+    uint64_t behind = cluster_get_tick(a) - cluster_get_statistics(a, looks).newest_tick;
     assert_in_range(behind, 120, 135);
     wish(a, looks, FOLIOT_PEER_STEPPER);
-    arena_run(a, 3);
+    cluster_run(a, 3);
     check_kind(a, looks, FOLIOT_PEER_WATCHER);
-    assert_int_equal(arena_counted(a)->kind_changes_refused, 1);
-    assert_int_equal(arena_counted(a)->peers_dropped, 0);
-    arena_destroy(a);
+    assert_int_equal(cluster_get_counters(a)->kind_changes_refused, 1);
+    assert_int_equal(cluster_get_counters(a)->peers_dropped, 0);
+    cluster_destroy(a);
 }
 
 // It steps a third of the ticks that are closed.
 static void who_cannot_keep_up_watches(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.clock = true});
+    cluster *a = cluster_create(&(cluster_options){.samples = true});
     a->step_ns = 50000000;
-    arena_bot(a, "delay=20ms");
+    cluster_player(a, "delay=20ms");
     foliot_client_config config = foliot_client_config_default();
     config.catch_up_ticks = 1;
-    unsigned slow = arena_join(a, "delay=20ms", &config);
-    arena_run(a, 12); // (later it tries again: test_pauses.c)
+    unsigned slow = cluster_join(a, "delay=20ms", &config);
+    cluster_run(a, 12); // (later it tries again: test_pauses.c)
     check_kind(a, 0, FOLIOT_PEER_STEPPER);
     check_kind(a, slow, FOLIOT_PEER_WATCHER);
-    check_gt(arena_seen(a, slow).newest_tick + 12, arena_tick(a));
-    assert_int_equal(a->told[FOLIOT_SERVER_KIND], 1);
+    check_gt(cluster_get_statistics(a, slow).newest_tick + 12, cluster_get_tick(a));
+    assert_int_equal(a->events[FOLIOT_SERVER_KIND], 1);
     assert_non_null(strstr(a->last[FOLIOT_SERVER_KIND].text, "could not keep up"));
     assert_int_equal(a->backwards, 0);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 // -- bad clients
 
-static void say_kind(arena *a, unsigned client, uint32_t kind, uint32_t reason)
+static void say_kind(cluster *a, unsigned client, uint32_t kind, uint32_t reason)
 {
     uint8_t bytes[64];
     size_t length;
@@ -459,43 +459,43 @@ static void say_kind(arena *a, unsigned client, uint32_t kind, uint32_t reason)
 static void one_that_changes_without_end_is_dropped(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.snapshots = true});
-    arena_bot(a, "delay=5ms");
-    arena_bot(a, "delay=5ms");
-    arena_run(a, 2);
-    for (int i = 0; i < 300 && arena_counted(a)->peers_dropped == 0; i++) {
+    cluster *a = cluster_create(&(cluster_options){.snapshots = true});
+    cluster_player(a, "delay=5ms");
+    cluster_player(a, "delay=5ms");
+    cluster_run(a, 2);
+    for (int i = 0; i < 300 && cluster_get_counters(a)->peers_dropped == 0; i++) {
         say_kind(a, 1, 1 + (uint32_t)i % 2, 0);
-        arena_run(a, 0.1);
+        cluster_run(a, 0.1);
     }
-    assert_int_equal(arena_counted(a)->peers_dropped, 1);
-    check_gt(arena_counted(a)->violations_kinds, 9);
-    check_le(arena_counted(a)->kind_changes, 12);
-    check_gt(arena_counted(a)->kind_changes_refused, 9);
+    assert_int_equal(cluster_get_counters(a)->peers_dropped, 1);
+    check_gt(cluster_get_counters(a)->violations_kinds, 9);
+    check_le(cluster_get_counters(a)->kind_changes, 12);
+    check_gt(cluster_get_counters(a)->kind_changes_refused, 9);
     check_kind(a, 0, FOLIOT_PEER_WATCHER);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 // Healing, it says without end that it is ready: each time it is told what it is.
 static void one_that_asks_to_be_healed_without_end_is_told_seldom(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.clock = true});
-    arena_bot(a, "delay=5ms");
-    arena_bot(a, "delay=200ms");
-    arena_run(a, 3);
+    cluster *a = cluster_create(&(cluster_options){.samples = true});
+    cluster_player(a, "delay=5ms");
+    cluster_player(a, "delay=200ms");
+    cluster_run(a, 3);
     const foliot_hosted_world *hosted = foliot_client_get_simulation(a->clients[1])->self;
     uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
     (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
     for (uint32_t i = 0; i < 200; i++) {
         say_kind(a, 1, FOLIOT_PEER_STEPPER, FOLIOT__KIND_READY);
-        arena_run(a, 0.01);
+        cluster_run(a, 0.01);
     }
-    assert_int_equal(arena_counted(a)->divergences, 1);
-    check_le(arena_counted(a)->kind_changes, 4);
-    check_le(arena_counted(a)->snapshots_complete, 12);
-    arena_run(a, 4);
-    assert_true(arena_agrees(a, 1));
-    arena_destroy(a);
+    assert_int_equal(cluster_get_counters(a)->divergences, 1);
+    check_le(cluster_get_counters(a)->kind_changes, 4);
+    check_le(cluster_get_counters(a)->snapshots_complete, 12);
+    cluster_run(a, 4);
+    assert_true(cluster_agrees(a, 1));
+    cluster_destroy(a);
 }
 
 // Ready for what it is not, for what it was not given, and before anything has come.
@@ -503,27 +503,27 @@ static void what_it_says_out_of_turn_changes_nothing(void **state)
 {
     (void)state;
     for (int snapshots = 0; snapshots < 2; snapshots++) {
-        arena *a = arena_create(&(arena_options){.snapshots = snapshots});
-        arena_bot(a, "delay=5ms");
-        arena_bot(a, "delay=5ms");
-        arena_run(a, 2);
+        cluster *a = cluster_create(&(cluster_options){.snapshots = snapshots});
+        cluster_player(a, "delay=5ms");
+        cluster_player(a, "delay=5ms");
+        cluster_run(a, 2);
         for (uint32_t i = 0; i < 300; i++) {
             say_kind(a, 1, i % 3, FOLIOT__KIND_READY);
-            arena_run(a, 0.01);
+            cluster_run(a, 0.01);
         }
-        check_le(arena_counted(a)->snapshots_complete, 10); // each is large
+        check_le(cluster_get_counters(a)->snapshots_complete, 10); // each is large
         say_kind(a, 1, snapshots ? 2 : 1, 0);
         say_kind(a, 1, snapshots ? 2 : 1, FOLIOT__KIND_READY);
         for (uint32_t i = 0; i < 24; i++) {
             say_kind(a, 1, i % 3, FOLIOT__KIND_READY);
-            arena_run(a, 0.01);
+            cluster_run(a, 0.01);
         }
-        arena_run(a, 4);
-        assert_int_equal(arena_counted(a)->peers_dropped, 0);
+        cluster_run(a, 4);
+        assert_int_equal(cluster_get_counters(a)->peers_dropped, 0);
         check_kind(a, 0, snapshots ? FOLIOT_PEER_WATCHER : FOLIOT_PEER_STEPPER);
-        check_gt(arena_seen(a, 0).newest_tick + 12, arena_tick(a));
-        assert_true(arena_is_honest(a));
-        arena_destroy(a);
+        check_gt(cluster_get_statistics(a, 0).newest_tick + 12, cluster_get_tick(a));
+        assert_true(cluster_is_honest(a));
+        cluster_destroy(a);
     }
 }
 

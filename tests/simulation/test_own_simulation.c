@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "arena.h"
+#include "cluster.h"
 #include "base/bytes.h"
 #include "status.h"
 #include "tally.h"
@@ -42,18 +42,19 @@ static foliot_simulation_kind kind_with_orders(void)
     return kind;
 }
 
-static unsigned join(arena *a, const char *network, const char *name)
+static unsigned join(cluster *a, const char *network, const char *name)
 {
     foliot_client_config config = foliot_client_config_default();
     config.simulation = a->options.kind;
     config.name = name;
-    unsigned client = arena_join(a, network, &config);
+    unsigned client = cluster_join(a, network, &config);
     a->bots[client] = true;
     return client;
 }
 
 // How many events of a kind wait; the last one's text goes to `text`.
-static unsigned events_of(arena *a, unsigned client, foliot_client_event_kind kind, char text[256])
+static unsigned events_of(cluster *a, unsigned client, foliot_client_event_kind kind,
+                          char text[256])
 {
     foliot_client_event event;
     unsigned count = 0;
@@ -70,82 +71,83 @@ static void players_come_and_go_by_name(void **state)
 {
     (void)state;
     char text[256] = "";
-    arena *a = arena_create(&(arena_options){.kind = tally_kind(true)});
+    cluster *a = cluster_create(&(cluster_options){.kind = tally_kind(true)});
     join(a, "delay=20ms", "ada");
-    arena_run(a, 1);
+    cluster_run(a, 1);
     assert_int_equal(events_of(a, 0, FOLIOT_CLIENT_JOINED, text), 1);
     assert_string_equal(text, "ada");
     join(a, "delay=20ms", "bob");
-    arena_run(a, 1);
+    cluster_run(a, 1);
     assert_int_equal(events_of(a, 0, FOLIOT_CLIENT_JOINED, text), 1);
     assert_string_equal(text, "bob");
     assert_string_equal(foliot_client_get_name(a->clients[0], 1), "bob");
     assert_int_equal(events_of(a, 1, FOLIOT_CLIENT_JOINED, text), 2);
     foliot_client_leave(a->clients[1], a->now_ns);
-    arena_run(a, 1);
+    cluster_run(a, 1);
     assert_int_equal(events_of(a, 0, FOLIOT_CLIENT_LEFT, text), 1);
     assert_string_equal(text, "bob");
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 static void messages_of_the_host_and_chat_arrive(void **state)
 {
     (void)state;
     char text[256] = "";
-    arena *a = arena_create(&(arena_options){.kind = tally_kind(true)});
+    cluster *a = cluster_create(&(cluster_options){.kind = tally_kind(true)});
     join(a, "delay=20ms", "ada");
     join(a, "loss=10%,delay=20ms", "bob");
-    arena_run(a, 1);
+    cluster_run(a, 1);
     assert_int_equal(foliot_server_message(a->server, "main", FOLIOT_TO_ALL, "hello", 5, true),
                      FOLIOT_STATUS_OK);
-    arena_run(a, 1);
+    cluster_run(a, 1);
     assert_int_equal(events_of(a, 1, FOLIOT_CLIENT_MESSAGE, text), 1);
     assert_string_equal(text, "hello");
     assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_CHAT, "hi", 2, NULL),
                      FOLIOT_STATUS_OK);
     assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "x", 1, NULL),
                      FOLIOT_STATUS_OK);
-    arena_run(a, 2);
+    cluster_run(a, 2);
     assert_int_equal(events_of(a, 1, FOLIOT_CLIENT_CHAT, text), 1);
     assert_string_equal(text, "hi");
-    assert_int_equal(arena_counted(a)->orders_refused, 1); // nobody takes it
-    assert_int_equal(arena_seen(a, 0).orders_waiting, 0);
-    arena_destroy(a);
+    assert_int_equal(cluster_get_counters(a)->orders_refused, 1); // nobody takes it
+    assert_int_equal(cluster_get_statistics(a, 0).orders_waiting, 0);
+    cluster_destroy(a);
 }
 
 static void orders_become_commands_for_all(void **state)
 {
     (void)state;
     foliot_simulation_kind kind = kind_with_orders();
-    arena *a = arena_create(&(arena_options){.kind = &kind, .input_delay = 3});
+    cluster *a = cluster_create(&(cluster_options){.kind = &kind, .input_delay = 3});
     join(a, "delay=20ms", "ada");
     join(a, "loss=20%,delay=40ms,jitter=0-60ms", "bob");
-    arena_run(a, 1);
-    check_ge(arena_counted(a)->commands, 2); // they joined
-    uint64_t before = arena_counted(a)->commands;
+    cluster_run(a, 1);
+    check_ge(cluster_get_counters(a)->commands, 2); // they joined
+    uint64_t before = cluster_get_counters(a)->commands;
     for (int i = 0; i < 20; i++) {
         for (unsigned client = 0; client < 2; client++)
             assert_int_equal(
                 foliot_client_order(a->clients[client], FOLIOT_ORDER_GAME, "abc", 1 + i % 3, NULL),
                 FOLIOT_STATUS_OK);
-        arena_run(a, 0.2);
+        cluster_run(a, 0.2);
     }
     join(a, "loss=10%,delay=30ms", "late");
-    arena_run(a, 3);
-    assert_int_equal(arena_counted(a)->commands, before + 2 * 20 + 1);
+    cluster_run(a, 3);
+    assert_int_equal(cluster_get_counters(a)->commands, before + 2 * 20 + 1);
     assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "many", 4, NULL),
                      FOLIOT_STATUS_OK);
     assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "bad", 3, NULL),
                      FOLIOT_STATUS_OK);
-    arena_run(a, 3);
-    assert_int_equal(arena_counted(a)->commands, before + 2 * 20 + 1 + FOLIOT_ORDER_COMMANDS_MAX);
-    assert_int_equal(arena_counted(a)->commands_refused, 1);
+    cluster_run(a, 3);
+    assert_int_equal(cluster_get_counters(a)->commands,
+                     before + 2 * 20 + 1 + FOLIOT_ORDER_COMMANDS_MAX);
+    assert_int_equal(cluster_get_counters(a)->commands_refused, 1);
     for (unsigned i = 0; i < 3; i++) {
-        assert_true(arena_agrees(a, i));
-        assert_int_equal(arena_seen(a, i).divergences, 0);
+        assert_true(cluster_agrees(a, i));
+        assert_int_equal(cluster_get_statistics(a, i).divergences, 0);
     }
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 // Orders are in the recording, which replays from its commands.
@@ -157,16 +159,16 @@ static void a_recording_has_the_orders(void **state)
     assert_true(descriptor >= 0);
     close(descriptor);
     foliot_simulation_kind kind = kind_with_orders();
-    arena *a = arena_create(&(arena_options){.kind = &kind, .record = file});
+    cluster *a = cluster_create(&(cluster_options){.kind = &kind, .record = file});
     join(a, "delay=20ms", "ada");
-    arena_run(a, 1);
+    cluster_run(a, 1);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "turn", 4, NULL),
                          FOLIOT_STATUS_OK);
-        arena_run(a, 0.3);
+        cluster_run(a, 0.3);
     }
-    assert_int_equal(arena_counted(a)->ticks_unrecorded, 0);
-    arena_destroy(a);
+    assert_int_equal(cluster_get_counters(a)->ticks_unrecorded, 0);
+    cluster_destroy(a);
     foliot_replay *replay;
     foliot_verdict verdict;
     assert_int_equal(foliot_replay_open(file, &kind, &replay, NULL), FOLIOT_STATUS_OK);
@@ -188,7 +190,7 @@ static uint64_t tick_in(const uint8_t *bytes, size_t length)
 static void states_around_the_render_time(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.kind = tally_kind(true)});
+    cluster *a = cluster_create(&(cluster_options){.kind = tally_kind(true)});
     foliot_simulation_sample sample;
     foliot_sample bodies;
     double last = 0;
@@ -196,9 +198,9 @@ static void states_around_the_render_time(void **state)
     join(a, "delay=20ms,jitter=0-30ms", "ada");
     assert_int_equal(foliot_client_sample_simulation(a->clients[0], a->now_ns, &sample),
                      FOLIOT_STATUS_AGAIN);
-    arena_run(a, 2);
+    cluster_run(a, 2);
     for (int i = 0; i < 1000; i++) {
-        arena_run(a, 0.007);
+        cluster_run(a, 0.007);
         assert_int_equal(foliot_client_sample_simulation(a->clients[0], a->now_ns, &sample),
                          FOLIOT_STATUS_OK);
         assert_true(sample.render_tick >= last);
@@ -215,35 +217,35 @@ static void states_around_the_render_time(void **state)
     check_gt(last, 300);
     assert_int_equal(foliot_client_sample(a->clients[0], a->now_ns, &bodies),
                      FOLIOT_STATUS_UNSUPPORTED);
-    check_gt(arena_seen(a, 0).samples, 900);
+    check_gt(cluster_get_statistics(a, 0).samples, 900);
     a->asleep[0] = true; // nothing more comes: it waits at the newest state
-    arena_run(a, 1);
+    cluster_run(a, 1);
     assert_int_equal(foliot_client_sample_simulation(a->clients[0], a->now_ns, &sample),
                      FOLIOT_STATUS_OK);
     assert_true(sample.starved);
     assert_null(sample.after);
     assert_true(sample.fraction == 0);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 // Mean and longest time from new controls to the state that is drawn, over 100 ms of round trip.
 static foliot_client_statistics press_and_look(bool predicts)
 {
-    arena *a = arena_create(&(arena_options){.kind = tally_kind(true)});
+    cluster *a = cluster_create(&(cluster_options){.kind = tally_kind(true)});
     foliot_simulation_sample sample;
     foliot_client_config config = foliot_client_config_default();
     config.simulation = a->options.kind;
     config.predicts = predicts;
-    a->bots[arena_join(a, "delay=50ms", &config)] = false; // it presses nothing by itself
-    arena_run(a, 3);
+    a->bots[cluster_join(a, "delay=50ms", &config)] = false; // it presses nothing by itself
+    cluster_run(a, 3);
     for (int i = 0; i < 1200; i++) {
         const int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(i / 60 % 2)};
         foliot_client_set_input(a->clients[0], axes, 0);
-        arena_run(a, 1 / 60.0);
+        cluster_run(a, 1 / 60.0);
         allow_failure(foliot_client_sample_simulation(a->clients[0], a->now_ns, &sample));
     }
-    foliot_client_statistics seen = arena_seen(a, 0);
-    arena_destroy(a);
+    foliot_client_statistics seen = cluster_get_statistics(a, 0);
+    cluster_destroy(a);
     return seen;
 }
 
@@ -288,18 +290,18 @@ static void a_fault_is_found_whatever_comes_first(void **state)
     faulty.step_tick = step_tick_with_fault;
     for (unsigned i = 0; i < sizeof networks / sizeof *networks; i++)
         for (unsigned wait = 0; wait < 8; wait++) {
-            arena *a = arena_create(&(arena_options){.kind = tally_kind(true)});
+            cluster *a = cluster_create(&(cluster_options){.kind = tally_kind(true)});
             foliot_client_config config = foliot_client_config_default();
             config.simulation = &faulty;
-            arena_run(a, 0.004 * wait);
-            unsigned client = arena_join(a, networks[i], &config);
-            arena_run(a, 6);
-            assert_int_equal(arena_seen(a, client).divergences, 1);
+            cluster_run(a, 0.004 * wait);
+            unsigned client = cluster_join(a, networks[i], &config);
+            cluster_run(a, 6);
+            assert_int_equal(cluster_get_statistics(a, client).divergences, 1);
             assert_int_equal(a->found_count, 1);
             assert_int_equal(a->found.divergence.tick, FAULT_TICK);
-            assert_int_equal(arena_counted(a)->violations_digests, 0);
-            assert_true(arena_agrees(a, client));
-            arena_destroy(a);
+            assert_int_equal(cluster_get_counters(a)->violations_digests, 0);
+            assert_true(cluster_agrees(a, client));
+            cluster_destroy(a);
         }
 }
 
@@ -332,12 +334,12 @@ static void a_state_that_grows_is_held(void **state)
     kind.capture = growing_capture;
     kind.restore = growing_restore;
     kind.copy = NULL;
-    arena *a = arena_create(&(arena_options){.kind = &kind});
+    cluster *a = cluster_create(&(cluster_options){.kind = &kind});
     foliot_simulation_sample sample;
     join(a, "delay=20ms,jitter=0-30ms", "ada");
-    arena_run(a, 2);
+    cluster_run(a, 2);
     for (int i = 0; i < 400; i++) {
-        arena_run(a, 0.07);
+        cluster_run(a, 0.07);
         assert_int_equal(foliot_client_sample_simulation(a->clients[0], a->now_ns, &sample),
                          FOLIOT_STATUS_OK);
         assert_non_null(sample.before);
@@ -345,8 +347,8 @@ static void a_state_that_grows_is_held(void **state)
         assert_int_equal(tick_in(sample.before, 16), sample.tick);
     }
     check_gt(sample.before_bytes, 300000);
-    assert_true(arena_agrees(a, 0));
-    arena_destroy(a);
+    assert_true(cluster_agrees(a, 0));
+    cluster_destroy(a);
 }
 
 // The disk is full, or the file may not grow: the host learns it, and what is missing is counted.
@@ -357,18 +359,18 @@ static void a_recording_that_stops_is_reported(void **state)
     char file[] = "/tmp/foliot-stops-XXXXXX";
     int descriptor = mkstemp(file);
     assert_true(descriptor >= 0);
-    arena *a = arena_create(&(arena_options){.kind = &kind, .record = file});
+    cluster *a = cluster_create(&(cluster_options){.kind = &kind, .record = file});
     join(a, "delay=20ms", "ada");
-    arena_run(a, 1);
+    cluster_run(a, 1);
     struct rlimit before, limit;
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     limit = (struct rlimit){(rlim_t)lseek(descriptor, 0, SEEK_END) + 100, before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    arena_run(a, 20);
+    cluster_run(a, 20);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    assert_int_equal(a->told[FOLIOT_SERVER_RECORDING_STOPPED], 1);
-    check_gt(arena_counted(a)->ticks_unrecorded, 0);
-    arena_destroy(a);
+    assert_int_equal(a->events[FOLIOT_SERVER_RECORDING_STOPPED], 1);
+    check_gt(cluster_get_counters(a)->ticks_unrecorded, 0);
+    cluster_destroy(a);
     close(descriptor);
     unlink(file);
 }
@@ -451,11 +453,11 @@ static void a_state_that_is_not_all_is_named(void **state)
     (void)state;
     char text[1024];
     foliot_simulation_kind kind = hidden_kind();
-    arena *a = arena_create(&(arena_options){.kind = &kind});
+    cluster *a = cluster_create(&(cluster_options){.kind = &kind});
     join(a, "delay=20ms", "ada");
-    arena_run(a, 5);
+    cluster_run(a, 5);
     join(a, "delay=20ms", "late");
-    arena_run(a, 20);
+    cluster_run(a, 20);
     check_gt(a->found_count, 0);
     const foliot_divergence *d = &a->found.divergence;
     assert_true(d->not_repeated);
@@ -463,7 +465,7 @@ static void a_state_that_is_not_all_is_named(void **state)
     check_gt(d->tick, 0);
     foliot_divergence_print_text(d, NULL, text, sizeof text);
     assert_non_null(strstr(text, "repeated"));
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 static uint64_t copies_ns;
@@ -488,19 +490,19 @@ static void slow_copies_end_the_prediction(void **state)
     (void)state;
     foliot_simulation_kind kind = *tally_kind(true);
     kind.copy = slow_copy;
-    arena *a = arena_create(&(arena_options){.kind = &kind});
+    cluster *a = cluster_create(&(cluster_options){.kind = &kind});
     for (int i = 0; i < 2; i++) {
         foliot_client_config config = foliot_client_config_default();
         config.simulation = &kind;
         config.predicts = true;
         config.clock = clock_of_copies;
-        unsigned client = arena_join(a, "delay=40ms,jitter=0-30ms", &config);
+        unsigned client = cluster_join(a, "delay=40ms,jitter=0-30ms", &config);
         a->bots[client] = true;
     }
-    arena_run(a, 10);
+    cluster_run(a, 10);
     assert_int_equal(foliot_client_get_prediction(a->clients[0]), FOLIOT_PREDICTION_SLOW);
-    assert_true(arena_agrees(a, 0));
-    arena_destroy(a);
+    assert_true(cluster_agrees(a, 0));
+    cluster_destroy(a);
 }
 
 int main(void)

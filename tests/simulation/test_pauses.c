@@ -5,35 +5,35 @@
 // virtual network; clients that are not updated, that step too little, or that have a slow clock.
 #include "check.h"
 
-#include "arena.h"
+#include "cluster.h"
 
-static void check_kind(const arena *a, unsigned client, foliot_peer_kind kind)
+static void check_kind(const cluster *a, unsigned client, foliot_peer_kind kind)
 {
     assert_int_equal(foliot_client_get_kind(a->clients[client]), kind);
-    check_gt(arena_seen(a, client).newest_tick + 40, arena_tick(a));
+    check_gt(cluster_get_statistics(a, client).newest_tick + 40, cluster_get_tick(a));
     if (kind == FOLIOT_PEER_STEPPER)
-        assert_true(arena_agrees(a, client));
+        assert_true(cluster_agrees(a, client));
 }
 
 static void a_stepper_that_was_stopped_steps_on(void **state)
 {
     (void)state;
     for (int seconds = 3; seconds < 10; seconds++) {
-        arena *a = arena_create(&(arena_options){.snapshots = seconds % 2, .clock = true});
-        unsigned other = arena_bot(a, "delay=10ms");
-        unsigned stepper = arena_kind(a, "delay=20ms", FOLIOT_PEER_STEPPER);
-        arena_run(a, 4);
+        cluster *a = cluster_create(&(cluster_options){.snapshots = seconds % 2, .samples = true});
+        unsigned other = cluster_player(a, "delay=10ms");
+        unsigned stepper = cluster_kind(a, "delay=20ms", FOLIOT_PEER_STEPPER);
+        cluster_run(a, 4);
         check_kind(a, stepper, FOLIOT_PEER_STEPPER);
-        uint64_t changes = arena_seen(a, stepper).kind_changes;
+        uint64_t changes = cluster_get_statistics(a, stepper).kind_changes;
         a->asleep[stepper] = true;
-        arena_run(a, seconds);
+        cluster_run(a, seconds);
         a->asleep[stepper] = false;
-        arena_run(a, 12);
+        cluster_run(a, 12);
         check_kind(a, stepper, FOLIOT_PEER_STEPPER);
-        assert_int_equal(arena_seen(a, stepper).kind_changes, changes);
-        assert_int_equal(arena_seen(a, stepper).reconnects, 0);
-        check_gt(arena_seen(a, other).newest_tick + 40, arena_tick(a));
-        arena_destroy(a);
+        assert_int_equal(cluster_get_statistics(a, stepper).kind_changes, changes);
+        assert_int_equal(cluster_get_statistics(a, stepper).reconnects, 0);
+        check_gt(cluster_get_statistics(a, other).newest_tick + 40, cluster_get_tick(a));
+        cluster_destroy(a);
     }
 }
 
@@ -41,23 +41,23 @@ static void a_stepper_that_was_stopped_steps_on(void **state)
 static void who_could_not_keep_up_tries_again(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.clock = true});
-    arena_bot(a, "delay=20ms");
+    cluster *a = cluster_create(&(cluster_options){.samples = true});
+    cluster_player(a, "delay=20ms");
     foliot_client_config config = foliot_client_config_default();
     config.catch_up_ticks = 1;
-    unsigned slow = arena_join(a, "delay=20ms", &config);
+    unsigned slow = cluster_join(a, "delay=20ms", &config);
     a->step_ns = 50000000;
-    arena_run(a, 12);
+    cluster_run(a, 12);
     check_kind(a, slow, FOLIOT_PEER_WATCHER);
-    uint64_t asked = arena_counted(a)->kind_changes;
-    arena_run(a, 60); // in vain: each time it waits for longer
-    uint64_t tried = arena_counted(a)->kind_changes - asked;
+    uint64_t asked = cluster_get_counters(a)->kind_changes;
+    cluster_run(a, 60); // in vain: each time it waits for longer
+    uint64_t tried = cluster_get_counters(a)->kind_changes - asked;
     assert_in_range(tried, 2, 8);
-    assert_int_equal(arena_counted(a)->peers_dropped, 0);
+    assert_int_equal(cluster_get_counters(a)->peers_dropped, 0);
     a->step_ns = 1000000;
-    arena_run(a, 90);
+    cluster_run(a, 90);
     check_kind(a, slow, FOLIOT_PEER_STEPPER);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 static uint64_t clock_ns;
@@ -76,32 +76,32 @@ static void stepping_is_chosen_where_it_is_cheap(void **state)
 {
     (void)state;
     for (int snapshots = 0; snapshots < 2; snapshots++) {
-        arena *a = arena_create(&(arena_options){.snapshots = snapshots, .clock = true});
+        cluster *a = cluster_create(&(cluster_options){.snapshots = snapshots, .samples = true});
         foliot_client_config config = foliot_client_config_default();
         config.steps_if_cheap = config.predicts = true;
         config.clock = cheap_clock;
-        unsigned cheap = arena_join(a, "delay=20ms", &config);
+        unsigned cheap = cluster_join(a, "delay=20ms", &config);
         config.clock = dear_clock;
-        unsigned dear = arena_join(a, "delay=20ms", &config);
+        unsigned dear = cluster_join(a, "delay=20ms", &config);
         config.spectates = true;
-        unsigned looks = arena_join(a, "delay=20ms", &config);
+        unsigned looks = cluster_join(a, "delay=20ms", &config);
         config.spectates = false;
         config.kind = FOLIOT_PEER_WATCHER;
-        unsigned off = arena_join(a, "delay=20ms", &config);
-        arena_run(a, 9);
+        unsigned off = cluster_join(a, "delay=20ms", &config);
+        cluster_run(a, 9);
         check_kind(a, cheap, FOLIOT_PEER_STEPPER);
         assert_int_equal(foliot_client_get_prediction(a->clients[cheap]), FOLIOT_PREDICTION_ON);
         check_kind(a, dear, FOLIOT_PEER_WATCHER);
         check_kind(a, looks, FOLIOT_PEER_WATCHER);
         check_kind(a, off, FOLIOT_PEER_WATCHER);
-        arena_run(a, 60);
+        cluster_run(a, 60);
         check_kind(a, cheap, FOLIOT_PEER_STEPPER);
-        check_le(arena_seen(a, dear).kind_changes, 8u);
+        check_le(cluster_get_statistics(a, dear).kind_changes, 8u);
         for (unsigned i = 0; i < a->client_count; i++)
             assert_int_equal(a->unshown[i], 0);
         assert_int_equal(a->backwards, 0);
-        assert_true(arena_is_honest(a));
-        arena_destroy(a);
+        assert_true(cluster_is_honest(a));
+        cluster_destroy(a);
     }
 }
 

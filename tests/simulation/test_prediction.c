@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
+#include "cluster.h"
 #include "bulky.h"
 #include "foliot/scene_reader.h"
 #include "game_rules.h"
@@ -19,22 +19,22 @@
 
 #define FRAME (1.0 / 60)
 
-static unsigned join(arena *a, const char *network)
+static unsigned join(cluster *a, const char *network)
 {
     foliot_client_config config = foliot_client_config_default();
     config.predicts = true;
-    return arena_join(a, network, &config);
+    return cluster_join(a, network, &config);
 }
 
 // What a client predicted, by tick, until it was found wrong.
 typedef struct forecast {
-    foliot_digest digests[ARENA_HISTORY];
-    uint64_t ticks[ARENA_HISTORY]; // that the digest is of; 0: none
+    foliot_digest digests[CLUSTER_HISTORY];
+    uint64_t ticks[CLUSTER_HISTORY]; // that the digest is of; 0: none
     uint64_t rollbacks, confirmed;
     uint64_t compared, different;
 } forecast;
 
-static void look_at(arena *a, unsigned client, forecast *f)
+static void look_at(cluster *a, unsigned client, forecast *f)
 {
     const foliot_simulation *predicted = foliot_client_get_predicted(a->clients[client]),
                             *here = foliot_client_get_simulation(a->clients[client]);
@@ -47,10 +47,10 @@ static void look_at(arena *a, unsigned client, forecast *f)
         memset(f->ticks, 0, sizeof f->ticks);
     f->rollbacks = p->rollbacks;
     for (uint64_t t = f->confirmed + 1; t <= foliot_simulation_get_tick(here); t++)
-        if (f->ticks[t % ARENA_HISTORY] == t) {
+        if (f->ticks[t % CLUSTER_HISTORY] == t) {
             f->compared++;
-            f->different +=
-                !foliot_digest_equal(f->digests[t % ARENA_HISTORY], a->history[t % ARENA_HISTORY]);
+            f->different += !foliot_digest_equal(f->digests[t % CLUSTER_HISTORY],
+                                                 a->history[t % CLUSTER_HISTORY]);
         }
     f->confirmed = foliot_simulation_get_tick(here);
     uint64_t tick = foliot_simulation_get_tick(predicted);
@@ -58,18 +58,18 @@ static void look_at(arena *a, unsigned client, forecast *f)
     check_le(tick, f->confirmed + most + (most + 7) / 8);
     if (!foliot__prediction_holds(p))
         return;
-    f->digests[tick % ARENA_HISTORY] = foliot_simulation_get_digest(predicted);
-    f->ticks[tick % ARENA_HISTORY] = tick;
+    f->digests[tick % CLUSTER_HISTORY] = foliot_simulation_get_digest(predicted);
+    f->ticks[tick % CLUSTER_HISTORY] = tick;
 }
 
 // One update of everybody, and then a picture.
-static void run_frames(arena *a, unsigned client, double seconds, forecast *f)
+static void run_frames(cluster *a, unsigned client, double seconds, forecast *f)
 {
     foliot_sample sample;
     uint64_t step = a->step_ns;
     a->step_ns = 16666667;
     for (int i = 0; i < seconds / FRAME; i++) {
-        arena_run(a, FRAME);
+        cluster_run(a, FRAME);
         look_at(a, client, f);
         allow_failure(foliot_client_sample(a->clients[client], a->now_ns - a->step_ns, &sample));
     }
@@ -94,50 +94,52 @@ static const foliot_world *world_of(const foliot_simulation *simulation)
 static void alone_nothing_is_ever_corrected(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     join(a, "delay=50ms,jitter=0-20ms,seed=3");
     run_frames(a, 0, 4, &f); // the round trip is learnt
-    uint64_t late = arena_seen(a, 0).inputs_late, rollbacks = arena_seen(a, 0).rollbacks;
+    uint64_t late = cluster_get_statistics(a, 0).inputs_late,
+             rollbacks = cluster_get_statistics(a, 0).rollbacks;
     run_frames(a, 0, 20, &f);
-    foliot_client_statistics seen = arena_seen(a, 0);
+    foliot_client_statistics seen = cluster_get_statistics(a, 0);
     print_seen(&f, &seen);
     assert_int_equal(seen.inputs_late, late);
     assert_int_equal(seen.rollbacks, rollbacks);
     assert_int_equal(seen.corrections, 0);
     check_gt(f.compared, 1100);
     assert_int_equal(f.different, 0);
-    assert_true(arena_agrees(a, 0));
-    assert_true(arena_is_honest(a));
-    assert_int_equal(arena_counted(a)->early_sent, 0); // there is nobody else
-    arena_destroy(a);
+    assert_true(cluster_agrees(a, 0));
+    assert_true(cluster_is_honest(a));
+    assert_int_equal(cluster_get_counters(a)->early_sent, 0); // there is nobody else
+    cluster_destroy(a);
 }
 
 static void others_are_put_right(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=3");
     join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=4");
     run_frames(a, 0, 30, &f);
-    foliot_client_statistics seen = arena_seen(a, 0);
+    foliot_client_statistics seen = cluster_get_statistics(a, 0);
     print_seen(&f, &seen);
     check_gt(seen.rollbacks, 20);
     check_gt(seen.early_received, 20);
     check_gt(f.compared, 500);
     assert_int_equal(f.different, 0);
-    assert_true(arena_agrees(a, 0));
-    assert_true(arena_is_honest(a));
-    check_le(10 * arena_counted(a)->early_bytes_sent, arena_counted(a)->relay_bytes_sent);
-    arena_destroy(a);
+    assert_true(cluster_agrees(a, 0));
+    assert_true(cluster_is_honest(a));
+    check_le(10 * cluster_get_counters(a)->early_bytes_sent,
+             cluster_get_counters(a)->relay_bytes_sent);
+    cluster_destroy(a);
 }
 
 // The world that was guessed wrongly is not stepped in the frame in which it is replaced.
 static void what_is_replaced_is_not_stepped(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     unsigned replaced = 0, stepped = 0;
     join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=3");
@@ -156,7 +158,7 @@ static void what_is_replaced_is_not_stepped(void **state)
     print_message("%u replaced, %u of them stepped in that frame\n", replaced, stepped);
     check_gt(replaced, 15);
     assert_int_equal(stepped, 0);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 // Whatever the round trip, up to 200 ms: the frame that reads a key shows what it does, or the
@@ -166,7 +168,7 @@ static void own_controls_act_at_once(void **state)
     (void)state;
     static const char *const networks[] = {"delay=1ms", "delay=50ms", "delay=95ms"};
     for (int n = 0; n < 3; n++) {
-        arena *a = arena_create(NULL);
+        cluster *a = cluster_create(NULL);
         forecast f = {.confirmed = 0};
         join(a, networks[n]);
         a->bots[0] = false;
@@ -180,11 +182,11 @@ static void own_controls_act_at_once(void **state)
             assert_int_equal(foliot_world_get_player_controls(world, 0).axes[0], i);
             run_frames(a, 0, 0.05 + 0.003 * i, &f);
         }
-        foliot_client_statistics seen = arena_seen(a, 0);
+        foliot_client_statistics seen = cluster_get_statistics(a, 0);
         print_seen(&f, &seen);
         check_le(seen.key_to_screen_max_ms, 34); // counted from the frame before
         assert_int_equal(f.different, 0);
-        arena_destroy(a);
+        cluster_destroy(a);
     }
 }
 
@@ -192,40 +194,40 @@ static void own_controls_act_at_once(void **state)
 static void the_guess_is_bounded(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     foliot_client_config config = foliot_client_config_default();
     config.predicts = true;
     config.rollback_ticks_max = 4;
-    arena_join(a, "delay=300ms,jitter=0-40ms,loss=5%,seed=3", &config);
+    cluster_join(a, "delay=300ms,jitter=0-40ms,loss=5%,seed=3", &config);
     join(a, "delay=20ms");
     run_frames(a, 0, 30, &f); // look_at checks every frame
-    foliot_client_statistics seen = arena_seen(a, 0);
+    foliot_client_statistics seen = cluster_get_statistics(a, 0);
     print_seen(&f, &seen);
     check_gt(seen.input_delay_ticks, 30);
     check_le(seen.prediction_ticks, 5);
     check_gt(f.compared, 500);
     assert_int_equal(f.different, 0);
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 static void the_input_delay_is_kept(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     foliot_client_config config = foliot_client_config_default();
     config.predicts = true;
     config.input_delay = 5;
-    arena_join(a, "delay=50ms", &config);
+    cluster_join(a, "delay=50ms", &config);
     run_frames(a, 0, 10, &f);
-    foliot_client_statistics seen = arena_seen(a, 0);
+    foliot_client_statistics seen = cluster_get_statistics(a, 0);
     print_seen(&f, &seen);
     assert_in_range(seen.key_to_screen_ms, 75, 110);
     assert_in_range(seen.prediction_ticks, 1, 5);
     assert_int_equal(seen.rollbacks, 0);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 // Joins, leaves and commands are not guessed, and put right like everything else.
@@ -233,7 +235,7 @@ static void games_come_and_go(void **state)
 {
     (void)state;
     static const char *const moves[] = {"s", "p", "s", "t*", "x", "m", "p", "M"};
-    arena *a = arena_create(&(arena_options){.rules = &game_rules_kind, .players = 4});
+    cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind, .players = 4});
     forecast f = {.confirmed = 0};
     foliot_client_event e;
     unsigned spawned = 0, joined = 0;
@@ -254,19 +256,19 @@ static void games_come_and_go(void **state)
             assert_false(e.predicted && e.kind == FOLIOT_CLIENT_SPAWNED);
         }
     }
-    foliot_client_statistics seen = arena_seen(a, 0);
+    foliot_client_statistics seen = cluster_get_statistics(a, 0);
     print_seen(&f, &seen);
     check_gt(spawned, 5);
     check_gt(joined, 4);
     check_gt(f.compared, 100);
     assert_int_equal(f.different, 0);
-    assert_true(arena_agrees(a, 0));
-    assert_true(arena_is_honest(a));
+    assert_true(cluster_agrees(a, 0));
+    assert_true(cluster_is_honest(a));
     assert_int_equal(foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, "E", 1, NULL),
                      FOLIOT_STATUS_OK);
-    arena_run(a, 2); // the game ends while it is predicted
+    cluster_run(a, 2); // the game ends while it is predicted
     assert_int_equal(foliot_client_get_state(a->clients[0]), FOLIOT_CLIENT_CLOSED);
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 // A simulation without `copy` is copied by its bytes, and a world that takes no commands.
@@ -274,27 +276,27 @@ static void another_simulation_is_predicted(void **state)
 {
     (void)state;
     foliot_simulation_kind kind = *bulky_kind();
-    arena *a = arena_create(&(arena_options){.kind = &kind});
+    cluster *a = cluster_create(&(cluster_options){.kind = &kind});
     forecast f = {.confirmed = 0};
     foliot_client_config config = foliot_client_config_default();
     config.predicts = true;
     config.simulation = &kind;
-    arena_join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=3", &config);
-    arena_join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=4", &config);
+    cluster_join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=3", &config);
+    cluster_join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=4", &config);
     run_frames(a, 0, 15, &f);
-    foliot_client_statistics seen = arena_seen(a, 0);
+    foliot_client_statistics seen = cluster_get_statistics(a, 0);
     print_seen(&f, &seen);
     check_gt(f.compared, 100);
     check_gt(seen.rollbacks, 5);
     assert_int_equal(f.different, 0);
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 static void breaks_are_survived(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     join(a, "delay=50ms,seed=3");
     join(a, "delay=50ms,seed=4");
@@ -305,28 +307,28 @@ static void breaks_are_survived(void **state)
     run_frames(a, 0, 5, &f);
     foliot_transport_disconnect(a->host, foliot__peer_id(0, 1), FOLIOT_DISCONNECT_TIMEOUT, true);
     run_frames(a, 0, 10, &f);
-    foliot_client_statistics seen = arena_seen(a, 0);
+    foliot_client_statistics seen = cluster_get_statistics(a, 0);
     print_seen(&f, &seen);
     assert_int_equal(seen.reconnects, 1);
     assert_int_equal(foliot_client_get_prediction(a->clients[0]), FOLIOT_PREDICTION_ON);
     check_gt(f.compared, 500);
     assert_int_equal(f.different, 0);
-    assert_true(arena_agrees(a, 0));
-    assert_true(arena_is_honest(a));
-    arena_destroy(a);
+    assert_true(cluster_agrees(a, 0));
+    assert_true(cluster_is_honest(a));
+    cluster_destroy(a);
 }
 
 static void it_ends_at_any_time(void **state)
 {
     (void)state;
     for (int ms = 0; ms < 1000; ms += 37) {
-        arena *a = arena_create(NULL);
+        cluster *a = cluster_create(NULL);
         join(a, "delay=10ms");
         join(a, "delay=20ms,jitter=0-30ms");
-        arena_run(a, ms * 1e-3);
+        cluster_run(a, ms * 1e-3);
         foliot_client_leave(a->clients[0], a->now_ns);
-        arena_run(a, 0.05);
-        arena_destroy(a);
+        cluster_run(a, 0.05);
+        cluster_destroy(a);
     }
 }
 
@@ -334,10 +336,11 @@ static void it_ends_at_any_time(void **state)
 static void its_host_may_sleep(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     join(a, "delay=30ms");
-    arena_run(a, 3);
-    uint64_t sent = arena_seen(a, 0).inputs_sent, updates = 0, end = a->now_ns + 2000000000u;
+    cluster_run(a, 3);
+    uint64_t sent = cluster_get_statistics(a, 0).inputs_sent, updates = 0,
+             end = a->now_ns + 2000000000u;
     a->asleep[0] = true; // it is called here
     a->step_ns = 250000;
     for (; a->now_ns < end;) {
@@ -345,14 +348,14 @@ static void its_host_may_sleep(void **state)
             foliot_client_update(a->clients[0], a->now_ns);
             updates++;
         }
-        arena_run(a, 0.00025);
+        cluster_run(a, 0.00025);
     }
-    sent = arena_seen(a, 0).inputs_sent - sent;
+    sent = cluster_get_statistics(a, 0).inputs_sent - sent;
     print_message("%llu updates, %llu packets in 2 s\n", (unsigned long long)updates,
                   (unsigned long long)sent);
     assert_in_range(sent, 118, 130);
     check_le(updates, 500); // packets that come wake it too
-    arena_destroy(a);
+    cluster_destroy(a);
 }
 
 static uint64_t slow_clock(void *user)
@@ -364,23 +367,23 @@ static uint64_t slow_clock(void *user)
 static void slow_steps_are_not_repeated(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     uint64_t now = 0;
     foliot_sample sample;
     foliot_client_config config = foliot_client_config_default();
     config.predicts = true;
     config.clock = slow_clock;
     config.clock_user = &now;
-    arena_join(a, "delay=50ms", &config);
-    arena_run(a, 3);
+    cluster_join(a, "delay=50ms", &config);
+    cluster_run(a, 3);
     assert_int_equal(foliot_client_get_prediction(a->clients[0]), FOLIOT_PREDICTION_SLOW);
     assert_null(foliot_client_get_predicted(a->clients[0]));
-    uint64_t steps = arena_seen(a, 0).ticks_predicted;
-    arena_run(a, 3);
-    assert_int_equal(arena_seen(a, 0).ticks_predicted, steps);
+    uint64_t steps = cluster_get_statistics(a, 0).ticks_predicted;
+    cluster_run(a, 3);
+    assert_int_equal(cluster_get_statistics(a, 0).ticks_predicted, steps);
     demand(foliot_client_sample(a->clients[0], a->now_ns, &sample)); // closed ticks are shown
-    assert_true(arena_agrees(a, 0));
-    arena_destroy(a);
+    assert_true(cluster_agrees(a, 0));
+    cluster_destroy(a);
 }
 
 static uint64_t stalled_clock(void *user)
@@ -394,27 +397,27 @@ static uint64_t stalled_clock(void *user)
 static void stalls_are_not_slow_steps(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     uint64_t calls = 0;
     foliot_client_config config = foliot_client_config_default();
     config.predicts = true;
     config.clock = stalled_clock;
     config.clock_user = &calls;
-    arena_join(a, "delay=50ms", &config);
-    arena_run(a, 6);
-    foliot_client_statistics seen = arena_seen(a, 0);
+    cluster_join(a, "delay=50ms", &config);
+    cluster_run(a, 6);
+    foliot_client_statistics seen = cluster_get_statistics(a, 0);
     print_message("%llu calls, mean %.0f us\n", (unsigned long long)calls, seen.step_us);
     assert_true(seen.step_us > 500 && seen.step_us < 3000); // stalls were seen
     assert_int_equal(foliot_client_get_prediction(a->clients[0]), FOLIOT_PREDICTION_ON);
-    assert_true(arena_agrees(a, 0));
-    arena_destroy(a);
+    assert_true(cluster_agrees(a, 0));
+    cluster_destroy(a);
 }
 
 // What is in a predicted world is a guess: whatever becomes of it, the server hears nothing of it.
 static void digests_are_of_closed_ticks(void **state)
 {
     (void)state;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     join(a, "delay=50ms,seed=3");
     join(a, "delay=50ms,seed=4");
@@ -425,13 +428,13 @@ static void digests_are_of_closed_ticks(void **state)
             hosted->world, 0, FOLIOT_FIELD_position_x,
             foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x) ^ (uint64_t)1
                                                                                     << i % 50);
-        arena_run(a, 0.1);
+        cluster_run(a, 0.1);
     }
-    assert_true(arena_agrees(a, 0));
-    assert_true(arena_is_honest(a));
-    assert_int_equal(arena_seen(a, 0).divergences, 0);
-    check_gt(arena_seen(a, 0).ticks_compared, 500);
-    arena_destroy(a);
+    assert_true(cluster_agrees(a, 0));
+    assert_true(cluster_is_honest(a));
+    assert_int_equal(cluster_get_statistics(a, 0).divergences, 0);
+    check_gt(cluster_get_statistics(a, 0).ticks_compared, 500);
+    cluster_destroy(a);
 }
 
 // A server that says early what nobody does, of any player and any tick.
@@ -439,7 +442,7 @@ static void early_lies_are_only_guesses(void **state)
 {
     (void)state;
     static foliot__block block;
-    arena *a = arena_create(NULL);
+    cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     foliot__rng rng = foliot__rng_seeded(5);
     join(a, "delay=50ms,seed=3");
@@ -455,7 +458,7 @@ static void early_lies_are_only_guesses(void **state)
             block.count += k == 0 || block.ages[k] > block.ages[k - 1] || k % 4;
         }
         size_t length = foliot__block_encode(&block, body, sizeof body);
-        uint64_t tick = arena_tick(a) + foliot__rng_below(&rng, 60) - 20;
+        uint64_t tick = cluster_get_tick(a) + foliot__rng_below(&rng, 60) - 20;
         if (i % 5 == 0)
             tick = (uint64_t)i << 25;
         foliot__early early = {(uint32_t)tick, block.ticks, body, length};
@@ -466,19 +469,19 @@ static void early_lies_are_only_guesses(void **state)
             foliot__predict_receive_early(a->clients[0], bytes, cut);
         run_frames(a, 0, 0.9 * FRAME, &f);
     }
-    foliot_client_statistics seen = arena_seen(a, 0);
+    foliot_client_statistics seen = cluster_get_statistics(a, 0);
     print_seen(&f, &seen);
     check_gt(seen.early_received, 1000);
     check_gt(seen.early_dropped, 100);
     check_gt(seen.pieces_malformed, 1000);
     check_le(a->clients[0]->predictor.worlds->early_count, FOLIOT__EARLY_HELD);
     assert_int_equal(f.different, 0);
-    assert_true(arena_agrees(a, 0));
-    assert_int_equal(arena_counted(a)->divergences, 0);
+    assert_true(cluster_agrees(a, 0));
+    assert_int_equal(cluster_get_counters(a)->divergences, 0);
     run_frames(a, 0, 3, &f); // and when it stops, all is as before
     assert_true(foliot__prediction_holds(a->clients[0]->predictor.worlds) ||
-                arena_seen(a, 0).rollbacks > seen.rollbacks);
-    arena_destroy(a);
+                cluster_get_statistics(a, 0).rollbacks > seen.rollbacks);
+    cluster_destroy(a);
 }
 
 // Asked for by a player: sent. By a spectator, or without end: not.
@@ -486,54 +489,55 @@ static void early_inputs_are_for_players(void **state)
 {
     (void)state;
     const uint8_t ask[] = {FOLIOT__EARLY_PACKET, 0};
-    arena *a = arena_create(&(arena_options){0});
-    arena_bot(a, "delay=20ms");
-    arena_bot(a, "delay=20ms");
-    unsigned spectator = arena_spectator(a, "delay=20ms");
-    arena_run(a, 5);
-    assert_int_equal(arena_counted(a)->early_sent, 0);
+    cluster *a = cluster_create(&(cluster_options){0});
+    cluster_player(a, "delay=20ms");
+    cluster_player(a, "delay=20ms");
+    unsigned spectator = cluster_spectator(a, "delay=20ms");
+    cluster_run(a, 5);
+    assert_int_equal(cluster_get_counters(a)->early_sent, 0);
     for (int i = 0; i < 20; i++) {
-        arena_inject(a, spectator, ask, 1);
-        arena_run(a, 0.2);
+        cluster_inject(a, spectator, ask, 1);
+        cluster_run(a, 0.2);
     }
-    assert_int_equal(arena_counted(a)->early_sent, 0);
-    uint64_t before = arena_tick(a);
+    assert_int_equal(cluster_get_counters(a)->early_sent, 0);
+    uint64_t before = cluster_get_tick(a);
     for (int i = 0; i < 20; i++) {
-        arena_inject(a, 0, ask, 1);
-        arena_run(a, 0.2);
+        cluster_inject(a, 0, ask, 1);
+        cluster_run(a, 0.2);
     }
-    check_gt(arena_counted(a)->early_sent, 3);
-    check_le(arena_counted(a)->early_sent, arena_tick(a) - before);
-    arena_run(a, 4); // it asks no more
-    uint64_t sent = arena_counted(a)->early_sent;
-    arena_run(a, 4);
-    assert_int_equal(arena_counted(a)->early_sent, sent);
-    assert_true(arena_is_honest(a));
-    arena_inject(a, 0, ask, 2); // is none
-    arena_run(a, 0.2);
-    assert_int_equal(arena_counted(a)->messages_malformed, 1);
+    check_gt(cluster_get_counters(a)->early_sent, 3);
+    check_le(cluster_get_counters(a)->early_sent, cluster_get_tick(a) - before);
+    cluster_run(a, 4); // it asks no more
+    uint64_t sent = cluster_get_counters(a)->early_sent;
+    cluster_run(a, 4);
+    assert_int_equal(cluster_get_counters(a)->early_sent, sent);
+    assert_true(cluster_is_honest(a));
+    cluster_inject(a, 0, ask, 2); // is none
+    cluster_run(a, 0.2);
+    assert_int_equal(cluster_get_counters(a)->messages_malformed, 1);
     for (int i = 0; i < 3000; i++)
-        arena_inject(a, 0, ask, 1);
-    arena_run(a, 0.2);
-    check_gt(arena_counted(a)->violations_flood, 0);
-    arena_destroy(a);
+        cluster_inject(a, 0, ask, 1);
+    cluster_run(a, 0.2);
+    check_gt(cluster_get_counters(a)->violations_flood, 0);
+    cluster_destroy(a);
 }
 
 // However many there are, what is handed on early takes a bounded share.
 static void early_inputs_are_few_bytes(void **state)
 {
     (void)state;
-    arena *a = arena_create(&(arena_options){.players = 12});
+    cluster *a = cluster_create(&(cluster_options){.players = 12});
     a->step_ns = 4000000;
     for (int i = 0; i < 12; i++)
         join(a, "delay=40ms,jitter=0-20ms,loss=5%,seed=3");
-    arena_run(a, 15);
-    check_gt(arena_counted(a)->early_sent, 500);
-    check_le(100 * arena_counted(a)->early_bytes_sent, 15 * arena_counted(a)->relay_bytes_sent);
-    assert_true(arena_is_honest(a));
+    cluster_run(a, 15);
+    check_gt(cluster_get_counters(a)->early_sent, 500);
+    check_le(100 * cluster_get_counters(a)->early_bytes_sent,
+             15 * cluster_get_counters(a)->relay_bytes_sent);
+    assert_true(cluster_is_honest(a));
     for (unsigned i = 0; i < 12; i++)
-        assert_true(arena_agrees(a, i));
-    arena_destroy(a);
+        assert_true(cluster_agrees(a, i));
+    cluster_destroy(a);
 }
 
 // Balls that bounce: each hit is told once, and what was told and did not happen is cancelled.
@@ -561,7 +565,7 @@ static void each_sound_is_heard_once(void **state)
     if (foliot_scene_parse(text, sizeof text - 1, "balls", NULL, &scene, &error) !=
         FOLIOT_STATUS_OK)
         fail_msg("%s", error.text);
-    arena *a = arena_create(&(arena_options){.scene = scene});
+    cluster *a = cluster_create(&(cluster_options){.scene = scene});
     forecast f = {.confirmed = 0};
     foliot_client_event e;
     static bool told[100000];
@@ -589,8 +593,8 @@ static void each_sound_is_heard_once(void **state)
     check_gt(predicted, 50);
     check_lt(cancelled, predicted / 2);
     check_lt(confirmed, predicted);
-    assert_int_equal(arena_seen(a, 0).events_cancelled, cancelled);
-    arena_destroy(a);
+    assert_int_equal(cluster_get_statistics(a, 0).events_cancelled, cancelled);
+    cluster_destroy(a);
     foliot_scene_destroy(scene);
 }
 
