@@ -122,8 +122,8 @@ char *foliot__file_slurp_text(const char *file, size_t most, size_t *length)
     return text;
 }
 
-char *foliot__file_slurp_told(const char *file, size_t most, size_t *length, char *message,
-                              size_t message_bytes)
+char *foliot__file_slurp_message(const char *file, size_t most, size_t *length, char *message,
+                                 size_t message_bytes)
 {
     char *text = foliot__file_slurp_text(file, most, length);
     if (!text)

@@ -19,8 +19,8 @@ char *foliot__file_slurp(const char *file, size_t most, size_t *length);
 // The same of a text, as foliot__text_plain has it, with a zero behind it.
 char *foliot__file_slurp_text(const char *file, size_t most, size_t *length);
 // The same; without a text the sentence "FILE: why" goes to `message`.
-char *foliot__file_slurp_told(const char *file, size_t most, size_t *length, char *message,
-                              size_t message_bytes);
+char *foliot__file_slurp_message(const char *file, size_t most, size_t *length, char *message,
+                                 size_t message_bytes);
 // A name that comes from a file, beside or below `folder`: no component of it may be "..", none a
 // symbolic link, and it does not begin at the root.
 int foliot__file_open_below(const char *folder, const char *name);

@@ -37,6 +37,36 @@ bool foliot__parse_count(const char *text, uint64_t *value)
     return true;
 }
 
+int foliot__hex_value(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+char *foliot__hex_print(char *text, const uint8_t *bytes, size_t count)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < count; i++) {
+        text[2 * i] = digits[bytes[i] >> 4];
+        text[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    text[2 * count] = 0;
+    return text;
+}
+
+bool foliot__hex_read(const char *text, uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < 2 * count; i++) {
+        int value = text[i] >= 'A' && text[i] <= 'F' ? -1 : foliot__hex_value(text[i]);
+        if (value < 0)
+            return false;
+        bytes[i / 2] = (uint8_t)(i % 2 ? bytes[i / 2] | value : value << 4);
+    }
+    return true;
+}
+
 const char *foliot__real_text(char text[FOLIOT__REAL_TEXT_BYTES], double value)
 {
     for (int digits = 15; digits <= 17; digits++) {

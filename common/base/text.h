@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// text.h: strict numbers, the distance between words, and names made safe for a terminal. Knows no
-// options and no files.
+// text.h: strict numbers, hexadecimal digits, the distance between words, and names made safe for a
+// terminal. Knows no options and no files.
 #ifndef FOLIOT_BASE_TEXT_H
 #define FOLIOT_BASE_TEXT_H
 
@@ -14,6 +14,14 @@
 bool foliot__parse_real(const char *text, double *value);
 // The whole text is one decimal integer without sign, below 2^64.
 bool foliot__parse_count(const char *text, uint64_t *value);
+
+// The value of a hexadecimal digit of either case; -1: it is none.
+int foliot__hex_value(char c);
+// Lower-case digits of `count` bytes, two for each, and a zero. Returns `text`.
+char *foliot__hex_print(char *text, const uint8_t *bytes, size_t count);
+// The inverse: exactly 2 * count digits of lower case, and any byte behind them. False: one is no
+// such digit.
+bool foliot__hex_read(const char *text, uint8_t *bytes, size_t count);
 
 // The shortest of 15, 16 or 17 digits that reads back as the same number: "0.1", not
 // "0.10000000000000001". For people; JSON takes 17 always. Returns `text`.

@@ -13,9 +13,10 @@
 #ifndef FOLIOT_COMMAND_COMMAND_SCRIPT_H
 #define FOLIOT_COMMAND_COMMAND_SCRIPT_H
 
+#include "base/pack.h"
 #include "foliot/command.h"
 
-// Commands are kept as canonical bytes: a tick's are decoded when it is asked for.
+// Commands are stored as canonical bytes, and decoded when their tick is wanted.
 typedef struct foliot__scripted_command {
     uint64_t tick;
     size_t at; // in `bytes`
@@ -25,8 +26,7 @@ typedef struct foliot__scripted_command {
 typedef struct foliot__command_script {
     foliot__scripted_command *commands; // ticks never fall
     uint32_t count, capacity;
-    uint8_t *bytes;
-    size_t length, bytes_capacity;
+    foliot__buffer bytes;
 } foliot__command_script;
 
 // `message` gets "FILE:LINE:COLUMN: sentence" (or "FILE: sentence"). FOLIOT_STATUS_IO,

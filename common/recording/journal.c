@@ -13,10 +13,8 @@ void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t pl
                                  foliot_player_proof proof, const char *name)
 {
     char hex[2 * sizeof proof.bytes + 1];
-    for (size_t i = 0; i < sizeof proof.bytes; i++)
-        snprintf(hex + 2 * i, 3, "%02x", proof.bytes[i]);
-    snprintf(text, FOLIOT__NOTE_TEXT_BYTES, "%" PRIu32 " %s %.*s", player, hex,
-             FOLIOT_NAME_BYTES - 1, name);
+    snprintf(text, FOLIOT__NOTE_TEXT_BYTES, "%" PRIu32 " %s %.*s", player,
+             foliot__hex_print(hex, proof.bytes, sizeof proof.bytes), FOLIOT_NAME_BYTES - 1, name);
 }
 
 static void set_name(char name[FOLIOT_NAME_BYTES], const char *text)
@@ -37,17 +35,14 @@ static foliot_recorded_player *player_of(foliot__journal *journal, const char *t
     return &journal->players[player];
 }
 
-// " 0123..." and a space: 32 digits.
+// " 0123..." and a space: 32 digits. Returns what follows; NULL: the text is no proof.
 static const char *parse_proof(const char *text, foliot_player_proof *proof)
 {
-    size_t digits = *text == ' ' ? strspn(text + 1, "0123456789abcdef") : 0;
-    if (digits != 2 * sizeof proof->bytes || text[1 + digits] != ' ')
-        return NULL;
-    for (size_t i = 0; i < sizeof proof->bytes; i++) {
-        const char pair[3] = {text[1 + 2 * i], text[2 + 2 * i], 0};
-        proof->bytes[i] = (uint8_t)strtoul(pair, NULL, 16);
-    }
-    return text + digits + 2;
+    const char *end = text + 1 + 2 * sizeof proof->bytes;
+    return *text == ' ' && foliot__hex_read(text + 1, proof->bytes, sizeof proof->bytes) &&
+                   *end == ' '
+               ? end + 1
+               : NULL;
 }
 
 static void apply_player_note(foliot__journal *journal, const char *text)

@@ -16,6 +16,7 @@
 #ifndef FOLIOT_RECORDING_ORDER_SCRIPT_H
 #define FOLIOT_RECORDING_ORDER_SCRIPT_H
 
+#include "base/pack.h"
 #include "foliot/rules.h"
 
 typedef struct foliot__scripted_order {
@@ -28,9 +29,8 @@ typedef struct foliot__scripted_order {
 typedef struct foliot__order_script {
     foliot__scripted_order *orders; // ticks never fall
     uint32_t count, capacity;
-    uint8_t *bytes;
-    size_t length, bytes_capacity;
-    foliot_order *given; // of the tick that was asked for last
+    foliot__buffer bytes;
+    foliot_order *given; // of the last tick that was wanted
     uint32_t given_capacity;
 } foliot__order_script;
 

@@ -3,6 +3,7 @@
 // that holds the next inputs. Everything before a damage replays, nothing after it.
 #include "recording/replay.h"
 
+#include "base/array.h"
 #include "recording/block_content.h"
 
 #include <inttypes.h>
@@ -117,15 +118,9 @@ foliot_status foliot__replay_load(foliot_replay *replay)
 // The last keyframe at or before `tick`; -1 if there is none.
 static int64_t keyframe_before(const foliot_replay *replay, uint64_t tick)
 {
-    uint32_t low = 0, high = replay->index_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (replay->index[middle][0] <= tick)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return (int64_t)low - 1;
+    int64_t k =
+        foliot__array_lower_bound(replay->index, replay->index_count, sizeof *replay->index, tick);
+    return k < replay->index_count && replay->index[k][0] == tick ? k : k - 1;
 }
 
 // Loads the keyframe block number `k` of the index.

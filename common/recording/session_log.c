@@ -42,14 +42,7 @@ static void extend_run(foliot__tick_runs *runs, uint64_t tick, uint32_t index)
 
 static const foliot__tick_run *find_run(const foliot__tick_runs *runs, uint64_t tick)
 {
-    uint32_t low = 0, high = runs->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (runs->runs[middle].tick < tick)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = foliot__array_lower_bound(runs->runs, runs->count, sizeof *runs->runs, tick);
     return low < runs->count && runs->runs[low].tick == tick ? &runs->runs[low] : NULL;
 }
 

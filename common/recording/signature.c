@@ -211,25 +211,13 @@ problem_is(foliot_status status, char *problem, size_t bytes, const char *format
 void foliot_signature_print_key(const uint8_t key[FOLIOT_KEY_BYTES],
                                 char text[FOLIOT_KEY_TEXT_BYTES])
 {
-    for (int i = 0; i < FOLIOT_KEY_BYTES; i++)
-        snprintf(text + 2 * i, 3, "%02x", key[i]);
-}
-
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+    foliot__hex_print(text, key, FOLIOT_KEY_BYTES);
 }
 
 // 64 digits and nothing more.
 static bool read_digits(const char *text, uint8_t key[FOLIOT_KEY_BYTES])
 {
-    for (int i = 0; i < FOLIOT_KEY_BYTES; i++) {
-        int high = digit_of(text[2 * i]), low = high < 0 ? -1 : digit_of(text[2 * i + 1]);
-        if (low < 0)
-            return false;
-        key[i] = (uint8_t)(high << 4 | low);
-    }
-    return text[2 * FOLIOT_KEY_BYTES] == '\0';
+    return foliot__hex_read(text, key, FOLIOT_KEY_BYTES) && text[2 * FOLIOT_KEY_BYTES] == '\0';
 }
 
 // The key behind `word` in a file of one line. `line` is overwritten.
