@@ -184,7 +184,7 @@ static int check_token(foliot__http_connection *c)
     char token[FOLIOT__HTTP_TOKEN_BYTES_MAX + 1];
     if (!c->route->guarded || c->local)
         return 0;
-    // Whose guesses are counted together; 0: nobody's, as for requests of this machine.
+    // Guesses are counted by address. 0: not counted, as for requests of this machine.
     char address[FOLIOT__HTTP_PEER_BYTES];
     uint64_t guesser = foliot__http_forwarded(c, address) ? foliot__http_host_of(address) : c->host;
     if (guesser && !foliot__admission_allows(&c->http->guesses, guesser, uv_hrtime()))

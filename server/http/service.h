@@ -121,8 +121,8 @@ int foliot__http_refused(const foliot__http_connection *c, const char **why);
 // A header that is not too long; "" if it is not there. False: it is too long.
 bool foliot__http_header(struct lws *wsi, enum lws_token_indexes token, char *text, size_t bytes);
 
-// Whose connections an address counts among: equal for all that may be one person's. 0: of
-// nobody's, since all who come by a proxy of this machine have it, or it is none.
+// The key that an address's connections are counted by: equal for all addresses that may be one
+// person's. 0: not counted, for a proxy of this machine, and for a text that is no address.
 uint64_t foliot__http_host_of(const char *address);
 // Whether one that comes from there, whether it has its slot or not, is within a quarter of all
 // connections.

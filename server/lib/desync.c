@@ -94,33 +94,33 @@ static bool begin_search(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__divergence_search *q = &l->search;
-    foliot__lockstep_peer *p = &peer->lockstep;
+    foliot__desync_check *c = &peer->lockstep.check;
     bool unseen =
         q->has_case && s->server->now_ns == q->found_ns; // the host polls after the update
-    if (q->active || q->running || unseen || s->server->now_ns < p->search_ns)
+    if (q->active || q->running || unseen || s->server->now_ns < c->search_ns)
         return false;
     // Waited too long: our digests of then are gone. Or it has had all its searches.
-    if (s->tick - p->compared >= l->log.capacity ||
+    if (s->tick - c->compared >= l->log.capacity ||
         peer->misbehaviour.searches >= PEER_SEARCHES_MAX) {
         s->server->counters.searches_refused++;
-        p->searched = true;
+        c->state = FOLIOT__CHECK_SEARCHED;
         return false;
     }
     if (!spend_search(s->server, peer)) {
-        s->server->counters.searches_put_off += !p->put_off;
-        p->put_off = true;
+        s->server->counters.searches_put_off += !c->put_off;
+        c->put_off = true;
         return false;
     }
     peer->misbehaviour.searches++;
-    p->searched = true;
+    c->state = FOLIOT__CHECK_SEARCHED;
     q->begun_ns = s->server->now_ns;
-    p->search_ns = s->server->now_ns + AGAIN_AFTER_NS;
-    q->first = p->compared + 1;
-    if (p->stepped - p->compared > FOLIOT__CHAIN_TICKS)
-        q->first = p->stepped - FOLIOT__CHAIN_TICKS + 1;
+    c->search_ns = s->server->now_ns + AGAIN_AFTER_NS;
+    q->first = c->compared + 1;
+    if (c->stepped - c->compared > FOLIOT__CHAIN_TICKS)
+        q->first = c->stepped - FOLIOT__CHAIN_TICKS + 1;
     uint64_t before = 0;
-    FOLIOT_ASSERT(p->stepped - q->first < FOLIOT__CHAIN_TICKS);
-    for (uint64_t t = q->first; t <= p->stepped; t++)
+    FOLIOT_ASSERT(c->stepped - q->first < FOLIOT__CHAIN_TICKS);
+    for (uint64_t t = q->first; t <= c->stepped; t++)
         before = q->chain[t - q->first] =
             foliot_digest_chain(before, l->digests[t & (l->log.capacity - 1)]);
     // Without memory the saved state is not kept, and the search does without.
@@ -138,7 +138,7 @@ static bool begin_search(foliot__session *s, foliot__peer *peer)
     q->peer = (uint32_t)(peer - s->server->peers);
     q->id = peer->id;
     s->server->counters.searches++;
-    foliot_search_begin_chain(&q->search, q->first, p->stepped, q->chain);
+    foliot_search_begin_chain(&q->search, q->first, c->stepped, q->chain);
     send_request(s, peer);
     return true;
 }
@@ -258,7 +258,7 @@ static void end_search(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__divergence_search *q = &l->search;
-    foliot__lockstep_peer *p = &peer->lockstep;
+    foliot__desync_check *c = &peer->lockstep.check;
     const foliot_divergence *d = &q->search.found;
     q->active = false;
     if (q->search.state == FOLIOT_SEARCH_FOUND) {
@@ -279,13 +279,13 @@ static void end_search(foliot__session *s, foliot__peer *peer)
             foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
         foliot__server_event(s->server, FOLIOT_SERVER_FOUND, s, peer->player, q->search.found.tick,
                              q->name);
-    } else if (p->diverged) {
+    } else if (c->state != FOLIOT__CHECK_EQUAL) {
         // Its responses deny what it reported, or make no sense: its next reports are compared from
         // here. (A peer that was healed in the meantime has begun with another state.)
         foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
-        p->diverged = false;
-        p->sum_start = l->sums[p->stepped & (l->log.capacity - 1)] - p->digests;
-        p->compared = p->stepped;
+        c->state = FOLIOT__CHECK_EQUAL;
+        c->sum_start = l->sums[c->stepped & (l->log.capacity - 1)] - c->digests;
+        c->compared = c->stepped;
     }
 }
 
@@ -365,7 +365,7 @@ void foliot__divergence_search_update(foliot__session *s)
         foliot__peer *first = foliot__session_peer_from(s, q->peer + 1);
         for (peer = first; peer; peer = foliot__session_peer_after(s, peer, first))
             if (peer->state == FOLIOT__PEER_IN && foliot__peer_is_stepper(peer) &&
-                peer->lockstep.diverged && !peer->lockstep.searched && begin_search(s, peer))
+                peer->lockstep.check.state == FOLIOT__CHECK_DIVERGED && begin_search(s, peer))
                 break;
     }
     if (q->active || q->running)
@@ -414,12 +414,11 @@ static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
 static void report_divergence(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
-    p->diverged = true;
-    p->searched = false;
-    p->diverged_ns = s->server->now_ns;
+    p->check.state = FOLIOT__CHECK_DIVERGED;
+    p->check.diverged_ns = s->server->now_ns;
     s->server->counters.divergences++;
     if (is_logged(++foliot__address_of(s->server, peer)->divergences))
-        foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared,
+        foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->check.compared,
                              peer->name);
     begin_search(s, peer);
     if (peer->role == FOLIOT__PEER_CLOSING)
@@ -436,13 +435,14 @@ static void report_divergence(foliot__session *s, foliot__peer *peer)
 static void compare_digests(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
-    foliot__lockstep_peer *p = &peer->lockstep;
-    if (p->diverged || peer->role == FOLIOT__PEER_CLOSING || p->stepped <= p->compared ||
-        p->stepped > s->tick || s->tick - p->compared >= l->log.capacity)
+    foliot__desync_check *c = &peer->lockstep.check;
+    if (c->state != FOLIOT__CHECK_EQUAL || peer->role == FOLIOT__PEER_CLOSING ||
+        c->stepped <= c->compared || c->stepped > s->tick ||
+        s->tick - c->compared >= l->log.capacity)
         return;
-    if (*sum_at(l, p->stepped) - p->sum_start == p->digests) {
-        s->server->counters.ticks_compared += p->stepped - p->compared;
-        p->compared = p->stepped;
+    if (*sum_at(l, c->stepped) - c->sum_start == c->digests) {
+        s->server->counters.ticks_compared += c->stepped - c->compared;
+        c->compared = c->stepped;
     } else {
         report_divergence(s, peer);
     }
@@ -452,11 +452,12 @@ void foliot__desync_check_report(foliot__session *s, foliot__peer *peer, uint64_
                                  uint64_t digests)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (stepped <= p->stepped || stepped > p->acked)
+    foliot__desync_check *c = &p->check;
+    if (stepped <= c->stepped || stepped > p->acked)
         return;
-    if (!p->diverged) {
-        p->stepped = stepped;
-        p->digests = digests;
+    if (c->state == FOLIOT__CHECK_EQUAL) {
+        c->stepped = stepped;
+        c->digests = digests;
     }
     compare_digests(s, peer);
 }

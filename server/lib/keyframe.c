@@ -57,9 +57,9 @@ static void count_pins(foliot__session *s)
     for (int pass = FORGET; pass < PASSES; pass++)
         for (foliot__peer *peer = s->peers; peer; peer = peer->next) {
             const foliot__lockstep_peer *p = &peer->lockstep;
-            if (peer->state != FOLIOT__PEER_IN || !foliot__peer_steps(peer) || !p->joining)
+            if (peer->state != FOLIOT__PEER_IN || !foliot__peer_steps(peer) || !p->transfer.joining)
                 continue;
-            foliot__keyframe *k = &l->keyframes[p->keyframe];
+            foliot__keyframe *k = &l->keyframes[p->transfer.keyframe];
             foliot__address *address = foliot__address_of(s->server, peer);
             if (pass == FORGET) {
                 address->pinned_tick = 0;
@@ -67,8 +67,8 @@ static void count_pins(foliot__session *s)
                 if (k->tick > address->pinned_tick)
                     address->pinned_tick = k->tick;
             } else {
-                double age = (double)(s->server->now_ns - p->begun_ns) * 1e-9 + 1;
-                double rate = (double)(p->heard + HEAD_START_BYTES) / age *
+                double age = (double)(s->server->now_ns - p->transfer.begun_ns) * 1e-9 + 1;
+                double rate = (double)(p->transfer.acknowledged + HEAD_START_BYTES) / age *
                               (k->tick < address->pinned_tick ? 0.5 : 1);
                 k->pins++;
                 k->rate = rate > k->rate ? rate : k->rate;
@@ -80,11 +80,11 @@ void foliot__keyframe_withdraw(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t lacks = s->lockstep->log.first > p->acked ? s->lockstep->log.first - p->acked : 0;
-    p->joining = false;
-    if (p->heals) // it goes on with another one
+    p->transfer.joining = false;
+    if (p->transfer.heal != FOLIOT__HEAL_NONE) // it goes on with another one
         return;
-    p->bulk_sent = false;
-    p->begun_ns = s->server->now_ns;
+    p->transfer.bulk_sent = false;
+    p->transfer.begun_ns = s->server->now_ns;
     s->server->counters.behind++;
     foliot__server_event(s->server, FOLIOT_SERVER_BEHIND, s, peer->player, lacks, peer->name);
     if (++peer->misbehaviour.restarts <= FOLIOT__RESTARTS_MAX)
@@ -118,8 +118,9 @@ static foliot__keyframe *place_to_save(foliot__session *s, bool withdraws)
         return oldest;
     s->server->counters.keyframes_taken_back++;
     for (foliot__peer *peer = s->peers; peer; peer = peer->next)
-        if (peer->state == FOLIOT__PEER_IN && foliot__peer_steps(peer) && peer->lockstep.joining &&
-            &l->keyframes[peer->lockstep.keyframe] == slowest)
+        if (peer->state == FOLIOT__PEER_IN && foliot__peer_steps(peer) &&
+            peer->lockstep.transfer.joining &&
+            &l->keyframes[peer->lockstep.transfer.keyframe] == slowest)
             foliot__keyframe_withdraw(s, peer);
     return slowest;
 }

@@ -143,7 +143,7 @@ void foliot__kind_open(foliot__session *s, foliot__peer *peer, foliot__kind kind
         peer->stepper_input_ns = peer->stepper_status_ns = 0;
         s->server->bulk.waits = true;
         if (peer->scene_sent == s->setup.length) // else from the end of the scene on
-            peer->lockstep.begun_ns = s->server->now_ns;
+            peer->lockstep.transfer.begun_ns = s->server->now_ns;
         return;
     }
     if (peer->role == FOLIOT__PEER_ROLE_NONE)
@@ -299,11 +299,12 @@ static void apply_ready(foliot__session *s, foliot__peer *peer, const foliot__ki
         return;
     }
     const foliot__lockstep_peer *p = &peer->lockstep;
-    bool steps = foliot__peer_is_stepper(peer) && p->bulk_sent,
+    bool steps = foliot__peer_is_stepper(peer) && p->transfer.bulk_sent,
          healing = foliot__peer_is_healing(peer);
     if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !foliot__peer_watches(peer) : !healing))
         return;
-    if (!steps || p->diverged) { // that changed meanwhile: it has nothing to go on with
+    bool diverged = p->check.state != FOLIOT__CHECK_EQUAL;
+    if (!steps || diverged) { // that changed in the meantime: it has nothing to go on with
         uint64_t now = s->server->now_ns;
         if (peer->change.reopen_ns == 0) // not as often as it likes
             peer->change.reopen_ns = now > peer->change.reopened_ns + REOPENS_EVERY_NS
@@ -345,7 +346,8 @@ static bool may_begin_anew(const foliot__session *s, const foliot__peer *peer)
     const foliot__lockstep_peer *p = &peer->lockstep;
     if (is_searched(s, peer) && !foliot__search_has_layers(&s->lockstep->search.search))
         return false;
-    return p->searched || s->server->now_ns - p->diverged_ns >= SEARCH_BEGINS_NS;
+    return p->check.state == FOLIOT__CHECK_SEARCHED ||
+           s->server->now_ns - p->check.diverged_ns >= SEARCH_BEGINS_NS;
 }
 
 // It is sent a state beside the search, and begins with it as soon as it has taken the step in
@@ -355,23 +357,25 @@ static void heal(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t now = s->server->now_ns;
-    if (!foliot__peer_is_healing(peer) || !p->diverged)
+    if (!foliot__peer_is_healing(peer) || p->check.state == FOLIOT__CHECK_EQUAL)
         return;
     bool soon = peer->change.healed_ns != 0 && now - peer->change.healed_ns < FOLIOT__HEAL_LEAST_NS,
          may = may_begin_anew(s, peer);
-    if (!p->heals && soon) {
+    if (p->transfer.heal == FOLIOT__HEAL_NONE && soon) {
         if (may && !is_searched(s, peer) && s->world) // who steps no more is searched no more
             foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_UNHEALED);
         return;
     }
-    if (!p->heals) {
-        p->heals = true;
-        p->heal_after = s->tick;
+    if (p->transfer.heal == FOLIOT__HEAL_NONE) {
+        p->transfer.heal = FOLIOT__HEAL_HELD;
+        p->transfer.heal_after = s->tick;
         peer->change.healed_ns = now;
         s->lockstep->keyframe_wanted = true;
     }
-    if (may && !p->released)
-        s->server->bulk.waits = p->released = true;
+    if (may && p->transfer.heal == FOLIOT__HEAL_HELD) {
+        p->transfer.heal = FOLIOT__HEAL_RELEASED;
+        s->server->bulk.waits = true;
+    }
 }
 
 // Where clients watch unless they wish otherwise, one who stepped for a moment is not to cost for
@@ -428,7 +432,8 @@ void foliot__kinds_update(foliot__session *s)
         if (peer->role == FOLIOT__PEER_CLOSING && server->now_ns >= peer->change.close_ns)
             foliot__peer_close_lockstep(peer);
         if (peer->change.wanted != FOLIOT__KIND_ANY || peer->role == FOLIOT__PEER_CLOSING ||
-            peer->change.reopen_ns || (foliot__peer_is_healing(peer) && peer->lockstep.diverged))
+            peer->change.reopen_ns ||
+            (foliot__peer_is_healing(peer) && peer->lockstep.check.state != FOLIOT__CHECK_EQUAL))
             s->pending |= FOLIOT__PENDING_ROLES;
     }
 }

@@ -33,23 +33,24 @@ static void adopt_state(const foliot__session *s, foliot__lockstep_peer *p,
                         const foliot__keyframe *k)
 {
     const foliot__lockstep *l = s->lockstep;
+    const foliot__state_transfer *before = &p->transfer;
     *p = (foliot__lockstep_peer){.start = k->tick,
-                                 .goes_on = true,
+                                 .acked = k->tick,
+                                 .commanded = k->tick,
                                  .echo_ms = p->echo_ms,
                                  .stamp = p->stamp,
-                                 .acked = k->tick,
-                                 .stepped = k->tick,
-                                 .compared = k->tick,
-                                 .commanded = k->tick,
-                                 .bulk = k->tick,
-                                 .joining = true,
-                                 .keyframe = (uint32_t)(k - l->keyframes),
-                                 .sent = p->sent,
-                                 .heard = p->heard,
-                                 .progress = p->progress,
-                                 .begun_ns = p->begun_ns,
-                                 .progress_ns = p->progress_ns,
-                                 .sum_start = l->sums[k->tick & (l->log.capacity - 1)]};
+                                 .transfer = {.joining = true,
+                                              .goes_on = true,
+                                              .bulk = k->tick,
+                                              .keyframe = (uint32_t)(k - l->keyframes),
+                                              .sent = before->sent,
+                                              .acknowledged = before->acknowledged,
+                                              .progress = before->progress,
+                                              .begun_ns = before->begun_ns,
+                                              .progress_ns = before->progress_ns},
+                                 .check = {.stepped = k->tick,
+                                           .compared = k->tick,
+                                           .sum_start = l->sums[k->tick & (l->log.capacity - 1)]}};
 }
 
 // NULL: there is none to send.
@@ -57,7 +58,8 @@ static const foliot__keyframe *next_state(const foliot__session *s, const foliot
 {
     const foliot__keyframe *k = foliot__keyframe_before(s, foliot__lockstep_visible(s, peer));
     const foliot__lockstep_peer *p = &peer->lockstep;
-    return k && p->heals && k->tick <= p->heal_after ? NULL : k;
+    return k && p->transfer.heal != FOLIOT__HEAL_NONE && k->tick <= p->transfer.heal_after ? NULL
+                                                                                           : k;
 }
 
 // The bytes of a state that are sent: compressed, if that saves any.
@@ -69,23 +71,23 @@ static const uint8_t *bytes_to_send(const foliot__keyframe *k, size_t *length)
 
 static size_t send_part(foliot__session *s, foliot__peer *peer, const foliot__keyframe *k)
 {
-    foliot__lockstep_peer *p = &peer->lockstep;
+    foliot__state_transfer *t = &peer->lockstep.transfer;
     foliot__message m = {.kind = FOLIOT__KEYFRAME_PART};
     size_t total;
     const uint8_t *bytes = bytes_to_send(k, &total);
-    size_t left = total - p->sent;
+    size_t left = total - t->sent;
     m.as.keyframe_part.tick = k->tick;
     m.as.keyframe_part.players = k->players;
-    m.as.keyframe_part.offset = (uint32_t)p->sent;
+    m.as.keyframe_part.offset = (uint32_t)t->sent;
     m.as.keyframe_part.total = (uint32_t)total;
     m.as.keyframe_part.state_bytes = (uint32_t)k->length;
-    m.as.keyframe_part.bytes = bytes + p->sent;
+    m.as.keyframe_part.bytes = bytes + t->sent;
     m.as.keyframe_part.length =
         (uint32_t)(left < FOLIOT__KEYFRAME_PART_BYTES ? left : FOLIOT__KEYFRAME_PART_BYTES);
     foliot__server_send(s->server, peer->id, &m);
-    if (p->sent == p->heard && p->sent > 0) // nothing was on its way: the time begins now
-        p->progress_ns = s->server->now_ns + FOLIOT__PROGRESS_NS;
-    p->sent += m.as.keyframe_part.length;
+    if (t->sent == t->acknowledged && t->sent > 0) // nothing was on its way: the time begins now
+        t->progress_ns = s->server->now_ns + FOLIOT__PROGRESS_NS;
+    t->sent += m.as.keyframe_part.length;
     s->server->counters.keyframe_bytes_sent += m.as.keyframe_part.length;
     return m.as.keyframe_part.length;
 }
@@ -95,32 +97,33 @@ static size_t send_ticks(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
-    uint64_t end = foliot__lockstep_visible(s, peer), next = p->bulk;
+    foliot__state_transfer *t = &p->transfer;
+    uint64_t end = foliot__lockstep_visible(s, peer), next = t->bulk;
     uint8_t block[FOLIOT__SCENE_PART_BYTES], runs[FOLIOT__COMMAND_RUNS_BYTES];
     size_t length = 0;
-    uint64_t first = p->bulk, last = end;
+    uint64_t first = t->bulk, last = end;
     foliot__command_runs(&l->commands, &first, &last, false, runs); // for fewer ticks, perhaps
-    if (p->bulk < end)
+    if (t->bulk < end)
         length =
-            foliot__block_of_oldest(&l->log, p->bulk, last, &l->block, block, sizeof block, &next);
-    if (p->bulk < end && length != SIZE_MAX) {
+            foliot__block_of_oldest(&l->log, t->bulk, last, &l->block, block, sizeof block, &next);
+    if (t->bulk < end && length != SIZE_MAX) {
         foliot__message m = {.kind = FOLIOT__TICKS_PART};
-        m.as.ticks_part.first = p->bulk;
-        m.as.ticks_part.ticks = (uint32_t)(next - p->bulk);
+        m.as.ticks_part.first = t->bulk;
+        m.as.ticks_part.ticks = (uint32_t)(next - t->bulk);
         m.as.ticks_part.block = block;
         m.as.ticks_part.length = (uint32_t)length;
         m.as.ticks_part.commands = runs;
         m.as.ticks_part.commands_length =
             (uint32_t)foliot__command_runs(&l->commands, &first, &next, false, runs);
         foliot__server_send(s->server, peer->id, &m);
-        p->bulk = next;
+        t->bulk = next;
     }
-    if (p->bulk == end || length == SIZE_MAX) {
-        p->joining = false;
-        p->bulk_sent = true;
+    if (t->bulk == end || length == SIZE_MAX) {
+        t->joining = false;
+        t->bulk_sent = true;
         p->word_ns = s->server->now_ns;
-        p->patience_ns = FOLIOT__SILENT_NS +
-                         (p->sent - p->heard) * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
+        p->patience_ns = FOLIOT__SILENT_NS + (t->sent - t->acknowledged) * 1000000000u /
+                                                 FOLIOT__PROGRESS_BYTES_A_SECOND;
     }
     return length == SIZE_MAX ? 0 : length + PART_HEAD_BYTES;
 }
@@ -129,24 +132,25 @@ static size_t send_ticks(foliot__session *s, foliot__peer *peer)
 static bool wants_state(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
+    const foliot__state_transfer *t = &p->transfer;
     size_t total;
     if (peer->role == FOLIOT__PEER_CLOSING)
         return false;
-    if (!p->joining && !p->heals)
-        return !p->bulk_sent;
-    if (!p->joining) // a peer that heals has something to show first
+    if (!t->joining && t->heal == FOLIOT__HEAL_NONE)
+        return !t->bulk_sent;
+    if (!t->joining) // a peer that heals has something to show first
         return next_state(s, peer) && (!foliot__peer_watches(peer) ||
                                        peer->snapshots.baseline == FOLIOT__BASELINE_ACKNOWLEDGED ||
-                                       s->server->now_ns - p->diverged_ns >= HEAL_BEGINS_NS);
-    bytes_to_send(&s->lockstep->keyframes[p->keyframe], &total);
+                                       s->server->now_ns - p->check.diverged_ns >= HEAL_BEGINS_NS);
+    bytes_to_send(&s->lockstep->keyframes[t->keyframe], &total);
     // While its divergence is searched for, it keeps the state that diverged.
-    if (p->heals && !p->released && p->sent + FOLIOT__KEYFRAME_PART_BYTES >= total)
+    if (t->heal == FOLIOT__HEAL_HELD && t->sent + FOLIOT__KEYFRAME_PART_BYTES >= total)
         return false;
     // The window opens with what the peer has acknowledged. Bytes in flight cannot be called back:
     // where a state is withdrawn because the path is slow, the next one comes behind all of them.
-    size_t window = p->heals ? HEAL_WINDOW : FIRST_WINDOW + 2 * p->heard;
+    size_t window = t->heal != FOLIOT__HEAL_NONE ? HEAL_WINDOW : FIRST_WINDOW + 2 * t->acknowledged;
     window = window < FOLIOT__KEYFRAME_WINDOW ? window : FOLIOT__KEYFRAME_WINDOW;
-    return p->sent == total || p->sent - p->heard < window;
+    return t->sent == total || t->sent - t->acknowledged < window;
 }
 
 // Sends some of a state, or of the ticks since. Returns the number of bytes; 0: not now.
@@ -154,80 +158,86 @@ static size_t send_state(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
+    foliot__state_transfer *t = &p->transfer;
     uint64_t now = s->server->now_ns;
-    if (!p->joining) {
+    if (!t->joining) {
         const foliot__keyframe *k = next_state(s, peer);
         if (!k)
             return 0;
-        bool goes_on = p->goes_on;
+        bool goes_on = t->goes_on;
         // What was sent before the state takes its time too, on a slow path.
         uint64_t scene_ns =
             (uint64_t)s->setup.length * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
-        p->joining = true;
-        p->keyframe = (uint32_t)(k - l->keyframes);
-        p->sent = p->heard = p->progress = 0;
-        p->begun_ns = now;
-        p->progress_ns =
+        t->joining = true;
+        t->keyframe = (uint32_t)(k - l->keyframes);
+        t->sent = t->acknowledged = t->progress = 0;
+        t->begun_ns = now;
+        t->progress_ns =
             now + FOLIOT__PROGRESS_NS + (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
-        if (!p->heals)
+        if (t->heal == FOLIOT__HEAL_NONE)
             adopt_state(s, p, k);
         if (peer->player != FOLIOT__NO_PLAYER && !goes_on)
             foliot__stream_restart(s, peer->player);
         s->server->counters.keyframes_sent++;
     }
-    const foliot__keyframe *k = &l->keyframes[p->keyframe];
+    const foliot__keyframe *k = &l->keyframes[t->keyframe];
     size_t total;
     bytes_to_send(k, &total);
-    bool last = p->sent + FOLIOT__KEYFRAME_PART_BYTES >= total;
-    if (p->heals && last && !p->released)
+    bool last = t->sent + FOLIOT__KEYFRAME_PART_BYTES >= total;
+    if (t->heal == FOLIOT__HEAL_HELD && last)
         return 0;
-    if (p->heals && last)
+    if (t->heal != FOLIOT__HEAL_NONE && last)
         adopt_state(s, p, k);
-    FOLIOT_ASSERT(k->valid && (p->heals || k->tick == p->start) && p->sent <= total);
-    return p->sent < total ? send_part(s, peer, k) : send_ticks(s, peer);
+    FOLIOT_ASSERT(k->valid && (t->heal != FOLIOT__HEAL_NONE || k->tick == p->start) &&
+                  t->sent <= total);
+    return t->sent < total ? send_part(s, peer, k) : send_ticks(s, peer);
 }
 
 void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
+    foliot__state_transfer *t = &p->transfer;
     uint64_t now = s->server->now_ns;
-    if (p->joining && p->heals && !p->released && p->sent == p->heard)
-        p->progress_ns = now + FOLIOT__PROGRESS_NS; // it waits for us, and not we for it
-    if (!p->joining && !p->bulk_sent && peer->scene_sent == s->setup.length &&
-        now - p->begun_ns >= FOLIOT__PROGRESS_NS)
+    if (t->joining && t->heal == FOLIOT__HEAL_HELD && t->sent == t->acknowledged)
+        t->progress_ns = now + FOLIOT__PROGRESS_NS; // it waits for us, and not we for it
+    if (!t->joining && !t->bulk_sent && peer->scene_sent == s->setup.length &&
+        now - t->begun_ns >= FOLIOT__PROGRESS_NS)
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_BUSY,
                           "the session had no state to give it");
-    else if ((p->bulk_sent &&
+    else if ((t->bulk_sent &&
               (p->acked < s->lockstep->log.first || p->commanded < s->lockstep->log.first)) ||
-             (p->joining && !p->heals && p->bulk < s->lockstep->log.first))
+             (t->joining && t->heal == FOLIOT__HEAL_NONE && t->bulk < s->lockstep->log.first))
         foliot__keyframe_withdraw(s, peer); // what it lacks is forgotten
-    else if (p->joining && now >= p->progress_ns) {
+    else if (t->joining && now >= t->progress_ns) {
         s->server->counters.keyframes_stalled++;
-        if (s->world && p->heard > 0)
+        if (s->world && t->acknowledged > 0)
             foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_SLOW);
         else
             foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SLOW,
                               "it acknowledged next to nothing of the session's state");
-    } else if (p->bulk_sent && now - p->word_ns >= p->patience_ns) {
+    } else if (t->bulk_sent && now - p->word_ns >= p->patience_ns) {
         s->server->counters.peers_silent++;
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SILENT,
-                          "nothing was heard of it but its network's pings");
+                          "it sends nothing but pings of its transport");
     }
 }
 
 void foliot__late_join_acknowledge(foliot__session *s, foliot__peer *peer,
-                                   const foliot__keyframe_acknowledge *heard)
+                                   const foliot__keyframe_acknowledge *message)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
-    uint64_t tick = p->heals && p->joining ? s->lockstep->keyframes[p->keyframe].tick : p->start;
-    if (heard->tick != tick || heard->offset <= p->heard || heard->offset > p->sent)
+    foliot__state_transfer *t = &p->transfer;
+    uint64_t tick = t->heal != FOLIOT__HEAL_NONE && t->joining
+                        ? s->lockstep->keyframes[t->keyframe].tick
+                        : p->start;
+    if (message->tick != tick || message->offset <= t->acknowledged || message->offset > t->sent)
         return;
-    p->heard = heard->offset;
+    t->acknowledged = message->offset;
     s->server->bulk.waits = true;
-    if (p->heard - p->progress < FOLIOT__PROGRESS_BYTES)
+    if (t->acknowledged - t->progress < FOLIOT__PROGRESS_BYTES)
         return;
-    p->progress = p->heard;
-    p->progress_ns = s->server->now_ns + FOLIOT__PROGRESS_NS;
+    t->progress = t->acknowledged;
+    t->progress_ns = s->server->now_ns + FOLIOT__PROGRESS_NS;
 }
 
 // -- all newcomers
@@ -245,7 +255,7 @@ static size_t send_scene(foliot_server *server, foliot__peer *peer)
     foliot__server_send(server, peer->id, &m);
     peer->scene_sent += m.as.scene_part.length;
     if (peer->scene_sent == session->setup.length)
-        peer->lockstep.begun_ns = server->now_ns; // from now on it waits for a state
+        peer->lockstep.transfer.begun_ns = server->now_ns; // from now on it waits for a state
     return m.as.scene_part.length;
 }
 

@@ -88,7 +88,7 @@ void foliot__lockstep_destroy(foliot__session *s)
 static bool relays_to(const foliot__session *s, const foliot__peer *peer)
 {
     return peer->state == FOLIOT__PEER_IN && peer->session == s && foliot__peer_steps(peer) &&
-           peer->lockstep.bulk_sent;
+           peer->lockstep.transfer.bulk_sent;
 }
 
 // The first tick that it is still to be sent unreliably.
@@ -96,7 +96,7 @@ static uint64_t first_wanted(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t end = foliot__lockstep_visible(s, peer),
-             first = p->acked > p->bulk ? p->acked : p->bulk;
+             first = p->acked > p->transfer.bulk ? p->acked : p->transfer.bulk;
     if (first + RELAY_TICKS_MAX < end)
         return end - RELAY_TICKS_MAX;
     return first + RELAY_TICKS_SHARED < end ? first - first % RELAY_TICKS_SHARED : first;
@@ -234,8 +234,8 @@ static void send_status(foliot__session *s, foliot__peer *peer)
     uint64_t held_ms = (server->now_ns - came_ns) / 1000000;
     foliot__lockstep_status status = {
         .tick = (uint32_t)s->tick,
-        .checked = (uint32_t)p->compared,
-        .diverged = p->diverged,
+        .checked = (uint32_t)p->check.compared,
+        .diverged = p->check.state != FOLIOT__CHECK_EQUAL,
         .stamp = (uint32_t)p->stamp,
         .slack_us = (int32_t)(slack_us < -1000000000  ? -1000000000
                               : slack_us > 1000000000 ? 1000000000
@@ -390,7 +390,7 @@ void foliot__lockstep_receive(foliot__session *s, foliot__peer *peer,
         return;
     p->word_ns = s->server->now_ns;
     p->patience_ns = FOLIOT__SILENT_NS;
-    if (p->bulk_sent && p->acked >= p->bulk)
+    if (p->transfer.bulk_sent && p->acked >= p->transfer.bulk)
         peer->misbehaviour.restarts = 0;
     uint64_t tick = next + packet->ahead;
     if (peer->stepper_input_ns == 0 || (int16_t)(packet->sent_ms - p->echo_ms) > 0 ||

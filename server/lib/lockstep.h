@@ -87,40 +87,60 @@ typedef struct foliot__misbehaviour {
     uint64_t tokens_ns;
 } foliot__misbehaviour;
 
-// One peer in a lockstep session.
+// The state that heals a peer is sent while it keeps the one that diverged.
+typedef enum foliot__heal {
+    FOLIOT__HEAL_NONE,
+    FOLIOT__HEAL_HELD,     // all but its last part, until nothing is searched for any more
+    FOLIOT__HEAL_RELEASED, // to its end
+} foliot__heal;
+
+// late_join.c: how a peer gets a state and the ticks since.
+typedef struct foliot__state_transfer {
+    bool joining;   // they are being sent: keyframe, sent and acknowledged are valid
+    bool bulk_sent; // they were sent
+    bool goes_on;   // an earlier state was this connection's: the player's stream stays
+    foliot__heal heal;
+    uint64_t heal_after; // the tick of a state that heals is a later one
+    uint64_t bulk;       // ticks before were sent reliably, behind the state; valid if bulk_sent
+    uint32_t keyframe;   // index
+    size_t sent, acknowledged; // bytes of it
+    size_t progress;           // bytes acknowledged when the time below began
+    uint64_t begun_ns;         // when the state began, or the waiting for one
+    uint64_t progress_ns;      // more must be acknowledged by then
+} foliot__state_transfer;
+
+typedef enum foliot__check_state {
+    FOLIOT__CHECK_EQUAL,    // as far as digests were compared
+    FOLIOT__CHECK_DIVERGED, // waits for its search
+    FOLIOT__CHECK_SEARCHED, // has had it, or gets none
+} foliot__check_state;
+
+// desync.c: digests that a peer reported, and what was compared of them.
+typedef struct foliot__desync_check {
+    foliot__check_state state;
+    bool put_off; // no budget was left when its search was to begin
+    uint64_t stepped, digests, compared;
+    uint64_t sum_start;
+    uint64_t search_ns; // not before
+    uint64_t diverged_ns;
+} foliot__desync_check;
+
+// One peer in a lockstep session. What is in no group is lockstep.c's.
 typedef struct foliot__lockstep_peer {
     uint64_t start; // tick of the state that it began with
     uint64_t acked; // all ticks before have come
     foliot__tick_acks acks;
-    // It is sent another state while it keeps the one that diverged: one after `heal_after`, its
-    // last part when nothing is searched for any more.
-    bool heals, released;
-    uint64_t heal_after;
-    bool goes_on;       // an earlier state was this connection's: the player's stream stays
-    uint64_t commanded; // commands of ticks before were sent
-    uint64_t bulk;      // ticks before were sent reliably, behind the state; valid if bulk_sent
-    bool bulk_sent;
-    bool joining; // a state, and the ticks behind it, are being sent: keyframe, sent and heard are
-                  // valid
-    uint32_t keyframe;              // index
-    size_t sent, heard;             // bytes of it
-    size_t progress;                // bytes heard when the time below began
-    uint64_t begun_ns, progress_ns; // when the state began, or the waiting for one; it must have
-                                    // come further by then
-    uint64_t word_ns;               // when it was heard last, or all of the state was sent
-    uint64_t patience_ns;           // it is dropped if it says nothing for so long
-    uint64_t window_first;          // of the last relay packet
-    uint64_t hole_ns;               // when holes were last filled
+    uint64_t commanded;    // commands of ticks before were sent
+    uint64_t word_ns;      // when its last packet came, or all of the state was sent
+    uint64_t patience_ns;  // it is dropped after so long a silence
+    uint64_t window_first; // of the last relay packet
+    uint64_t hole_ns;      // when holes were last filled
     uint32_t hole_copies;
-    uint64_t stepped, digests, compared; // what it reported, and what was compared of that
-    uint64_t sum_start;
-    bool diverged, searched;
-    bool put_off;       // no budget was left when its search was to begin
-    uint64_t search_ns; // not before
-    uint64_t diverged_ns;
     uint16_t echo_ms;
     uint64_t stamp;
-    uint64_t early_until_ns; // it predicts: what others will do is of use to it
+    uint64_t early_until_ns; // it predicts: inputs of others are of use to it before their tick
+    foliot__state_transfer transfer;
+    foliot__desync_check check;
 } foliot__lockstep_peer;
 
 // Inputs for ticks to come that were not handed on yet, by tick and player.
@@ -213,7 +233,7 @@ bool foliot__late_join_possible(const foliot__session *session, bool spectates);
 // may have ended afterwards.
 void foliot__late_join_check(foliot__session *session, foliot__peer *peer);
 void foliot__late_join_acknowledge(foliot__session *session, foliot__peer *peer,
-                                   const foliot__keyframe_acknowledge *heard);
+                                   const foliot__keyframe_acknowledge *message);
 
 // desync.c
 void foliot__desync_check_report(foliot__session *session, foliot__peer *peer, uint64_t stepped,

@@ -155,8 +155,8 @@ static bool find_acknowledged(const foliot__session *session, const foliot__peer
         foliot__peer_watches(peer) &&
         peer->snapshots.baseline == FOLIOT__BASELINE_ACKNOWLEDGED; // while it changes, it does both
     *tick = foliot__peer_steps(peer) ? peer->lockstep.acked : 0;
-    // Who predicts shows guesses of ticks that are to come. It aims at what it guessed, and is
-    // judged by what is there.
+    // A client that predicts shows guesses of future ticks. It aims at its guess, and is judged by
+    // the state that the world had.
     if (foliot__peer_steps(peer) && peer->lockstep.early_until_ns > session->server->now_ns)
         *tick += FOLIOT__AIM_AHEAD_TICKS;
     if (watches && peer->snapshots.baseline_tick > *tick)

@@ -231,7 +231,7 @@ void foliot__peer_malformed(foliot_server *server, foliot__peer *peer)
 
 // -- addresses
 
-// Who has a token is known by its client, wherever it comes from.
+// A peer with a token is known by the client in it, whatever its address.
 static uint64_t key_of(const foliot_server *server, const foliot__peer *peer, bool *by_client)
 {
     foliot_peer_identity identity;

@@ -16,7 +16,7 @@
 #define FOLIOT__STUN_BINDING_REQUEST 0x0001
 #define FOLIOT__STUN_BINDING_SUCCESS 0x0101
 
-// Whose protocol a datagram's first byte says it is (RFC 7983).
+// The protocol of a datagram, by its first byte (RFC 7983).
 typedef enum foliot__rtc_protocol {
     FOLIOT__RTC_OTHER,
     FOLIOT__RTC_STUN,
