@@ -260,6 +260,10 @@ $(BUILD)/completions/%: $(BUILD)/%
 .PHONY: pages
 pages: programs
 	scripts/pages.sh $(BUILD) docs
+#: make site            the documentation as a site with search and a page for each public header, in $(BUILD)/site/html
+.PHONY: site
+site: | $(call deps_of,site)
+	scripts/site.py $(BUILD)/site
 
 bin_dir = $(DESTDIR)$(PREFIX)/bin
 lib_dir = $(DESTDIR)$(LIBDIR)

@@ -21,6 +21,7 @@ packages_of() { # GROUP
     web) echo "clang-19 lld-19 libclang-rt-19-dev-wasm32 wasi-libc libxxhash-dev nodejs esbuild xz-utils" ;;
     npm) echo "nodejs $(command -v npm >/dev/null || echo npm)" ;; # other packages of node bring npm along
     web-test) echo "chromium firefox-esr nodejs $(command -v npm >/dev/null || echo npm)" ;;
+    site) echo "mkdocs python3" ;;
     bench) echo "python3 g++ libbullet-dev libode-dev libboost-dev xz-utils" ;;
     matrix-short)
         echo "clang lld libxxhash-dev gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static gcc-aarch64-linux-gnu libc6-dev-arm64-cross wasi-libc libclang-rt-14-dev-wasm32 clang-19 lld-19 libclang-rt-19-dev-wasm32 nodejs"

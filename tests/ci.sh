@@ -95,7 +95,7 @@ test-all)
         part install in_make test-install
         part abi in_make abi-check
     }
-    part packages packages build test clang valgrind fuzz package abi matrix-short web web-test
+    part packages packages build test clang valgrind fuzz package abi matrix-short web web-test site
     part build in_make all left-build "$build/determinism/ready_scenes.h" "$build/tests/simulation/simulate"
     beside waiting
     part determinism nice_make determinism-left
