@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foliot/foliot.h"
+#include "cluster.h"
 
 static const uint32_t beyond[] = {0, 1, 2, 63, 1000000, 0x7fffffff, 0x80000000, UINT32_MAX};
 #define BEYOND (sizeof beyond / sizeof beyond[0])
@@ -136,30 +136,15 @@ static void of_a_server_and_a_client(void **state)
 {
     (void)state;
     foliot_scene scene = two_balls();
-    foliot_hub *hub;
-    foliot_transport *near, *far;
-    foliot_server *server;
-    foliot_client *client;
-    assert_int_equal(foliot_hub_create(&hub), FOLIOT_STATUS_OK);
-    foliot_transport_config transport = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_create_memory(hub, &transport, 0, &far), FOLIOT_STATUS_OK);
-    transport.bind = "127.0.0.1";
-    assert_int_equal(foliot_transport_create_memory(hub, &transport, 0, &near), FOLIOT_STATUS_OK);
-    foliot_server_config config = foliot_server_config_default();
-    config.transport = near;
-    assert_int_equal(foliot_server_create(&config, 0, &server), FOLIOT_STATUS_OK);
+    cluster *c = cluster_create(&(cluster_options){.world = CLUSTER_EMPTY, .step_ns = 5000000});
+    cluster_serve(c, NULL, NULL);
     foliot_session_config session = foliot_session_config_default();
     session.scene = &scene;
-    session.world = world_of(&scene);
-    assert_int_equal(foliot_server_add_session(server, &session, 0), FOLIOT_STATUS_OK);
-    foliot_client_config joining = foliot_client_config_default();
-    joining.transport = far;
-    joining.address = "127.0.0.1";
-    joining.port = foliot_transport_get_port(near);
-    joining.spectates = true;
-    assert_int_equal(foliot_client_create(&joining, 0, &client), FOLIOT_STATUS_OK);
-    for (uint64_t now = 0; now < 500000000u; now += 5000000u) {
-        if (now == 0 || now == 495000000u) // before it is in the session, and as it is
+    cluster_host(c, &session);
+    foliot_client *client = c->clients[cluster_spectator(c, NULL)];
+    foliot_server *server = c->server;
+    for (int step = 0; step < 100; step++) {
+        if (step == 0 || step == 99) // before it is in the session, and as it is
             for (size_t i = 0; i < BEYOND; i++) {
                 uint32_t n = beyond[i] < UINT32_MAX - 2 ? beyond[i] + 2 : beyond[i];
                 foliot_constraint_definition joint;
@@ -180,15 +165,10 @@ static void of_a_server_and_a_client(void **state)
                     assert_int_equal(foliot_server_message(server, "main", n, "x", 1, true),
                                      FOLIOT_STATUS_INVALID);
             }
-        foliot_server_update(server, now);
-        foliot_client_update(client, now);
+        cluster_run(c, 0.005);
     }
     assert_int_equal(foliot_client_get_state(client), FOLIOT_CLIENT_PLAYING);
-    foliot_client_destroy(client);
-    foliot_server_destroy(server);
-    foliot_transport_destroy(near);
-    foliot_transport_destroy(far);
-    foliot_hub_destroy(hub);
+    cluster_destroy(c);
 }
 
 // A scene that is out of range is refused with the field and its range.

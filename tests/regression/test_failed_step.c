@@ -7,32 +7,22 @@
 
 #include <fenv.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bulky.h"
-#include "foliot/client.h"
-#include "foliot/foliot.h"
+#include "cluster.h"
 #include "foliot/replay.h"
-#include "foliot/server.h"
 #include "world_simulation.h"
 
 typedef struct host {
-    foliot_hub *hub;
-    foliot_transport *wire, *client_wire;
-    foliot_server *server;
-    foliot_client *client;
+    cluster *c;
     foliot_scene scene;
     foliot_body_definition body;
     foliot_force_definition force;
     foliot_recording *recording;
     foliot_simulation simulation;
     char file[64];
-    uint64_t now_ns;
-    unsigned failures;
-    foliot_server_event failure; // the last
-    unsigned with_player;        // events that name a player though they have none
 } host;
 
 static foliot_status failing_step(void *self, const foliot_input *inputs, uint32_t count)
@@ -72,17 +62,8 @@ static void make_scene(host *h)
 
 static void open_server(host *h)
 {
-    foliot_transport_config wire = foliot_transport_config_default();
-    foliot_server_config config = foliot_server_config_default();
-    h->now_ns = 1000000000u;
-    wire.bind = "127.0.0.1";
-    wire.port = 7777;
-    wire.peers_max = 4;
-    assert_int_equal(foliot_hub_create(&h->hub), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_create_memory(h->hub, &wire, h->now_ns, &h->wire),
-                     FOLIOT_STATUS_OK);
-    config.transport = h->wire;
-    assert_int_equal(foliot_server_create(&config, h->now_ns, &h->server), FOLIOT_STATUS_OK);
+    h->c = cluster_create(&(cluster_options){.world = CLUSTER_EMPTY});
+    cluster_serve(h->c, NULL, NULL);
     make_scene(h);
 }
 
@@ -101,58 +82,47 @@ static void open_session(host *h, foliot_session_mode mode, const foliot_simulat
                          FOLIOT_STATUS_OK);
         session.recording = h->recording;
     }
-    assert_int_equal(foliot_server_add_session(h->server, &session, h->now_ns), FOLIOT_STATUS_OK);
-}
-
-static void join(host *h)
-{
-    foliot_transport_config wire = foliot_transport_config_default();
-    foliot_client_config config = foliot_client_config_default();
-    assert_int_equal(foliot_transport_create_memory(h->hub, &wire, h->now_ns, &h->client_wire),
-                     FOLIOT_STATUS_OK);
-    config.transport = h->client_wire;
-    config.port = 7777;
-    if (h->simulation.kind)
-        config.simulation = h->simulation.kind;
-    assert_int_equal(foliot_client_create(&config, h->now_ns, &h->client), FOLIOT_STATUS_OK);
+    cluster_host(h->c, &session);
 }
 
 static void run(host *h, double seconds, bool rounds_up)
 {
-    foliot_server_event event;
-    for (uint64_t end = h->now_ns + (uint64_t)(seconds * 1e9); h->now_ns < end;) {
-        h->now_ns += 1000000;
+    cluster *c = h->c;
+    for (uint64_t end = c->now_ns + (uint64_t)(seconds * 1e9); c->now_ns < end;) {
+        c->now_ns += c->step_ns;
         if (rounds_up)
             fesetround(FE_UPWARD);
-        foliot_server_update(h->server, h->now_ns);
+        foliot_server_update(c->server, c->now_ns);
         fesetround(FE_TONEAREST);
-        while (foliot_server_poll(h->server, &event)) {
-            bool has_player = event.kind == FOLIOT_SERVER_JOINED ||
-                              event.kind == FOLIOT_SERVER_LEFT || event.kind == FOLIOT_SERVER_LOST;
-            h->with_player += !has_player && event.player != UINT32_MAX;
-            h->failures += event.kind == FOLIOT_SERVER_STEP_FAILED;
-            if (event.kind == FOLIOT_SERVER_STEP_FAILED)
-                h->failure = event;
-        }
-        if (h->client)
-            foliot_client_update(h->client, h->now_ns);
+        cluster_update(c);
     }
+}
+
+// No event names a player that has none.
+static void check_players(const cluster *c)
+{
+    for (int kind = 0; kind < FOLIOT_SERVER_EVENT_KINDS; kind++)
+        if (c->events[kind] > 0 && kind != FOLIOT_SERVER_JOINED && kind != FOLIOT_SERVER_LEFT &&
+            kind != FOLIOT_SERVER_LOST)
+            assert_int_equal(c->last[kind].player, UINT32_MAX);
 }
 
 static void check_stopped(host *h, uint64_t tick, foliot_status status)
 {
-    assert_int_equal(h->failures, 1);
-    assert_int_equal(h->failure.status, status);
-    assert_int_equal(h->failure.tick, tick);
-    assert_string_equal(h->failure.session, "main");
-    assert_non_null(strstr(h->failure.text, foliot_status_get_text(status)));
-    assert_int_equal(foliot_server_get_counters(h->server)->ticks, tick);
-    assert_true(foliot_server_get_done(h->server));
-    assert_int_equal(h->with_player, 0);
-    if (h->client) {
-        assert_int_equal(foliot_client_get_state(h->client), FOLIOT_CLIENT_CLOSED);
-        assert_non_null(strstr(foliot_client_get_reason(h->client), "step"));
-        assert_int_equal(foliot_server_get_presence(h->server).peers, 0);
+    const cluster *c = h->c;
+    const foliot_server_event *failure = &c->last[FOLIOT_SERVER_STEP_FAILED];
+    assert_int_equal(c->events[FOLIOT_SERVER_STEP_FAILED], 1);
+    assert_int_equal(failure->status, status);
+    assert_int_equal(failure->tick, tick);
+    assert_string_equal(failure->session, "main");
+    assert_non_null(strstr(failure->text, foliot_status_get_text(status)));
+    assert_int_equal(foliot_server_get_counters(c->server)->ticks, tick);
+    assert_true(foliot_server_get_done(c->server));
+    check_players(c);
+    if (c->client_count > 0) {
+        assert_int_equal(foliot_client_get_state(c->clients[0]), FOLIOT_CLIENT_CLOSED);
+        assert_non_null(strstr(foliot_client_get_reason(c->clients[0]), "step"));
+        assert_int_equal(foliot_server_get_presence(c->server).peers, 0);
     }
 }
 
@@ -175,12 +145,8 @@ static void check_recording(host *h, uint64_t tick)
 
 static void close_host(host *h)
 {
-    foliot_client_destroy(h->client);
-    foliot_server_destroy(h->server);
+    cluster_destroy(h->c);
     foliot_simulation_destroy(&h->simulation);
-    foliot_transport_destroy(h->client_wire);
-    foliot_transport_destroy(h->wire);
-    foliot_hub_destroy(h->hub);
     if (*h->file)
         unlink(h->file);
 }
@@ -190,12 +156,12 @@ static void a_changed_rounding_mode(foliot_session_mode mode)
     host h = {0};
     open_server(&h);
     open_session(&h, mode, NULL);
-    join(&h);
+    cluster_player(h.c, NULL);
     run(&h, 0.49, false);
-    uint64_t tick = foliot_world_get_tick(foliot_server_get_world(h.server, "main"));
+    uint64_t tick = foliot_world_get_tick(foliot_server_get_world(h.c->server, "main"));
     assert_int_equal(tick, 29);
     run(&h, 0.5, true);
-    assert_int_equal(foliot_world_get_tick(foliot_server_get_world(h.server, "main")), tick);
+    assert_int_equal(foliot_world_get_tick(foliot_server_get_world(h.c->server, "main")), tick);
     check_stopped(&h, tick, FOLIOT_STATUS_FLOATING_POINT);
     check_recording(&h, tick);
     close_host(&h);
@@ -245,7 +211,7 @@ static void a_session_without_a_scene_is_refused(void **state)
     open_server(&h);
     foliot_session_config session = {.name = "main", .pace_hz = 60};
     assert_int_equal(foliot_world_create(&h.scene, &session.world, NULL), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_server_add_session(h.server, &session, h.now_ns),
+    assert_int_equal(foliot_server_add_session(h.c->server, &session, h.c->now_ns),
                      FOLIOT_STATUS_INVALID);
     foliot_world_destroy(session.world);
     close_host(&h);

@@ -9,43 +9,29 @@
 #include <string.h>
 
 #include "foliot/admin.h"
-#include "foliot/foliot.h"
-#include "foliot/server.h"
+#include "cluster.h"
 
 #define FIRST 100
 #define MORE 500
 #define TICK_NS 16666667u
 
 typedef struct host {
-    foliot_hub *hub;
-    foliot_transport *wire;
-    foliot_server *server;
+    cluster *c;
     foliot_scene *scene;
-    uint64_t now_ns;
 } host;
 
 static void open_host(host *h)
 {
-    foliot_transport_config wire = foliot_transport_config_default();
-    foliot_server_config config = foliot_server_config_default();
     foliot_error error;
-    *h = (host){.now_ns = 1000000000u};
+    h->c = cluster_create(&(cluster_options){.world = CLUSTER_EMPTY});
+    cluster_serve(h->c, NULL, NULL);
     assert_int_equal(foliot_scene_read("scenes/pendulum.yaml", &h->scene, &error),
                      FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_hub_create(&h->hub), FOLIOT_STATUS_OK);
-    wire.bind = "127.0.0.1";
-    wire.port = 7777;
-    assert_int_equal(foliot_transport_create_memory(h->hub, &wire, h->now_ns, &h->wire),
-                     FOLIOT_STATUS_OK);
-    config.transport = h->wire;
-    assert_int_equal(foliot_server_create(&config, h->now_ns, &h->server), FOLIOT_STATUS_OK);
 }
 
 static void close_host(host *h)
 {
-    foliot_server_destroy(h->server);
-    foliot_transport_destroy(h->wire);
-    foliot_hub_destroy(h->hub);
+    cluster_destroy(h->c);
     foliot_scene_destroy(h->scene);
 }
 
@@ -54,16 +40,16 @@ static void add(host *h, const char *name)
     foliot_session_config session = foliot_session_config_default();
     session.name = name;
     session.scene = h->scene;
-    assert_int_equal(foliot_world_create(h->scene, &session.world, NULL), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_server_add_session(h->server, &session, h->now_ns), FOLIOT_STATUS_OK);
+    cluster_host(h->c, &session);
 }
 
 static void end(host *h, const char *name)
 {
     for (int i = 0; i < 3; i++)
-        foliot_server_update(h->server, h->now_ns += TICK_NS);
-    assert_int_equal(foliot_server_end_session(h->server, name, "", h->now_ns), FOLIOT_STATUS_OK);
-    foliot_server_update(h->server, h->now_ns += TICK_NS);
+        foliot_server_update(h->c->server, h->c->now_ns += TICK_NS);
+    assert_int_equal(foliot_server_end_session(h->c->server, name, "", h->c->now_ns),
+                     FOLIOT_STATUS_OK);
+    foliot_server_update(h->c->server, h->c->now_ns += TICK_NS);
 }
 
 static size_t heap_after(host *h, int sessions)
@@ -74,8 +60,8 @@ static size_t heap_after(host *h, int sessions)
         snprintf(name, sizeof name, "game-%d", i % 7);
         add(h, name);
         end(h, name);
-        assert_int_equal(foliot_server_remove_session(h->server, name), FOLIOT_STATUS_OK);
-        while (foliot_server_poll(h->server, &event))
+        assert_int_equal(foliot_server_remove_session(h->c->server, name), FOLIOT_STATUS_OK);
+        while (foliot_server_poll(h->c->server, &event))
             assert_string_equal(event.session, name);
     }
     return mallinfo2().uordblks;
@@ -99,14 +85,14 @@ static void an_event_has_the_name_of_a_session_that_is_gone(void **state)
     open_host(&h);
     add(&h, "former");
     end(&h, "former");
-    assert_int_equal(foliot_server_remove_session(h.server, "former"), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_server_remove_session(h.c->server, "former"), FOLIOT_STATUS_OK);
     add(&h, "latter");
     end(&h, "latter");
-    assert_true(foliot_server_poll(h.server, &event));
+    assert_true(foliot_server_poll(h.c->server, &event));
     assert_string_equal(event.session, "former");
-    assert_true(foliot_server_poll(h.server, &event));
+    assert_true(foliot_server_poll(h.c->server, &event));
     assert_string_equal(event.session, "latter");
-    assert_false(foliot_server_poll(h.server, &event));
+    assert_false(foliot_server_poll(h.c->server, &event));
     close_host(&h);
 }
 

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cluster.h"
 #include "crypto/crypto.h"
-#include "foliot/server.h"
 #include "raw_client.h"
 #include "status.h"
 #include "world_simulation.h"
@@ -23,16 +23,13 @@
 static const foliot__token none;
 
 typedef struct fixture {
-    foliot_hub *hub;
-    foliot_transport *host;
-    foliot_server *server;
+    cluster *c;
     foliot_scene scene;
     foliot_body_definition body;
-    foliot_recording *recording;
     char file[64], copy[64];
-    uint64_t now_ns;
+    foliot_recording *recording; // not the cluster's, which drains it
     raw_client clients[CLIENTS];
-    int count, spent;
+    int count;
 } fixture;
 
 static void make_scene(fixture *i)
@@ -53,25 +50,18 @@ static void make_scene(fixture *i)
     i->scene.players.position_count = 1;
 }
 
-static void open_server(fixture *i, foliot_world *world, bool lockstep)
+static void open_server(fixture *i, unsigned peers_max, foliot_world *world, bool lockstep)
 {
     foliot_transport_config wire = foliot_transport_config_default();
-    foliot_server_config config = foliot_server_config_default();
-    wire.bind = "127.0.0.1";
-    wire.port = RAW_CLIENT_PORT;
-    wire.peers_max = CLIENTS;
-    assert_int_equal(foliot_transport_create_memory(i->hub, &wire, i->now_ns, &i->host),
-                     FOLIOT_STATUS_OK);
-    config.transport = i->host;
-    assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
-    foliot_session_config session = {.name = "main",
-                                     .scene = &i->scene,
-                                     .world = world,
-                                     .recording = i->recording,
-                                     .pace_hz = 60,
-                                     .mode = lockstep ? FOLIOT_SESSION_LOCKSTEP
-                                                      : FOLIOT_SESSION_SNAPSHOTS};
-    assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_STATUS_OK);
+    wire.peers_max = peers_max;
+    cluster_serve(i->c, NULL, &wire);
+    cluster_host(i->c, &(foliot_session_config){.name = "main",
+                                                .scene = &i->scene,
+                                                .world = world,
+                                                .recording = i->recording,
+                                                .pace_hz = 60,
+                                                .mode = lockstep ? FOLIOT_SESSION_LOCKSTEP
+                                                                 : FOLIOT_SESSION_SNAPSHOTS});
 }
 
 static fixture *open_fixture(bool records, bool lockstep)
@@ -79,9 +69,8 @@ static fixture *open_fixture(bool records, bool lockstep)
     fixture *i = calloc(1, sizeof *i);
     assert_non_null(i);
     foliot_world *world;
-    i->now_ns = 1000000000;
     make_scene(i);
-    assert_int_equal(foliot_hub_create(&i->hub), FOLIOT_STATUS_OK);
+    i->c = cluster_create(&(cluster_options){.world = CLUSTER_EMPTY});
     assert_int_equal(foliot_world_create(&i->scene, &world, NULL), FOLIOT_STATUS_OK);
     snprintf(i->file, sizeof i->file, "/tmp/foliot-tokens-%d.foliot", (int)getpid());
     snprintf(i->copy, sizeof i->copy, "/tmp/foliot-tokens-%d-copy.foliot", (int)getpid());
@@ -94,7 +83,7 @@ static fixture *open_fixture(bool records, bool lockstep)
                          FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_STATUS_OK);
     }
-    open_server(i, world, lockstep);
+    open_server(i, CLIENTS, world, lockstep);
     return i;
 }
 
@@ -102,9 +91,7 @@ static void close_fixture(fixture *i)
 {
     for (int g = 0; g < i->count; g++)
         foliot_transport_destroy(i->clients[g].wire);
-    foliot_server_destroy(i->server);
-    foliot_transport_destroy(i->host);
-    foliot_hub_destroy(i->hub);
+    cluster_destroy(i->c);
     if (i->recording)
         foliot_recording_abandon(i->recording);
     unlink(i->file);
@@ -125,22 +112,13 @@ static void copy_file(const fixture *i)
     fclose(to);
 }
 
-static void receive_all(fixture *i)
-{
-    foliot_server_event said;
-    while (foliot_server_poll(i->server, &said))
-        i->spent += said.kind == FOLIOT_SERVER_SPENT;
-    for (int g = 0; g < i->count; g++)
-        if (raw_client_receive(&i->clients[g], i->now_ns) && i->recording)
-            copy_file(i);
-}
-
 static void run_for(fixture *i, double seconds)
 {
-    for (uint64_t end = i->now_ns + (uint64_t)(seconds * 1e9); i->now_ns < end;
-         i->now_ns += 1000000) {
-        foliot_server_update(i->server, i->now_ns);
-        receive_all(i);
+    for (uint64_t end = i->c->now_ns + (uint64_t)(seconds * 1e9); i->c->now_ns < end;) {
+        cluster_run(i->c, 0.001);
+        for (int g = 0; g < i->count; g++)
+            if (raw_client_receive(&i->clients[g], i->c->now_ns) && i->recording)
+                copy_file(i);
     }
 }
 
@@ -148,7 +126,7 @@ static raw_client *connect_client(fixture *i)
 {
     check_lt(i->count, CLIENTS);
     raw_client *g = &i->clients[i->count++];
-    raw_client_connect(g, i->hub, i->now_ns);
+    raw_client_connect(g, i->c->hub, i->c->now_ns);
     run_for(i, 0.01);
     assert_true(g->connected);
     return g;
@@ -246,12 +224,12 @@ static void every_resume_gives_another_token_and_a_theft_shows(void **state)
     assert_true(owner->lost);
     assert_false(same(thief->welcome.token, first));
     acknowledge_welcome(i, thief);
-    assert_int_equal(i->spent, 0);
+    assert_int_equal(i->c->events[FOLIOT_SERVER_SPENT], 0);
     raw_client *back = join(i, first);
     assert_int_not_equal(back->welcome.player, thief->welcome.player);
     assert_false(back->welcome.resumed);
-    assert_int_equal(i->spent, 1);
-    assert_int_equal(foliot_server_get_counters(i->server)->tokens_spent, 1);
+    assert_int_equal(i->c->events[FOLIOT_SERVER_SPENT], 1);
+    assert_int_equal(foliot_server_get_counters(i->c->server)->tokens_spent, 1);
     close_fixture(i);
 }
 
@@ -374,14 +352,14 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
     raw_client *second = join(i, owner->welcome.token);
     foliot__token t2 = second->welcome.token;
     raw_client *g = connect_client(i);
-    uint64_t ticks = foliot_server_get_counters(i->server)->ticks;
-    while (foliot_server_get_counters(i->server)->ticks == ticks)
+    uint64_t ticks = foliot_server_get_counters(i->c->server)->ticks;
+    while (foliot_server_get_counters(i->c->server)->ticks == ticks)
         run_for(i, 0.001);
     allow_failure(raw_client_acknowledge(second));
-    foliot_transport_flush(second->wire, i->now_ns);
+    foliot_transport_flush(second->wire, i->c->now_ns);
     run_for(i, 0.003);
     raw_client_hello(g, t2);
-    foliot_transport_flush(g->wire, i->now_ns);
+    foliot_transport_flush(g->wire, i->c->now_ns);
     run_for(i, 0.1);
     assert_true(g->welcomed);
     foliot_recorded_player player = recorded(i);
@@ -419,15 +397,15 @@ static void one_address_takes_not_all_places(void **state)
     raw_client *mallory = connect_client(i);
     for (int k = 0; k < 6; k++) {
         if (k > 0)
-            raw_client_connect_again(mallory, i->now_ns);
+            raw_client_connect_again(mallory, i->c->now_ns);
         run_for(i, 0.01);
         raw_client_hello(mallory, none);
         run_for(i, 0.05);
         if (k % 2)
             leave(i, mallory);
     }
-    assert_int_equal(foliot_server_get_presence(i->server).players, 2);
-    assert_int_equal(foliot_server_get_counters(i->server)->refusals_over_address, 4);
+    assert_int_equal(foliot_server_get_presence(i->c->server).players, 2);
+    assert_int_equal(foliot_server_get_counters(i->c->server)->refusals_over_address, 4);
     join(i, none);
     join(i, none);
     close_fixture(i);
@@ -441,20 +419,8 @@ static void connections_are_kept_for_who_may_come_back(void **state)
 {
     (void)state;
     fixture *i = open_fixture(false, false);
-    foliot_server_destroy(i->server);
-    foliot_transport_destroy(i->host);
-    foliot_transport_config wire = foliot_transport_config_default();
-    foliot_server_config config = foliot_server_config_default();
-    foliot_session_config session = {.name = "main", .scene = &i->scene, .pace_hz = 60};
-    wire.bind = "127.0.0.1";
-    wire.port = RAW_CLIENT_PORT;
-    wire.peers_max = 3;
-    assert_int_equal(foliot_transport_create_memory(i->hub, &wire, i->now_ns, &i->host),
-                     FOLIOT_STATUS_OK);
-    config.transport = i->host;
-    assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&i->scene, &session.world, NULL), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_STATUS_OK);
+    cluster_stop(i->c);
+    open_server(i, 3, NULL, false);
     raw_client *away = join(i, none);
     join(i, none);
     join(i, none);
@@ -465,7 +431,7 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     run_for(i, 0.1);
     assert_true(newcomer->lost);
     assert_true(!newcomer->welcomed);
-    assert_int_equal(foliot_server_get_counters(i->server)->refusals_reserved, 1);
+    assert_int_equal(foliot_server_get_counters(i->c->server)->refusals_reserved, 1);
     assert_int_equal(join(i, away->welcome.token)->welcome.player, away->welcome.player);
     close_fixture(i);
 }

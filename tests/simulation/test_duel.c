@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/rng.h"
-#include "foliot/foliot.h"
+#include "cluster.h"
 #include "net/transport.h"
 #include "status.h"
 #include "wire/message.h"
@@ -32,16 +31,9 @@ typedef struct shot {
 
 typedef struct duel {
     foliot_scene *scene;
-    foliot_rules *rules;
-    foliot_recording *recording;
+    cluster *c;
     foliot_recording_rules recorded;
     const char *file;
-    foliot_hub *hub;
-    foliot_transport *host, *wires[CLIENTS];
-    foliot_server *server;
-    foliot_client *clients[CLIENTS];
-    unsigned client_count;
-    uint64_t now_ns;
     foliot__rng rng;
     uint32_t next_shot;
     shot *shots;
@@ -135,17 +127,17 @@ static const foliot_rules_kind probe_kind = {.name = "probe",
 
 static foliot_status save_rules(void *user, void *bytes, size_t capacity, size_t *length)
 {
-    return foliot_rules_save(((duel *)user)->rules, bytes, capacity, length);
+    return foliot_rules_save(((duel *)user)->c->rules, bytes, capacity, length);
 }
 
 static foliot_status restore_rules(void *user, const void *bytes, size_t length)
 {
-    return foliot_rules_restore(((duel *)user)->rules, bytes, length);
+    return foliot_rules_restore(((duel *)user)->c->rules, bytes, length);
 }
 
 static foliot_status tick_rules(void *user, const foliot_rules_view *view)
 {
-    return foliot_rules_tick(((duel *)user)->rules, view);
+    return foliot_rules_tick(((duel *)user)->c->rules, view);
 }
 
 // NULL: the probe. False: this build has no Lua.
@@ -156,8 +148,8 @@ static bool make_rules(duel *d, bool lua)
     limits.time_us = 0; // a sanitizer is slow
     foliot_status status =
         lua ? foliot_rules_create_lua(d->scene->script_text, d->scene->script_bytes, "duel.lua",
-                                      &limits, d->scene, &d->rules, problem, sizeof problem)
-            : foliot_rules_create(&probe_kind, d->scene, &d->rules, problem, sizeof problem);
+                                      &limits, d->scene, &d->c->rules, problem, sizeof problem)
+            : foliot_rules_create(&probe_kind, d->scene, &d->c->rules, problem, sizeof problem);
     if (status == FOLIOT_STATUS_UNSUPPORTED)
         return false;
     if (status != FOLIOT_STATUS_OK)
@@ -171,8 +163,8 @@ static foliot_recording_config recording_config(duel *d)
     config.threaded = false;
     config.keyframe_ticks = 90;
     config.block_ticks = 20;
-    d->recorded = (foliot_recording_rules){.name = foliot_rules_get_name(d->rules),
-                                           .version = foliot_rules_get_version(d->rules),
+    d->recorded = (foliot_recording_rules){.name = foliot_rules_get_name(d->c->rules),
+                                           .version = foliot_rules_get_version(d->c->rules),
                                            .text = d->scene->script_text,
                                            .text_bytes = d->scene->script_bytes,
                                            .save = save_rules,
@@ -185,22 +177,14 @@ static foliot_recording_config recording_config(duel *d)
 
 static void open_server(duel *d, foliot_world *world, foliot_session_mode mode)
 {
-    foliot_transport_config wire = foliot_transport_config_default();
-    wire.bind = "127.0.0.1";
-    wire.port = 7777;
-    wire.peers_max = CLIENTS + 1;
-    demand(foliot_transport_create_memory(d->hub, &wire, d->now_ns, &d->host));
-    foliot_server_config config = foliot_server_config_default();
-    config.transport = d->host;
-    demand(foliot_server_create(&config, d->now_ns, &d->server));
-    foliot_session_config session = {.name = "main",
-                                     .scene = d->scene,
-                                     .world = world,
-                                     .recording = d->recording,
-                                     .pace_hz = 60,
-                                     .mode = mode,
-                                     .rules = d->rules};
-    demand(foliot_server_add_session(d->server, &session, d->now_ns));
+    cluster_serve(d->c, NULL, NULL);
+    cluster_host(d->c, &(foliot_session_config){.name = "main",
+                                                .scene = d->scene,
+                                                .world = world,
+                                                .recording = d->c->recording,
+                                                .pace_hz = 60,
+                                                .mode = mode,
+                                                .rules = d->c->rules});
 }
 
 // NULL: this build has no Lua.
@@ -210,23 +194,24 @@ static duel *begin(bool lua, foliot_session_mode mode, const char *file)
     foliot_error error;
     foliot_world *world;
     duel *d = &made;
-    *d = (duel){.now_ns = 1000000000u, .rng = foliot__rng_seeded(5), .file = file};
+    *d = (duel){.rng = foliot__rng_seeded(5), .file = file};
+    d->c = cluster_create(&(cluster_options){.world = CLUSTER_EMPTY});
     d->shots = calloc(SHOTS_MAX, sizeof *d->shots);
     assert_non_null(d->shots);
     probed = d;
     if (foliot_scene_read("games/duel/duel.yaml", &d->scene, &error) != FOLIOT_STATUS_OK)
         fail_msg("%s", error.text);
     if (!make_rules(d, lua)) {
+        cluster_destroy(d->c);
         foliot_scene_destroy(d->scene);
         free(d->shots);
         return NULL;
     }
-    demand(foliot_hub_create(&d->hub));
     demand(foliot_world_create(d->scene, &world, NULL));
     if (file) {
         foliot_recording_config config = recording_config(d);
-        demand(
-            foliot_recording_open(file, WORLD_SIMULATION(world, d->scene), &config, &d->recording));
+        demand(foliot_recording_open(file, WORLD_SIMULATION(world, d->scene), &config,
+                                     &d->c->recording));
     }
     open_server(d, world, mode);
     return d;
@@ -234,33 +219,16 @@ static duel *begin(bool lua, foliot_session_mode mode, const char *file)
 
 static void end(duel *d)
 {
-    for (unsigned i = 0; i < d->client_count; i++) {
-        foliot_client_destroy(d->clients[i]);
-        foliot_transport_destroy(d->wires[i]);
-    }
-    foliot_server_destroy(d->server);
-    if (d->recording)
-        demand(foliot_recording_close(d->recording, NULL));
-    foliot_rules_destroy(d->rules);
-    foliot_transport_destroy(d->host);
-    foliot_hub_destroy(d->hub);
+    cluster_destroy(d->c);
     foliot_scene_destroy(d->scene);
     free(d->shots);
 }
 
-static void join_as(duel *d, const char *impairment, bool predicts)
+static void join_as(duel *d, const char *network, bool predicts)
 {
-    foliot_transport_config wire = foliot_transport_config_default();
-    demand(foliot_impairment_parse(impairment, &wire.send, NULL, 0));
-    wire.receive = wire.send;
-    wire.receive.seed += 1000;
-    unsigned i = d->client_count++;
-    demand(foliot_transport_create_memory(d->hub, &wire, d->now_ns, &d->wires[i]));
     foliot_client_config config = foliot_client_config_default();
-    config.transport = d->wires[i];
-    config.port = 7777;
     config.predicts = predicts;
-    demand(foliot_client_create(&config, d->now_ns, &d->clients[i]));
+    cluster_join(d->c, network, &config);
 }
 
 static void join(duel *d, const char *impairment)
@@ -271,21 +239,16 @@ static void join(duel *d, const char *impairment)
 // Milliseconds; a frame every 16, which shows and then presses.
 static void run(duel *d, double seconds, void (*frame)(duel *d))
 {
-    for (uint64_t end = d->now_ns + (uint64_t)(seconds * 1e9); d->now_ns < end;
-         d->now_ns += 1000000) {
-        foliot_server_update(d->server, d->now_ns);
-        if (d->recording)
-            demand(foliot_recording_drain(d->recording));
-        for (unsigned i = 0; i < d->client_count; i++)
-            foliot_client_update(d->clients[i], d->now_ns);
-        if (frame && d->now_ns / 1000000 % 16 == 0)
+    for (uint64_t end = d->c->now_ns + (uint64_t)(seconds * 1e9); d->c->now_ns < end;) {
+        cluster_run(d->c, 0.001);
+        if (frame && d->c->now_ns / 1000000 % 16 == 0)
             frame(d);
     }
 }
 
 static uint32_t body_of(const duel *d, unsigned client)
 {
-    return foliot_world_get_player_body(foliot_server_get_world(d->server, "main"), client);
+    return foliot_world_get_player_body(foliot_server_get_world(d->c->server, "main"), client);
 }
 
 // -- players
@@ -293,10 +256,10 @@ static uint32_t body_of(const duel *d, unsigned client)
 // Up and down the field.
 static void walk(duel *d, unsigned client)
 {
-    double t = (double)d->now_ns * 1e-9;
+    double t = (double)d->c->now_ns * 1e-9;
     const int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(20 * sin(1.3 * t)),
                                             cos(1.7 * t) < 0 ? -127 : 127};
-    foliot_client_set_input(d->clients[client], axes, 0);
+    foliot_client_set_input(d->c->clients[client], axes, 0);
 }
 
 // Shows the world; every few frames shoots at what it shows, and lets go.
@@ -305,17 +268,17 @@ static void shoot_at_target(duel *d)
     static const int8_t still[FOLIOT_AXIS_COUNT];
     foliot_sample sample;
     walk(d, TARGET);
-    if (foliot_client_sample(d->clients[TARGET], d->now_ns, &sample) != FOLIOT_STATUS_OK ||
-        foliot_client_sample(d->clients[0], d->now_ns, &sample) != FOLIOT_STATUS_OK)
+    if (foliot_client_sample(d->c->clients[TARGET], d->c->now_ns, &sample) != FOLIOT_STATUS_OK ||
+        foliot_client_sample(d->c->clients[0], d->c->now_ns, &sample) != FOLIOT_STATUS_OK)
         return;
-    uint32_t target = body_of(d, TARGET), frame = (uint32_t)(d->now_ns / 16000000);
+    uint32_t target = body_of(d, TARGET), frame = (uint32_t)(d->c->now_ns / 16000000);
     if (target >= sample.count || frame % 5 != 0)
         return;
     shot *s = &d->shots[++d->next_shot];
     s->fired = true;
     s->tick = sample.render_tick;
     memcpy(s->shown, sample.bodies[target].position, sizeof s->shown);
-    foliot_client_set_input(d->clients[0], still, (uint16_t)d->next_shot);
+    foliot_client_set_input(d->c->clients[0], still, (uint16_t)d->next_shot);
 }
 
 static int ascending(const void *a, const void *b)
@@ -361,7 +324,7 @@ static verdict play_probe_as(foliot_session_mode mode, const char *network, doub
     run(d, seconds, shoot_at_target);
     run(d, 1, NULL);
     verdict v = judge_all(d);
-    const foliot_server_counters *counters = foliot_server_get_counters(d->server);
+    const foliot_server_counters *counters = foliot_server_get_counters(d->c->server);
     printf("%s: %u shots, %u judged, %u hit, %u would now, p99 %.3f mm, %.1f ticks back, "
            "%llu aims, %llu clamped\n",
            network, (unsigned)v.fired, (unsigned)v.judged, (unsigned)v.hits, (unsigned)v.hits_now,
@@ -422,25 +385,25 @@ static void one_who_predicts_is_judged_in_the_tick_that_it_showed(void **state)
 // Both play: they walk, and shoot where they are shown the other.
 static void play_duel(duel *d)
 {
-    uint32_t frame = (uint32_t)(d->now_ns / 16000000);
+    uint32_t frame = (uint32_t)(d->c->now_ns / 16000000);
     for (unsigned i = 0; i < 2; i++) {
         foliot_sample sample;
         uint32_t me = body_of(d, i), other = body_of(d, 1 - i);
-        if (foliot_client_sample(d->clients[i], d->now_ns, &sample) != FOLIOT_STATUS_OK ||
+        if (foliot_client_sample(d->c->clients[i], d->c->now_ns, &sample) != FOLIOT_STATUS_OK ||
             me >= sample.count || other >= sample.count)
             continue;
         const double *x = sample.bodies[me].position, *y = sample.bodies[other].position;
         int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(100 * sin(frame * 0.03 + 2 * i)),
                                           cos(frame * 0.027 + i) < 0 ? -127 : 127};
         axes[3] = (int8_t)lround(atan2(y[1] - x[1], y[0] - x[0]) * 127 / 3.14159265358979);
-        foliot_client_set_input(d->clients[i], axes, frame % 60 < 3);
+        foliot_client_set_input(d->c->clients[i], axes, frame % 60 < 3);
     }
 }
 
 static int64_t var_of(const duel *d, const char *key)
 {
     foliot_var var = {.integer = 0};
-    const foliot_world *world = foliot_server_get_world(d->server, "main");
+    const foliot_world *world = foliot_server_get_world(d->c->server, "main");
     return world && foliot_world_get_var(world, key, &var) ? var.integer : 0;
 }
 
@@ -495,13 +458,12 @@ static void crash_and_resume(duel *d)
     char problem[256] = "";
     foliot_world *world;
     foliot_scene *scene;
-    foliot_recording_abandon(d->recording);
-    foliot_server_destroy(d->server);
-    foliot_transport_destroy(d->host);
-    foliot_rules_destroy(d->rules);
+    foliot_recording_abandon(d->c->recording);
+    cluster_stop(d->c);
+    foliot_rules_destroy(d->c->rules);
     assert_true(make_rules(d, true));
     foliot_recording_config config = recording_config(d);
-    if (resume_world(d->file, &config, &d->recording, &scene, &world, problem, sizeof problem) !=
+    if (resume_world(d->file, &config, &d->c->recording, &scene, &world, problem, sizeof problem) !=
         FOLIOT_STATUS_OK)
         fail_msg("%s", problem);
     foliot_scene_destroy(scene);
@@ -530,9 +492,9 @@ static void a_duel_is_recorded_with_its_past(void **state)
     crash_and_resume(d);
     run(d, 3, play_duel);       // they come back
     for (int i = 0; i < 6; i++) // orders, which must not be taken for others
-        demand(foliot_client_order(d->clients[0], FOLIOT_ORDER_GAME, "shoot 1 0", 9, NULL));
+        demand(foliot_client_order(d->c->clients[0], FOLIOT_ORDER_GAME, "shoot 1 0", 9, NULL));
     run(d, 3, play_duel);
-    const foliot_server_counters *counters = foliot_server_get_counters(d->server);
+    const foliot_server_counters *counters = foliot_server_get_counters(d->c->server);
     printf("%lld shots, %lld hits, %lld by the past alone; %llu orders, %llu aims\n",
            (long long)var_of(d, "shots"), (long long)var_of(d, "hits"),
            (long long)var_of(d, "past"), (unsigned long long)counters->orders,
@@ -555,25 +517,25 @@ static void a_duel_is_recorded_with_its_past(void **state)
 static void claim(duel *d, uint32_t sequence, uint16_t shown, uint16_t now)
 {
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
-    const foliot_world *world = foliot_server_get_world(d->server, "main");
+    const foliot_world *world = foliot_server_get_world(d->c->server, "main");
     foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
                                    .tick = (uint32_t)foliot_world_get_tick(world) + 3,
                                    .shown = now,
-                                   .sent_us = (uint32_t)(d->now_ns / 1000),
+                                   .sent_us = (uint32_t)(d->c->now_ns / 1000),
                                    .count = 1};
     packet.changes[0] = (foliot__change){.sequence = sequence,
                                          .tick = packet.tick,
                                          .buttons = (uint16_t)(sequence & 1),
                                          .shown = shown};
     size_t length = foliot__input_packet_encode(&packet, bytes);
-    demand(foliot_transport_send(d->wires[0], foliot__peer_id(0, 1), FOLIOT_DELIVERY_UNRELIABLE,
+    demand(foliot_transport_send(d->c->wires[0], foliot__peer_id(0, 1), FOLIOT_DELIVERY_UNRELIABLE,
                                  bytes, length));
-    foliot_transport_flush(d->wires[0], d->now_ns);
+    foliot_transport_flush(d->c->wires[0], d->c->now_ns);
 }
 
 static uint64_t clamped(const duel *d)
 {
-    return foliot_server_get_counters(d->server)->aims_clamped;
+    return foliot_server_get_counters(d->c->server)->aims_clamped;
 }
 
 // The future, the far past, and jumps between them: never the future, at most 250 ms back, each
@@ -606,9 +568,9 @@ static void claims_are_bounded_and_counted(void **state)
         if (!claims[k].honest)
             check_gt(clamped(d), before);
     }
-    assert_int_equal(foliot_client_get_state(d->clients[0]), FOLIOT_CLIENT_PLAYING);
-    check_eq(foliot_server_get_counters(d->server)->peers_dropped, 0);
-    check_gt(foliot_server_get_counters(d->server)->aims, 300);
+    assert_int_equal(foliot_client_get_state(d->c->clients[0]), FOLIOT_CLIENT_PLAYING);
+    check_eq(foliot_server_get_counters(d->c->server)->peers_dropped, 0);
+    check_gt(foliot_server_get_counters(d->c->server)->aims, 300);
     end(d);
 }
 

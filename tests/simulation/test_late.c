@@ -4,56 +4,43 @@
 // second, on a virtual clock.
 #include "check.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "foliot/foliot.h"
+#include "cluster.h"
 
 #define SECONDS 10u
 
-// Updates a session of 60 Hz so often; returns how many events said that ticks were late, the worst
-// of them in *ms.
-static uint32_t late_events(uint32_t updates_hz, double *ms)
+// Updates a session of 60 Hz at that rate. Returns the number of events of late ticks; *ms is the
+// latest of their ticks.
+static uint64_t late_events(uint32_t updates_hz, double *ms)
 {
     foliot_body_definition body = foliot_body_definition_default();
     foliot_scene scene = foliot_scene_default();
-    foliot_world *world;
-    foliot_hub *hub;
-    foliot_transport *transport;
-    foliot_server *server;
-    foliot_server_event event;
-    uint32_t count = 0;
     body.name = "one";
     scene.name = "late";
     scene.dt = 1.0 / 60;
     scene.bodies = &body;
     scene.body_count = 1;
-    assert_int_equal(foliot_hub_create(&hub), FOLIOT_STATUS_OK);
-    foliot_transport_config wire = foliot_transport_config_default();
-    wire.bind = "127.0.0.1";
-    assert_int_equal(foliot_transport_create_memory(hub, &wire, 0, &transport), FOLIOT_STATUS_OK);
-    foliot_server_config config = foliot_server_config_default();
-    config.transport = transport;
-    assert_int_equal(foliot_server_create(&config, 0, &server), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&scene, &world, NULL), FOLIOT_STATUS_OK);
+    cluster *c = cluster_create(
+        &(cluster_options){.world = CLUSTER_EMPTY, .step_ns = 1000000000u / updates_hz});
+    cluster_serve(c, NULL, NULL);
     foliot_session_config session = foliot_session_config_default();
     session.scene = &scene;
-    session.world = world;
-    assert_int_equal(foliot_server_add_session(server, &session, 0), FOLIOT_STATUS_OK);
+    cluster_host(c, &session);
+    const foliot_server_event *late = &c->last[FOLIOT_SERVER_LATE];
     *ms = 0;
     for (uint32_t i = 1; i <= SECONDS * updates_hz; i++) {
-        foliot_server_update(server, 1000000000ull * i / updates_hz);
-        while (foliot_server_poll(server, &event))
-            if (event.kind == FOLIOT_SERVER_LATE) {
-                double said = atof(event.text);
-                assert_non_null(strstr(event.text, " ms"));
-                *ms = said > *ms ? said : *ms;
-                count++;
-            }
+        c->now_ns += c->step_ns;
+        cluster_update(c);
+        if (c->events[FOLIOT_SERVER_LATE] > 0) {
+            assert_non_null(strstr(late->text, " ms"));
+            *ms = fmax(*ms, atof(late->text));
+        }
     }
-    foliot_server_destroy(server);
-    foliot_transport_destroy(transport);
-    foliot_hub_destroy(hub);
+    uint64_t count = c->events[FOLIOT_SERVER_LATE];
+    cluster_destroy(c);
     return count;
 }
 
@@ -61,7 +48,7 @@ static void once_a_second_with_milliseconds(void **state)
 {
     (void)state;
     double ms;
-    uint32_t count = late_events(20, &ms); // the first of three ticks is 33 ms late
+    uint64_t count = late_events(20, &ms); // the first of three ticks is 33 ms late
     check_ge(count, SECONDS - 1);
     check_le(count, SECONDS);
     assert_true(ms > 30 && ms < 50);

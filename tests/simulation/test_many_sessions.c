@@ -7,51 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "foliot/client.h"
-#include "foliot/foliot.h"
+#include "cluster.h"
 #include "foliot/scene_reader.h"
-#include "foliot/server.h"
 #include "net/transport.h"
 #include "pace.h"
 
 #define SESSIONS 1000
 #define CLIENTS 6
-#define PEERS_MAX 16
 #define HZ 60
 #define MOMENTS 16
 
 typedef struct host {
-    foliot_hub *hub;
-    foliot_transport *wires[CLIENTS + 1]; // the last is the server's
-    foliot_server *server;
-    foliot_client *clients[CLIENTS];
-    uint32_t client_count;
+    cluster *c;
     foliot_scene scene;
-    uint64_t begun_ns, now_ns;
+    uint64_t begun_ns;
 } host;
-
-static foliot_transport *make_wire(host *h, uint16_t port)
-{
-    foliot_transport *wire;
-    foliot_transport_config config = foliot_transport_config_default();
-    config.bind = "127.0.0.1";
-    config.port = port;
-    config.peers_max = PEERS_MAX;
-    assert_int_equal(foliot_transport_create_memory(h->hub, &config, h->now_ns, &wire),
-                     FOLIOT_STATUS_OK);
-    return wire;
-}
 
 static foliot_body_definition bodies[2];
 
 static void setup(host *h, bool spreads)
 {
-    *h = (host){.begun_ns = 1000000000u, .now_ns = 1000000000u};
     foliot_server_config config = foliot_server_config_default();
-    assert_int_equal(foliot_hub_create(&h->hub), FOLIOT_STATUS_OK);
-    config.transport = h->wires[CLIENTS] = make_wire(h, 7777);
     config.spreads_ticks = spreads;
-    assert_int_equal(foliot_server_create(&config, h->now_ns, &h->server), FOLIOT_STATUS_OK);
+    h->c = cluster_create(&(cluster_options){.world = CLUSTER_EMPTY});
+    h->begun_ns = h->c->now_ns;
+    cluster_serve(h->c, &config, NULL);
     h->scene = foliot_scene_default();
     h->scene.name = "small";
     h->scene.dt = 1.0 / HZ;
@@ -78,7 +58,7 @@ static foliot_status add_as(host *h, uint32_t number, foliot_session_mode mode,
     session.world = *world;
     session.pace_hz = HZ;
     session.mode = mode;
-    foliot_status status = foliot_server_add_session(h->server, &session, h->now_ns);
+    foliot_status status = foliot_server_add_session(h->c->server, &session, h->c->now_ns);
     if (status != FOLIOT_STATUS_OK)
         foliot_world_destroy(*world);
     return status;
@@ -89,40 +69,12 @@ static foliot_status add(host *h, uint32_t number, foliot_world **world)
     return add_as(h, number, FOLIOT_SESSION_SNAPSHOTS, world);
 }
 
-static void teardown(host *h)
-{
-    for (uint32_t i = 0; i < h->client_count; i++)
-        foliot_client_destroy(h->clients[i]);
-    foliot_server_destroy(h->server);
-    for (int i = 0; i <= CLIENTS; i++)
-        foliot_transport_destroy(h->wires[i]);
-    foliot_hub_destroy(h->hub);
-}
-
 static foliot_client *join(host *h, const char *session, bool spectates)
 {
     foliot_client_config config = foliot_client_config_default();
-    uint32_t i = h->client_count++;
-    config.transport = h->wires[i] = make_wire(h, 0);
-    config.port = 7777;
     config.session = session;
     config.spectates = spectates;
-    assert_int_equal(foliot_client_create(&config, h->now_ns, &h->clients[i]), FOLIOT_STATUS_OK);
-    return h->clients[i];
-}
-
-static void run(host *h, double seconds)
-{
-    foliot_server_event event;
-    for (uint64_t end = h->now_ns + (uint64_t)(seconds * 1e9); h->now_ns < end;) {
-        h->now_ns += 1000000;
-        if (foliot_server_get_wake_ns(h->server) <= h->now_ns || h->client_count > 0)
-            foliot_server_update(h->server, h->now_ns);
-        while (foliot_server_poll(h->server, &event)) {
-        }
-        for (uint32_t i = 0; i < h->client_count; i++)
-            foliot_client_update(h->clients[i], h->now_ns);
-    }
+    return h->c->clients[cluster_join(h->c, NULL, &config)];
 }
 
 static void sessions_step_as_if_alone(void **state)
@@ -136,20 +88,20 @@ static void sessions_step_as_if_alone(void **state)
         assert_int_equal(add(&h, i, &worlds[i]), FOLIOT_STATUS_OK);
     foliot_client *player = join(&h, "s700", false);
     foliot_client *spectator = join(&h, "s701", true);
-    run(&h, PACE(100) / 50.0);
+    cluster_run(h.c, PACE(100) / 50.0);
     assert_int_equal(foliot_client_get_state(player), FOLIOT_CLIENT_PLAYING);
     assert_int_equal(foliot_client_get_state(spectator), FOLIOT_CLIENT_PLAYING);
-    assert_int_equal(foliot_server_get_presence(h.server).players, 1);
+    assert_int_equal(foliot_server_get_presence(h.c->server).players, 1);
     assert_int_equal(foliot_world_create(&h.scene, &alone, NULL), FOLIOT_STATUS_OK);
-    uint64_t due = (h.now_ns - h.begun_ns) * HZ / 1000000000u, ticks = 0;
+    uint64_t due = (h.c->now_ns - h.begun_ns) * HZ / 1000000000u, ticks = 0;
     for (uint32_t i = 0; i < SESSIONS; i++) {
         uint64_t tick = foliot_world_get_tick(worlds[i]);
         check_ge(tick + 2, due); // the last begins a period after the first
         check_le(tick, due);
         ticks += tick;
     }
-    check_eq(foliot_server_get_counters(h.server)->ticks, ticks);
-    assert_int_equal(foliot_server_get_counters(h.server)->ticks_late, 0);
+    check_eq(foliot_server_get_counters(h.c->server)->ticks, ticks);
+    assert_int_equal(foliot_server_get_counters(h.c->server)->ticks_late, 0);
     foliot_digest digests[1000] = {0};
     for (uint32_t t = 0; t <= due; t++) {
         digests[t] = foliot_world_get_digest(alone);
@@ -161,7 +113,7 @@ static void sessions_step_as_if_alone(void **state)
             assert_true(foliot_digest_equal(digest, digests[foliot_world_get_tick(worlds[i])]));
         }
     foliot_world_destroy(alone);
-    teardown(&h);
+    cluster_destroy(h.c);
 }
 
 // Else every tick would wait for those of all others.
@@ -174,18 +126,18 @@ static void ticks_are_spread(void **state)
     setup(&h, true);
     for (uint32_t i = 0; i < 10 * MOMENTS; i++)
         assert_int_equal(add(&h, i, &world), FOLIOT_STATUS_OK);
-    run(&h, 0.1);
-    for (uint64_t end = h.now_ns + 1000000000u; h.now_ns < end; updates++) {
-        uint64_t before = foliot_server_get_counters(h.server)->ticks;
-        h.now_ns = foliot_server_get_wake_ns(h.server);
-        foliot_server_update(h.server, h.now_ns);
-        uint64_t now = foliot_server_get_counters(h.server)->ticks - before;
+    cluster_run(h.c, 0.1);
+    for (uint64_t end = h.c->now_ns + 1000000000u; h.c->now_ns < end; updates++) {
+        uint64_t before = foliot_server_get_counters(h.c->server)->ticks;
+        h.c->now_ns = foliot_server_get_wake_ns(h.c->server);
+        foliot_server_update(h.c->server, h.c->now_ns);
+        uint64_t now = foliot_server_get_counters(h.c->server)->ticks - before;
         most = now > most ? (uint32_t)now : most;
     }
     check_le(most, 20);
     check_ge(updates, HZ * MOMENTS / 2);
     check_le(updates, 3 * HZ * MOMENTS); // and many at once are one update's work
-    teardown(&h);
+    cluster_destroy(h.c);
 }
 
 // A host takes a while to make many sessions: that is no reason to begin late.
@@ -197,15 +149,15 @@ static void sessions_begin_with_the_first_update(void **state)
     setup(&h, true);
     for (uint32_t i = 0; i < 100; i++) {
         assert_int_equal(add(&h, i, &world), FOLIOT_STATUS_OK);
-        h.now_ns += 7000000;
+        h.c->now_ns += 7000000;
     }
-    foliot_server_update(h.server, h.now_ns);
-    assert_int_equal(foliot_server_get_counters(h.server)->ticks, 0);
-    assert_int_equal(foliot_server_get_wake_ns(h.server), h.now_ns + 1000000000u / HZ);
-    run(&h, 0.5);
-    check_ge(foliot_server_get_counters(h.server)->ticks, 100 * 28);
-    assert_int_equal(foliot_server_get_counters(h.server)->ticks_late, 0);
-    teardown(&h);
+    foliot_server_update(h.c->server, h.c->now_ns);
+    assert_int_equal(foliot_server_get_counters(h.c->server)->ticks, 0);
+    assert_int_equal(foliot_server_get_wake_ns(h.c->server), h.c->now_ns + 1000000000u / HZ);
+    cluster_run(h.c, 0.5);
+    check_ge(foliot_server_get_counters(h.c->server)->ticks, 100 * 28);
+    assert_int_equal(foliot_server_get_counters(h.c->server)->ticks_late, 0);
+    cluster_destroy(h.c);
 }
 
 static void together_where_no_host_spreads_them(void **state)
@@ -216,11 +168,11 @@ static void together_where_no_host_spreads_them(void **state)
     setup(&h, false);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(add(&h, i, &worlds[i]), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_server_get_wake_ns(h.server), h.now_ns + 1000000000u / HZ);
-    foliot_server_update(h.server, h.now_ns + 1000000000u / HZ);
+    assert_int_equal(foliot_server_get_wake_ns(h.c->server), h.c->now_ns + 1000000000u / HZ);
+    foliot_server_update(h.c->server, h.c->now_ns + 1000000000u / HZ);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(foliot_world_get_tick(worlds[i]), 1);
-    teardown(&h);
+    cluster_destroy(h.c);
 }
 
 // The transport need not wake up a host before its tick, but where inputs are handed on at once.
@@ -230,15 +182,15 @@ static void the_transport_knows_the_next_tick(void **state)
     foliot_world *world;
     (void)state;
     setup(&h, false);
-    const foliot_transport *wire = h.wires[CLIENTS];
+    const foliot_transport *wire = h.c->host;
     assert_int_equal(add(&h, 0, &world), FOLIOT_STATUS_OK);
-    foliot_server_update(h.server, h.now_ns);
-    uint64_t wake = foliot_server_get_wake_ns(h.server);
+    foliot_server_update(h.c->server, h.c->now_ns);
+    uint64_t wake = foliot_server_get_wake_ns(h.c->server);
     assert_int_equal(wire->tick_ns, wake);
     assert_int_equal(add_as(&h, 1, FOLIOT_SESSION_LOCKSTEP, &world), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_server_get_wake_ns(h.server), wake);
+    assert_int_equal(foliot_server_get_wake_ns(h.c->server), wake);
     assert_int_equal(wire->tick_ns, 0);
-    teardown(&h);
+    cluster_destroy(h.c);
 }
 
 static void beyond_the_limit_it_refuses(void **state)
@@ -251,13 +203,13 @@ static void beyond_the_limit_it_refuses(void **state)
         assert_int_equal(add(&h, i, &world), FOLIOT_STATUS_OK);
     assert_int_equal(add(&h, FOLIOT_SESSIONS_MAX, &world), FOLIOT_STATUS_FULL);
     assert_int_equal(add(&h, FOLIOT_SESSIONS_MAX - 1, &world), FOLIOT_STATUS_INVALID); // its name
-    run(&h, 0.05);
+    cluster_run(h.c, 0.05);
     foliot_client *last = join(&h, "s1023", false), *none = join(&h, "s1024", false);
-    run(&h, 0.5);
+    cluster_run(h.c, 0.5);
     assert_int_equal(foliot_client_get_state(last), FOLIOT_CLIENT_PLAYING);
     assert_int_equal(foliot_client_get_state(none), FOLIOT_CLIENT_REFUSED);
     assert_non_null(strstr(foliot_client_get_reason(none), "no session 's1024'"));
-    teardown(&h);
+    cluster_destroy(h.c);
 }
 
 // Peers come, go and come to another session: each session's list is right, whoever is in it.
@@ -275,27 +227,24 @@ static void peers_change_sessions(void **state)
             snprintf(name, sizeof name, "s%u", (i + round) % 3);
             join(&h, name, i % 2 == 0);
         }
-        run(&h, 0.4);
+        cluster_run(h.c, 0.4);
         for (uint32_t i = 0; i < CLIENTS; i++)
-            assert_int_equal(foliot_client_get_state(h.clients[i]), FOLIOT_CLIENT_PLAYING);
-        assert_int_equal(foliot_server_get_presence(h.server).peers, CLIENTS);
-        assert_int_equal(foliot_server_get_presence(h.server).players, CLIENTS / 2);
+            assert_int_equal(foliot_client_get_state(h.c->clients[i]), FOLIOT_CLIENT_PLAYING);
+        assert_int_equal(foliot_server_get_presence(h.c->server).peers, CLIENTS);
+        assert_int_equal(foliot_server_get_presence(h.c->server).players, CLIENTS / 2);
         for (uint32_t n = 0; n < CLIENTS; n++) { // in another order each time
             uint32_t i = (n * 5 + round) % CLIENTS;
-            foliot_client_leave(h.clients[i], h.now_ns);
-            run(&h, 0.05);
+            foliot_client_leave(h.c->clients[i], h.c->now_ns);
+            cluster_run(h.c, 0.05);
         }
-        run(&h, 0.3);
-        assert_int_equal(foliot_server_get_presence(h.server).peers, 0);
-        assert_int_equal(foliot_server_get_presence(h.server).players, 0);
-        for (uint32_t i = 0; i < CLIENTS; i++) {
-            foliot_client_destroy(h.clients[i]);
-            foliot_transport_destroy(h.wires[i]);
-            h.wires[i] = NULL;
-        }
-        h.client_count = 0;
+        cluster_run(h.c, 0.3);
+        assert_int_equal(foliot_server_get_presence(h.c->server).peers, 0);
+        assert_int_equal(foliot_server_get_presence(h.c->server).players, 0);
+        for (uint32_t i = 0; i < CLIENTS; i++)
+            cluster_leave(h.c, i);
+        h.c->client_count = 0;
     }
-    teardown(&h);
+    cluster_destroy(h.c);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foliot/foliot.h"
+#include "cluster.h"
 
 #define TICK_NS 16666667u
 #define FRAME_TICKS 3 // of 60 Hz in 50 ms
@@ -16,16 +16,12 @@
 typedef struct host {
     foliot_scene scene;
     foliot_body_definition bodies[3];
-    foliot_hub *hub;
-    foliot_transport *transport;
-    foliot_server *server;
-    uint64_t now_ns;
+    cluster *c;
 } host;
 
 static host *host_create(uint32_t events, uint32_t events_max)
 {
     host *h = calloc(1, sizeof *h);
-    foliot_world *world = NULL;
     for (int i = 0; i < 3; i++)
         h->bodies[i] = foliot_body_definition_default();
     h->bodies[0].is_static = true;
@@ -49,49 +45,39 @@ static host *host_create(uint32_t events, uint32_t events_max)
     h->scene.bodies_max = 32;
     h->scene.commands_max = 64;
     h->scene.joints_max = 16;
-    assert_int_equal(foliot_hub_create(&h->hub), FOLIOT_STATUS_OK);
-    foliot_transport_config transport = foliot_transport_config_default();
-    transport.bind = "127.0.0.1";
-    assert_int_equal(foliot_transport_create_memory(h->hub, &transport, 0, &h->transport),
-                     FOLIOT_STATUS_OK);
-    foliot_server_config config = foliot_server_config_default();
-    config.transport = h->transport;
-    assert_int_equal(foliot_server_create(&config, 0, &h->server), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&h->scene, &world, NULL), FOLIOT_STATUS_OK);
+    h->c = cluster_create(&(cluster_options){.world = CLUSTER_EMPTY});
+    cluster_serve(h->c, NULL, NULL);
     foliot_session_config session = foliot_session_config_default();
     session.scene = &h->scene;
-    session.world = world;
     session.step_events = events;
     session.step_events_max = events_max;
-    assert_int_equal(foliot_server_add_session(h->server, &session, 0), FOLIOT_STATUS_OK);
+    cluster_host(h->c, &session);
     return h;
 }
 
 static void host_destroy(host *h)
 {
-    foliot_server_destroy(h->server);
-    foliot_transport_destroy(h->transport);
-    foliot_hub_destroy(h->hub);
+    cluster_destroy(h->c);
     free(h);
 }
 
 static const foliot_world *world_of(const host *h)
 {
-    const foliot_world *world = foliot_server_get_world(h->server, "main");
+    const foliot_world *world = foliot_server_get_world(h->c->server, "main");
     assert_non_null(world);
     return world;
 }
 
 static void run_ticks(host *h, uint32_t ticks)
 {
-    h->now_ns += (uint64_t)ticks * TICK_NS;
-    foliot_server_update(h->server, h->now_ns);
+    h->c->now_ns += (uint64_t)ticks * TICK_NS;
+    foliot_server_update(h->c->server, h->c->now_ns);
 }
 
 static uint32_t give(host *h, foliot_command c)
 {
     uint32_t sequence = 0;
-    assert_int_equal(foliot_server_command(h->server, "main", &c, &sequence), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_server_command(h->c->server, "main", &c, &sequence), FOLIOT_STATUS_OK);
     return sequence;
 }
 
@@ -137,7 +123,7 @@ static foliot_command break_joint(foliot_joint_id id)
 static foliot_step_event next(host *h)
 {
     foliot_step_event e;
-    check_eq(foliot_server_poll_step(h->server, "main", &e, 1, NULL), 1u);
+    check_eq(foliot_server_poll_step(h->c->server, "main", &e, 1, NULL), 1u);
     return e;
 }
 
@@ -145,7 +131,7 @@ static void none_left(host *h)
 {
     foliot_step_event e;
     uint64_t dropped = 99;
-    check_eq(foliot_server_poll_step(h->server, "main", &e, 1, &dropped), 0u);
+    check_eq(foliot_server_poll_step(h->c->server, "main", &e, 1, &dropped), 0u);
     check_eq(dropped, 0u);
 }
 
@@ -271,7 +257,7 @@ static void contacts_of_every_tick_are_there(void **state)
             run_ticks(each, 1);
             counted_by_world(world_of(each), by_world);
         }
-        while ((count = foliot_server_poll_step(slow->server, "main", events, 16, &dropped)) > 0)
+        while ((count = foliot_server_poll_step(slow->c->server, "main", events, 16, &dropped)) > 0)
             for (uint32_t i = 0; i < count; i++) {
                 const foliot_step_event *e = &events[i];
                 bool contact = e->kind == FOLIOT_STEP_CONTACT;
@@ -304,16 +290,16 @@ static void what_finds_no_room_is_counted(void **state)
     for (uint32_t ticket = 1; ticket <= 10; ticket++)
         give(h, spawn(ticket, 3 * (float)ticket, 5));
     run_ticks(h, FRAME_TICKS);
-    check_eq(foliot_server_poll_step(h->server, "main", events, 8, &dropped), 4u);
+    check_eq(foliot_server_poll_step(h->c->server, "main", events, 8, &dropped), 4u);
     check_eq(dropped, 6u);
     check_eq(events[3].ticket, 4u);
-    check_eq(foliot_server_get_counters(h->server)->step_events_dropped, 6u);
+    check_eq(foliot_server_get_counters(h->c->server)->step_events_dropped, 6u);
     give(h, spawn(11, 60, 5)); // there is room again
     run_ticks(h, FRAME_TICKS);
-    check_eq(foliot_server_poll_step(h->server, "main", events, 8, &dropped), 1u);
+    check_eq(foliot_server_poll_step(h->c->server, "main", events, 8, &dropped), 1u);
     check_eq(events[0].ticket, 11u);
     check_eq(dropped, 6u);
-    check_eq(foliot_server_poll_step(h->server, "other", events, 8, &dropped), 0u);
+    check_eq(foliot_server_poll_step(h->c->server, "other", events, 8, &dropped), 0u);
     host_destroy(h);
 }
 

@@ -449,9 +449,9 @@ void cluster_destroy(cluster *c)
     for (unsigned i = 0; i < c->client_count; i++)
         cluster_leave(c, i);
     foliot_server_destroy(c->server);
+    close_recording(c);
     foliot_rules_destroy(c->rules);
     foliot_simulation_destroy(&c->simulation);
-    close_recording(c);
     foliot_scene_destroy(c->resumed_scene);
     if (c->options.bridged)
         bridge_close(&c->bridge);
