@@ -119,7 +119,7 @@ static inline double steps_squared(const double a[3], const double b[3])
 static float lack_of_unknown(const claiming *c, uint32_t slot)
 {
     uint16_t *state = &c->v->of[slot].state, has = *state & (uint16_t)~BESIDE;
-    if (c->m->assumed[slot] == ASSUMED && !(has & (BASED | LEAVING)))
+    if (c->m->bodies.assumed[slot] == ASSUMED && !(has & (BASED | LEAVING)))
         return 0;
     if (has == 0) { // it waits from now on
         *state |= has = 1;
@@ -150,8 +150,8 @@ static float lack_of(const claiming *c, const foliot__candidate *body, int dista
 
 static void add_claim(foliot__interest_map *m, float weight, uint32_t slot)
 {
-    if (weight > 0 && m->claim_count < m->format.bodies_max)
-        m->claims[m->claim_count++] = (struct claim){weight, slot};
+    if (weight > 0 && m->packing.claim_count < m->format.bodies_max)
+        m->packing.claims[m->packing.claim_count++] = (struct claim){weight, slot};
 }
 
 static inline void claim_body(const claiming *c, const foliot__candidate *body)
@@ -198,18 +198,18 @@ static double distance_to_group(const double focus[3], const foliot__group *grou
 static void collect_claims(const claiming *c)
 {
     const foliot__interest_map *m = c->m;
-    bool newest = m->grid_tick == c->snapshot->tick;
-    for (uint32_t i = 0; i < m->group_count; i++) {
-        const foliot__group *group = &m->groups[i];
+    bool newest = m->grid.tick == c->snapshot->tick;
+    for (uint32_t i = 0; i < m->grid.group_count; i++) {
+        const foliot__group *group = &m->grid.groups[i];
         double d = newest ? distance_to_group(c->focus, group) : 0;
         uint32_t turns = d > FARTHER * c->near_far ? 4 : d > c->near_far ? 2 : 1;
         if (d > c->far || (group->bucket + c->now) % turns != 0)
             continue;
         for (uint32_t j = group->begin; j < group->end; j++)
             if (newest)
-                claim_body(c, &m->candidates[j]);
+                claim_body(c, &m->grid.candidates[j]);
             else
-                claim_slot(c, m->candidates[j].slot);
+                claim_slot(c, m->grid.candidates[j].slot);
     }
 }
 
@@ -221,8 +221,8 @@ static bool is_shown_wrongly(const claiming *c, uint32_t slot, double distance)
         (state & (uint16_t)~BESIDE) == BASED) // of the scene, and known to be gone
         return false;
     // Else it may be gone from where the scene has it, which is in sight.
-    return (state & (KNOWN | LEAVING)) ||
-           (c->m->assumed[slot] == DIFFERS && distance_of(c, c->m->homes[slot]) <= c->far);
+    return (state & (KNOWN | LEAVING)) || (c->m->bodies.assumed[slot] == DIFFERS &&
+                                           distance_of(c, c->m->bodies.homes[slot]) <= c->far);
 }
 
 // Whether the watcher has the body exactly as it is: lack_of finds that too, and takes longer.
@@ -231,7 +231,7 @@ static bool has_newest(const claiming *c, uint32_t slot)
     const foliot__interest_view *v = c->v;
     return (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) &&
            !(v->of[slot].sent & COARSE_BASE) &&
-           c->m->changed[slot] <= tick_of(c->m, c->snapshot->tick, v->of[slot].baseline);
+           c->m->bodies.changed[slot] <= tick_of(c->m, c->snapshot->tick, v->of[slot].baseline);
 }
 
 // Old low bits would be taken for new ones.
@@ -253,7 +253,8 @@ static void sweep_slot(const claiming *c, uint32_t slot, uint32_t patience)
             add_claim(c->m, LEAVER, slot);
         return;
     }
-    if (distance <= c->far && c->m->bucket_of[slot] == c->m->buckets && !has_newest(c, slot)) {
+    if (distance <= c->far && c->m->grid.bucket_of[slot] == c->m->grid.buckets &&
+        !has_newest(c, slot)) {
         foliot__candidate candidate = candidate_of(c->m, slot, body);
         claim_body(c, &candidate);
     }
@@ -271,7 +272,7 @@ static void sweep(const claiming *c, uint32_t patience)
     uint32_t part = (m->count + SWEEPS - 1) / SWEEPS, begin = v->sweep * part,
              end = begin + part < m->count ? begin + part : m->count;
     for (uint32_t slot = begin; slot < end; slot++)
-        if ((v->of[slot].state & ~BESIDE) != 0 || m->assumed[slot] != ASSUMED)
+        if ((v->of[slot].state & ~BESIDE) != 0 || m->bodies.assumed[slot] != ASSUMED)
             sweep_slot(c, slot, patience);
 }
 
@@ -289,8 +290,8 @@ static inline uint32_t class_of(float weight)
 static uint32_t find_last_class(const foliot__interest_map *m, uint32_t wanted, uint32_t *room)
 {
     uint32_t counts[CLASSES] = {0}, class = 0;
-    for (uint32_t i = 0; i < m->claim_count; i++) {
-        uint32_t of = class_of(m->claims[i].weight);
+    for (uint32_t i = 0; i < m->packing.claim_count; i++) {
+        uint32_t of = class_of(m->packing.claims[i].weight);
         counts[of]++;
         class = of >= class ? of + 1 : class;
     }
@@ -306,23 +307,23 @@ static void choose(foliot__interest_map *m, uint32_t wanted)
 {
     uint32_t room = UINT32_MAX, last = 0, count = 0, words = (m->count + 63) / 64;
     wanted = wanted < ITEMS_MAX ? wanted : ITEMS_MAX;
-    if (m->claim_count > wanted)
+    if (m->packing.claim_count > wanted)
         last = find_last_class(m, wanted, &room);
-    for (uint32_t i = 0; i < m->claim_count; i++) {
-        struct claim claim = m->claims[i];
+    for (uint32_t i = 0; i < m->packing.claim_count; i++) {
+        struct claim claim = m->packing.claims[i];
         uint32_t class = class_of(claim.weight);
         if (class < last || (class == last && room == 0))
             continue;
         room -= class == last;
-        m->claims[count++] = claim;
-        m->chosen_bits[claim.slot / 64] |= (uint64_t)1 << (claim.slot % 64);
+        m->packing.claims[count++] = claim;
+        m->packing.chosen_bits[claim.slot / 64] |= (uint64_t)1 << (claim.slot % 64);
     }
-    m->claim_count = count;
-    m->chosen_count = 0;
+    m->packing.claim_count = count;
+    m->packing.chosen_count = 0;
     for (uint32_t w = 0; w < words; w++) {
-        for (uint64_t bits = m->chosen_bits[w]; bits; bits &= bits - 1)
-            m->chosen[m->chosen_count++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
-        m->chosen_bits[w] = 0;
+        for (uint64_t bits = m->packing.chosen_bits[w]; bits; bits &= bits - 1)
+            m->packing.chosen[m->packing.chosen_count++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
+        m->packing.chosen_bits[w] = 0;
     }
 }
 
@@ -330,7 +331,8 @@ static void choose(foliot__interest_map *m, uint32_t wanted)
 static bool is_coarse(const foliot__interest_map *m, const foliot__interest_view *v,
                       double distance, uint32_t slot, uint64_t then)
 {
-    bool has = (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) && m->changed[slot] <= then;
+    bool has =
+        (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) && m->bodies.changed[slot] <= then;
     return !has && distance > FAR_FROM * m->interest.near * m->interest.near;
 }
 
@@ -338,7 +340,7 @@ static void fill_item(const foliot__interest_map *m, const foliot__interest_view
                       const foliot__interest_look *look, uint32_t slot, uint32_t index)
 {
     const foliot_snapshot_body *body = body_at(look->snapshot, slot);
-    foliot__partial_item *item = &m->items[index];
+    foliot__partial_item *item = &m->packing.items[index];
     uint64_t tick = look->snapshot->tick, then = tick_of(m, tick, v->of[slot].baseline);
     double distance = distance_squared(m, v->focus, body->position);
     item->slot = slot;
@@ -359,9 +361,9 @@ static void fill_item(const foliot__interest_map *m, const foliot__interest_view
     item->age = item->base ? (uint32_t)(tick - then) : 0;
     item->newest = !(v->of[slot].state & SINCE);
     if (item->base && (v->of[slot].sent & COARSE_BASE)) {
-        m->bases[index] = *item->base;
-        foliot__body_coarsen(&m->format, &m->bases[index]);
-        item->base = &m->bases[index];
+        m->packing.bases[index] = *item->base;
+        foliot__body_coarsen(&m->format, &m->packing.bases[index]);
+        item->base = &m->packing.bases[index];
     }
 }
 
@@ -418,7 +420,7 @@ static void keep_packet(const foliot__interest_map *m, foliot__interest_view *v,
     uint32_t bytes = 0, next = 0;
     forget_packet(v, p);
     for (uint32_t i = 0; i < count; i++) {
-        const foliot__partial_item *item = &m->items[i];
+        const foliot__partial_item *item = &m->packing.items[i];
         note_sent(m, v, tick, item);
         bytes += write_item(items + bytes, item->slot - next, v->of[item->slot].state & COUNT,
                             item->leaves   ? ITEM_LEAVES
@@ -465,8 +467,8 @@ static size_t encode_chosen(foliot__interest_map *m, const foliot__interest_view
 {
     foliot__partial_head head = {v->next_sequence, (uint32_t)look->snapshot->tick};
     for (uint32_t i = 0; i < count; i++)
-        fill_item(m, v, look, m->chosen[i], i);
-    return foliot__partial_encode(m->coder, &head, m->items, count, bytes, room, coded);
+        fill_item(m, v, look, m->packing.chosen[i], i);
+    return foliot__partial_encode(m->coder, &head, m->packing.items, count, bytes, room, coded);
 }
 
 size_t foliot__interest_pack(foliot__interest_map *m, foliot__interest_view *v,
@@ -474,7 +476,7 @@ size_t foliot__interest_pack(foliot__interest_map *m, foliot__interest_view *v,
                              uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
     refill(m, v, look->now_ns);
-    m->item_count = 0;
+    m->packing.item_count = 0;
     double room = fmin(v->tokens - look->overhead, FOLIOT_PACKET_BYTES_MAX);
     if (room < PACKET_LEAST)
         return 0;
@@ -491,23 +493,23 @@ size_t foliot__interest_pack(foliot__interest_map *m, foliot__interest_view *v,
                   .far = far * far,
                   .near_far = FAR_FROM * near * near,
                   .per_near = (float)(1 / near)};
-    m->claim_count = 0;
+    m->packing.claim_count = 0;
     collect_claims(&c);
     sweep(&c, patience);
     double bodies = (room - FOLIOT__PARTIAL_BODY_ROOM - SPREAD_BYTES) / v->body_bytes;
     choose(m, (uint32_t)fmin(fmax(bodies, 1), ITEMS_MAX));
-    uint32_t count = m->chosen_count;
+    uint32_t count = m->packing.chosen_count;
     if (count == 0 && look->snapshot->tick - v->packed < (uint64_t)QUIET * m->every)
         return 0;
     size_t length = encode_chosen(m, v, look, count, bytes, (size_t)room, &coded);
     if (coded < count && coded > 0) { // the greatest slots do not fit, whatever they claim
         choose(m, coded - coded / CUT_SHARE);
-        length = encode_chosen(m, v, look, m->chosen_count, bytes, (size_t)room, &coded);
+        length = encode_chosen(m, v, look, m->packing.chosen_count, bytes, (size_t)room, &coded);
     }
     if (length == 0)
         return 0;
     keep_packet(m, v, look->snapshot->tick, coded);
-    m->item_count = coded;
+    m->packing.item_count = coded;
     if (coded >= BODIES_MEASURED)
         v->body_bytes += 0.1 * (fmax((double)length / coded, 1) - v->body_bytes);
     v->tokens -= (double)length + look->overhead;
@@ -537,7 +539,7 @@ static void acknowledge_item(const foliot__interest_map *m, foliot__interest_vie
         return; // it has left, or come back, since
     if (fate == ITEM_LEAVES) {
         if (*state & LEAVING)
-            *state = (uint16_t)((m->assumed[slot] ? BASED : 0) | (*state & BESIDE));
+            *state = (uint16_t)((m->bodies.assumed[slot] ? BASED : 0) | (*state & BESIDE));
         return;
     }
     bool newer = !(*state & BASED) || (uint16_t)(low - v->of[slot].baseline) < 0x8000;

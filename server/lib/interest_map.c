@@ -32,7 +32,7 @@ static void find_homes(foliot__interest_map *m)
 {
     for (uint32_t slot = 0; slot < m->scene->body_count; slot++)
         for (int k = 0; k < 3; k++)
-            m->homes[slot][k] =
+            m->bodies.homes[slot][k] =
                 (int32_t)foliot_clamp(m->scene->bodies[slot].position[k] / m->format.position_step,
                                       -INT32_MAX, INT32_MAX);
 }
@@ -53,41 +53,44 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
     m->format = *format;
     m->pace_hz = pace_hz;
     m->every = every;
-    m->per_cell = CELLS_TO_FAR * format->position_step / interest->far;
-    for (m->buckets = BUCKETS_LEAST; m->buckets < n / BODIES_A_BUCKET; m->buckets *= 2) {
+    m->grid.per_cell = CELLS_TO_FAR * format->position_step / interest->far;
+    for (m->grid.buckets = BUCKETS_LEAST; m->grid.buckets < n / BODIES_A_BUCKET;
+         m->grid.buckets *= 2) {
     }
-    m->changed = calloc(n, sizeof *m->changed);
+    m->bodies.changed = calloc(n, sizeof *m->bodies.changed);
     bool whole = true;
     for (int i = 0; i < DISTANCES; i++) {
-        m->seen[i].moved = calloc(n, sizeof *m->seen[i].moved);
-        m->seen[i].anchor = calloc(n, sizeof *m->seen[i].anchor);
-        whole = whole && m->seen[i].moved && m->seen[i].anchor;
+        m->bodies.seen[i].moved = calloc(n, sizeof *m->bodies.seen[i].moved);
+        m->bodies.seen[i].anchor = calloc(n, sizeof *m->bodies.seen[i].anchor);
+        whole = whole && m->bodies.seen[i].moved && m->bodies.seen[i].anchor;
     }
-    m->assumed = calloc(n, sizeof *m->assumed);
-    m->rest = calloc(n, sizeof *m->rest);
-    m->rest_since = calloc(n, sizeof *m->rest_since);
-    m->rest_until = calloc(n, sizeof *m->rest_until);
-    m->bucket_start = calloc(m->buckets + 1, sizeof *m->bucket_start);
-    m->next = calloc(m->buckets, sizeof *m->next);
-    m->bucket_of = calloc(n, sizeof *m->bucket_of);
-    m->candidates = calloc(n, sizeof *m->candidates);
-    m->groups = calloc(n, sizeof *m->groups);
-    m->claims = calloc(n, sizeof *m->claims);
-    m->chosen = calloc(ITEMS_MAX, sizeof *m->chosen);
-    m->chosen_bits = calloc((n + 63) / 64, sizeof *m->chosen_bits);
-    m->items = calloc(ITEMS_MAX, sizeof *m->items);
-    m->bases = calloc(ITEMS_MAX, sizeof *m->bases);
-    m->homes = calloc(scene->body_count ? scene->body_count : 1, sizeof *m->homes);
-    m->told = calloc(ITEMS_MAX + TOLD_MAX, sizeof *m->told);
-    m->slot_words = (uint32_t)(n + 63) / 64;
+    m->bodies.assumed = calloc(n, sizeof *m->bodies.assumed);
+    m->bodies.rest = calloc(n, sizeof *m->bodies.rest);
+    m->bodies.rest_since = calloc(n, sizeof *m->bodies.rest_since);
+    m->bodies.rest_until = calloc(n, sizeof *m->bodies.rest_until);
+    m->grid.bucket_start = calloc(m->grid.buckets + 1, sizeof *m->grid.bucket_start);
+    m->grid.next = calloc(m->grid.buckets, sizeof *m->grid.next);
+    m->grid.bucket_of = calloc(n, sizeof *m->grid.bucket_of);
+    m->grid.candidates = calloc(n, sizeof *m->grid.candidates);
+    m->grid.groups = calloc(n, sizeof *m->grid.groups);
+    m->packing.claims = calloc(n, sizeof *m->packing.claims);
+    m->packing.chosen = calloc(ITEMS_MAX, sizeof *m->packing.chosen);
+    m->packing.chosen_bits = calloc((n + 63) / 64, sizeof *m->packing.chosen_bits);
+    m->packing.items = calloc(ITEMS_MAX, sizeof *m->packing.items);
+    m->packing.bases = calloc(ITEMS_MAX, sizeof *m->packing.bases);
+    m->bodies.homes = calloc(scene->body_count ? scene->body_count : 1, sizeof *m->bodies.homes);
+    m->changes.told = calloc(ITEMS_MAX + TOLD_MAX, sizeof *m->changes.told);
+    m->changes.slot_words = (uint32_t)(n + 63) / 64;
     for (int i = 0; i < 2; i++) {
-        m->news[i].slots = calloc(m->slot_words, sizeof *m->news[i].slots);
-        m->news[i].tags = calloc(m->slot_words, sizeof *m->news[i].tags);
-        whole = whole && m->news[i].slots && m->news[i].tags;
+        m->changes.news[i].slots = calloc(m->changes.slot_words, sizeof *m->changes.news[i].slots);
+        m->changes.news[i].tags = calloc(m->changes.slot_words, sizeof *m->changes.news[i].tags);
+        whole = whole && m->changes.news[i].slots && m->changes.news[i].tags;
     }
-    whole = whole && m->changed && m->assumed && m->rest && m->rest_since && m->rest_until &&
-            m->bucket_start && m->next && m->bucket_of && m->candidates && m->groups && m->claims &&
-            m->chosen && m->chosen_bits && m->items && m->bases && m->homes && m->told;
+    whole = whole && m->bodies.changed && m->bodies.assumed && m->bodies.rest &&
+            m->bodies.rest_since && m->bodies.rest_until && m->grid.bucket_start && m->grid.next &&
+            m->grid.bucket_of && m->grid.candidates && m->grid.groups && m->packing.claims &&
+            m->packing.chosen && m->packing.chosen_bits && m->packing.items && m->packing.bases &&
+            m->bodies.homes && m->changes.told;
     if (!whole || foliot__partial_coder_create(format, &m->coder) != FOLIOT_STATUS_OK) {
         foliot__interest_map_destroy(m);
         return FOLIOT_STATUS_MEMORY;
@@ -102,34 +105,34 @@ void foliot__interest_map_destroy(foliot__interest_map *m)
     if (!m)
         return;
     foliot__partial_coder_destroy(m->coder);
-    free(m->changed);
+    free(m->bodies.changed);
     for (int i = 0; i < DISTANCES; i++) {
-        free(m->seen[i].moved);
-        free(m->seen[i].anchor);
+        free(m->bodies.seen[i].moved);
+        free(m->bodies.seen[i].anchor);
     }
-    free(m->assumed);
-    free(m->rest);
-    free(m->rest_since);
-    free(m->rest_until);
-    free(m->bucket_start);
-    free(m->next);
-    free(m->bucket_of);
-    free(m->candidates);
-    free(m->groups);
-    free(m->claims);
-    free(m->chosen);
-    free(m->chosen_bits);
-    free(m->items);
-    free(m->bases);
-    free(m->homes);
-    free(m->told);
+    free(m->bodies.assumed);
+    free(m->bodies.rest);
+    free(m->bodies.rest_since);
+    free(m->bodies.rest_until);
+    free(m->grid.bucket_start);
+    free(m->grid.next);
+    free(m->grid.bucket_of);
+    free(m->grid.candidates);
+    free(m->grid.groups);
+    free(m->packing.claims);
+    free(m->packing.chosen);
+    free(m->packing.chosen_bits);
+    free(m->packing.items);
+    free(m->packing.bases);
+    free(m->bodies.homes);
+    free(m->changes.told);
     for (int i = 0; i < 2; i++) {
-        free(m->news[i].slots);
-        free(m->news[i].tags);
-        free(m->news[i].joints);
+        free(m->changes.news[i].slots);
+        free(m->changes.news[i].tags);
+        free(m->changes.news[i].joints);
     }
-    free(m->ends);
-    free(m->renamed);
+    free(m->changes.ends);
+    free(m->changes.renamed);
     free(m);
 }
 
@@ -180,7 +183,7 @@ static bool is_as_in_scene(const foliot__interest_map *m, uint32_t slot,
 static void note_assumed(foliot__interest_map *m, uint32_t slot, const foliot_snapshot_body *body)
 {
     if (slot < m->scene->body_count)
-        m->assumed[slot] = is_as_in_scene(m, slot, body) ? ASSUMED : DIFFERS;
+        m->bodies.assumed[slot] = is_as_in_scene(m, slot, body) ? ASSUMED : DIFFERS;
 }
 
 // Whether two states of a body look alike: bodies that rest on others tremble.
@@ -199,11 +202,11 @@ static bool looks_same(const foliot_snapshot_body *a, const foliot_snapshot_body
 static void note_change(foliot__interest_map *m, uint32_t slot, const foliot_snapshot_body *body,
                         uint64_t tick)
 {
-    m->changed[slot] = tick;
+    m->bodies.changed[slot] = tick;
     for (int i = 0; i < DISTANCES; i++)
-        if (!looks_same(&m->seen[i].anchor[slot], body, i)) {
-            m->seen[i].anchor[slot] = *body;
-            m->seen[i].moved[slot] = tick;
+        if (!looks_same(&m->bodies.seen[i].anchor[slot], body, i)) {
+            m->bodies.seen[i].anchor[slot] = *body;
+            m->bodies.seen[i].moved[slot] = tick;
         }
     note_assumed(m, slot, body);
 }
@@ -215,10 +218,10 @@ static void note_changes(foliot__interest_map *m, const foliot_snapshot *now,
         const foliot_snapshot_body *was = body_at(before, i);
         if (same_body(was, body_at(now, i)))
             continue;
-        if (before->tick - m->changed[i] >= (uint64_t)REST_TICKS * m->every) {
-            m->rest[i] = *was;
-            m->rest_since[i] = m->changed[i];
-            m->rest_until[i] = before->tick;
+        if (before->tick - m->bodies.changed[i] >= (uint64_t)REST_TICKS * m->every) {
+            m->bodies.rest[i] = *was;
+            m->bodies.rest_since[i] = m->bodies.changed[i];
+            m->bodies.rest_until[i] = before->tick;
         }
         note_change(m, i, body_at(now, i), now->tick);
     }
@@ -229,13 +232,13 @@ static uint32_t bucket_of_cell(const foliot__interest_map *m, const int64_t cell
     uint64_t h = (uint64_t)cell[0] * 0x9e3779b97f4a7c15u ^ (uint64_t)cell[1] * 0xc2b2ae3d27d4eb4fu ^
                  (uint64_t)cell[2] * 0x165667b19e3779f9u;
     h ^= h >> 29;
-    return (uint32_t)(h * 0xbf58476d1ce4e5b9u >> 40) & (m->buckets - 1);
+    return (uint32_t)(h * 0xbf58476d1ce4e5b9u >> 40) & (m->grid.buckets - 1);
 }
 
 static void cell_of(const foliot__interest_map *m, const int32_t position[3], int64_t cell[3])
 {
     for (int k = 0; k < 3; k++) {
-        double at = position[k] * m->per_cell;
+        double at = position[k] * m->grid.per_cell;
         cell[k] = (int64_t)at;
         cell[k] -= at < (double)cell[k];
     }
@@ -244,30 +247,30 @@ static void cell_of(const foliot__interest_map *m, const int32_t position[3], in
 // Bodies that are there and changed lately; those of a cell are counted in front of its bucket.
 static void find_buckets(foliot__interest_map *m, const foliot_snapshot *s)
 {
-    memset(m->bucket_start, 0, (m->buckets + 1) * sizeof *m->bucket_start);
+    memset(m->grid.bucket_start, 0, (m->grid.buckets + 1) * sizeof *m->grid.bucket_start);
     for (uint32_t i = 0; i < m->count; i++) {
         const foliot_snapshot_body *body = body_at(s, i);
         int64_t cell[3];
-        m->bucket_of[i] = m->buckets;
+        m->grid.bucket_of[i] = m->grid.buckets;
         if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE) ||
-            s->tick - m->changed[i] > (uint64_t)ACTIVE * m->every)
+            s->tick - m->bodies.changed[i] > (uint64_t)ACTIVE * m->every)
             continue;
         cell_of(m, body->position, cell);
-        m->bucket_of[i] = bucket_of_cell(m, cell);
-        m->bucket_start[m->bucket_of[i] + 1]++;
+        m->grid.bucket_of[i] = bucket_of_cell(m, cell);
+        m->grid.bucket_start[m->grid.bucket_of[i] + 1]++;
     }
-    for (uint32_t b = 0; b < m->buckets; b++)
-        m->bucket_start[b + 1] += m->bucket_start[b];
+    for (uint32_t b = 0; b < m->grid.buckets; b++)
+        m->grid.bucket_start[b + 1] += m->grid.bucket_start[b];
 }
 
 static void bound_group(const foliot__interest_map *m, foliot__group *group)
 {
-    const foliot__candidate *c = &m->candidates[group->begin];
+    const foliot__candidate *c = &m->grid.candidates[group->begin];
     memcpy(group->low, c->position, sizeof group->low);
     memcpy(group->high, c->position, sizeof group->high);
     for (uint32_t i = group->begin + 1; i < group->end; i++)
         for (int k = 0; k < 3; k++) {
-            double at = m->candidates[i].position[k];
+            double at = m->grid.candidates[i].position[k];
             group->low[k] = at < group->low[k] ? at : group->low[k];
             group->high[k] = at > group->high[k] ? at : group->high[k];
         }
@@ -276,20 +279,21 @@ static void bound_group(const foliot__interest_map *m, foliot__group *group)
 static void fill_grid(foliot__interest_map *m, const foliot_snapshot *s)
 {
     find_buckets(m, s);
-    memcpy(m->next, m->bucket_start, m->buckets * sizeof *m->next);
+    memcpy(m->grid.next, m->grid.bucket_start, m->grid.buckets * sizeof *m->grid.next);
     for (uint32_t i = 0; i < m->count; i++)
-        if (m->bucket_of[i] < m->buckets)
-            m->candidates[m->next[m->bucket_of[i]]++] = candidate_of(m, i, body_at(s, i));
-    m->group_count = 0;
-    for (uint32_t b = 0; b < m->buckets; b++) {
-        if (m->bucket_start[b] == m->bucket_start[b + 1])
+        if (m->grid.bucket_of[i] < m->grid.buckets)
+            m->grid.candidates[m->grid.next[m->grid.bucket_of[i]]++] =
+                candidate_of(m, i, body_at(s, i));
+    m->grid.group_count = 0;
+    for (uint32_t b = 0; b < m->grid.buckets; b++) {
+        if (m->grid.bucket_start[b] == m->grid.bucket_start[b + 1])
             continue;
-        foliot__group *group = &m->groups[m->group_count++];
+        foliot__group *group = &m->grid.groups[m->grid.group_count++];
         *group = (foliot__group){
-            .begin = m->bucket_start[b], .end = m->bucket_start[b + 1], .bucket = b};
+            .begin = m->grid.bucket_start[b], .end = m->grid.bucket_start[b + 1], .bucket = b};
         bound_group(m, group);
     }
-    m->grid_tick = s->tick;
+    m->grid.tick = s->tick;
 }
 
 void foliot__interest_map_update(foliot__interest_map *m, const foliot_snapshot *snapshot,
@@ -299,7 +303,7 @@ void foliot__interest_map_update(foliot__interest_map *m, const foliot_snapshot 
     count = count < m->format.bodies_max ? count : m->format.bodies_max;
     for (uint32_t i = before ? m->count : 0; i < count; i++) {
         for (int k = 0; k < DISTANCES; k++)
-            m->seen[k].anchor[i] = (foliot_snapshot_body){0};
+            m->bodies.seen[k].anchor[i] = (foliot_snapshot_body){0};
         note_change(m, i, body_at(snapshot, i), snapshot->tick);
     }
     m->count = count;
@@ -313,10 +317,10 @@ const foliot_snapshot_body *foliot__interest_body_then(const foliot__interest_ma
                                                        const foliot__interest_look *look,
                                                        uint32_t slot, uint64_t tick)
 {
-    if (m->changed[slot] <= tick)
+    if (m->bodies.changed[slot] <= tick)
         return body_at(look->snapshot, slot);
-    if (m->rest_since[slot] <= tick && tick <= m->rest_until[slot])
-        return &m->rest[slot];
+    if (m->bodies.rest_since[slot] <= tick && tick <= m->bodies.rest_until[slot])
+        return &m->bodies.rest[slot];
     const foliot_snapshot *s = look->find(look->user, tick);
     return s ? body_at(s, slot) : NULL;
 }

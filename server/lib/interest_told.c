@@ -33,7 +33,7 @@ static void clear_bit(uint64_t *words, uint32_t i)
 
 void foliot__interest_note_body(foliot__interest_map *m, bool behind, uint32_t slot, bool tag_alone)
 {
-    news_of *n = &m->news[behind];
+    news_of *n = &m->changes.news[behind];
     if (slot >= m->format.bodies_max)
         return;
     set_bit(tag_alone ? n->tags : n->slots, slot);
@@ -53,22 +53,22 @@ static bool grow_bits(uint64_t **words, uint32_t from, uint32_t to)
 // Room for a joint, at least doubled.
 static bool reserve_joint(foliot__interest_map *m, uint32_t index)
 {
-    uint32_t words = m->joint_words ? m->joint_words : JOINT_WORDS_FIRST;
+    uint32_t words = m->changes.joint_words ? m->changes.joint_words : JOINT_WORDS_FIRST;
     while (words * WORD_BITS <= index)
         words *= 2;
-    if (words == m->joint_words)
+    if (words == m->changes.joint_words)
         return true;
-    struct foliot__joint_ends *ends = realloc(m->ends, words * WORD_BITS * sizeof *ends);
+    struct foliot__joint_ends *ends = realloc(m->changes.ends, words * WORD_BITS * sizeof *ends);
     if (!ends)
         return false;
-    m->ends = ends;
-    for (uint32_t i = m->joint_words * WORD_BITS; i < words * WORD_BITS; i++)
+    m->changes.ends = ends;
+    for (uint32_t i = m->changes.joint_words * WORD_BITS; i < words * WORD_BITS; i++)
         ends[i] = (struct foliot__joint_ends){FOLIOT_NO_BODY, FOLIOT_NO_BODY};
-    if (!grow_bits(&m->renamed, m->joint_words, words) ||
-        !grow_bits(&m->news[0].joints, m->joint_words, words) ||
-        !grow_bits(&m->news[1].joints, m->joint_words, words))
+    if (!grow_bits(&m->changes.renamed, m->changes.joint_words, words) ||
+        !grow_bits(&m->changes.news[0].joints, m->changes.joint_words, words) ||
+        !grow_bits(&m->changes.news[1].joints, m->changes.joint_words, words))
         return false;
-    m->joint_words = words;
+    m->changes.joint_words = words;
     return true;
 }
 
@@ -77,26 +77,26 @@ void foliot__interest_note_joint(foliot__interest_map *m, bool behind, uint32_t 
 {
     if (!reserve_joint(m, index)) // without memory nobody is told of it
         return;
-    set_bit(m->news[behind].joints, index);
-    m->news[behind].any = true;
+    set_bit(m->changes.news[behind].joints, index);
+    m->changes.news[behind].any = true;
     if (behind || joint->state != FOLIOT__JOINT_MADE)
         return;
-    struct foliot__joint_ends *ends = &m->ends[index];
+    struct foliot__joint_ends *ends = &m->changes.ends[index];
     if (ends->a != FOLIOT_NO_BODY && (ends->a != joint->a || ends->b != joint->b))
-        set_bit(m->renamed, index);
+        set_bit(m->changes.renamed, index);
     *ends = (struct foliot__joint_ends){joint->a, joint->b};
 }
 
 void foliot__interest_clear_news(foliot__interest_map *m)
 {
     for (int i = 0; i < 2; i++) {
-        news_of *n = &m->news[i];
+        news_of *n = &m->changes.news[i];
         if (!n->any)
             continue;
-        memset(n->slots, 0, m->slot_words * sizeof *n->slots);
-        memset(n->tags, 0, m->slot_words * sizeof *n->tags);
-        if (m->joint_words > 0)
-            memset(n->joints, 0, m->joint_words * sizeof *n->joints);
+        memset(n->slots, 0, m->changes.slot_words * sizeof *n->slots);
+        memset(n->tags, 0, m->changes.slot_words * sizeof *n->tags);
+        if (m->changes.joint_words > 0)
+            memset(n->joints, 0, m->changes.joint_words * sizeof *n->joints);
         n->any = false;
     }
 }
@@ -105,7 +105,7 @@ void foliot__interest_clear_news(foliot__interest_map *m)
 
 static bool reserve_joints(const foliot__interest_map *m, foliot__interest_view *v)
 {
-    uint32_t words = m->joint_words;
+    uint32_t words = m->changes.joint_words;
     if (words <= v->joint_words)
         return true;
     if (!grow_bits(&v->joints_stale, v->joint_words, words) ||
@@ -129,8 +129,8 @@ void foliot__interest_begin_told(foliot__interest_map *m, foliot__interest_view 
         if (!joint)
             continue;
         set_bit(v->joints_stale, i);
-        if (joint->state == FOLIOT__JOINT_MADE && m->ends[i].a == FOLIOT_NO_BODY)
-            m->ends[i] = (struct foliot__joint_ends){joint->a, joint->b};
+        if (joint->state == FOLIOT__JOINT_MADE && m->changes.ends[i].a == FOLIOT_NO_BODY)
+            m->changes.ends[i] = (struct foliot__joint_ends){joint->a, joint->b};
     }
 }
 
@@ -158,12 +158,12 @@ static bool has_gone(const telling *t, uint32_t slot)
 
 static bool is_full(const telling *t)
 {
-    return t->m->told_count >= TOLD_MAX;
+    return t->m->changes.told_count >= TOLD_MAX;
 }
 
 static void add_told(telling *t, struct foliot__told told)
 {
-    t->m->told[t->m->told_count++] = told;
+    t->m->changes.told[t->m->changes.told_count++] = told;
     if (!told.tag_alone)
         t->v->of[told.slot].state &= (uint16_t)~STALE;
 }
@@ -181,7 +181,7 @@ static void add_new_body(telling *t, uint32_t slot)
 
 static void add_new_bodies(telling *t)
 {
-    for (uint32_t w = 0; w < t->m->slot_words; w++)
+    for (uint32_t w = 0; w < t->m->changes.slot_words; w++)
         for (uint64_t bits = t->news->slots[w] | t->news->tags[w]; bits; bits &= bits - 1)
             add_new_body(t, w * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
 }
@@ -189,8 +189,8 @@ static void add_new_bodies(telling *t)
 // Those that its packet is about to show.
 static void add_packed(telling *t)
 {
-    for (uint32_t i = 0; i < t->m->item_count; i++) {
-        const foliot__partial_item *item = &t->m->items[i];
+    for (uint32_t i = 0; i < t->m->packing.item_count; i++) {
+        const foliot__partial_item *item = &t->m->packing.items[i];
         if (!item->leaves && (t->v->of[item->slot].state & STALE))
             add_told(t, (struct foliot__told){.slot = item->slot});
     }
@@ -214,23 +214,23 @@ static int by_slot(const void *a, const void *b)
 static void write_bodies(const telling *t, foliot__update_writer *w)
 {
     const foliot__interest_map *m = t->m;
-    qsort(m->told, m->told_count, sizeof *m->told, by_slot);
-    for (uint32_t i = 0; i < m->told_count; i++) {
-        uint32_t slot = m->told[i].slot,
+    qsort(m->changes.told, m->changes.told_count, sizeof *m->changes.told, by_slot);
+    for (uint32_t i = 0; i < m->changes.told_count; i++) {
+        uint32_t slot = m->changes.told[i].slot,
                  prototype = foliot__session_state_prototype(t->known, slot);
         uint16_t *state = &t->v->of[slot].state;
-        if (m->told[i].tag_alone)
+        if (m->changes.told[i].tag_alone)
             continue;
         if (prototype != FOLIOT_NO_BODY)
             foliot__update_spawned(w, slot, t->known->generations[slot], prototype);
-        else if (m->told[i].gone || (*state & SPAWNED))
+        else if (m->changes.told[i].gone || (*state & SPAWNED))
             foliot__update_despawned(w, slot);
         *state &= (uint16_t)~SPAWNED;
         *state |= prototype != FOLIOT_NO_BODY ? SPAWNED : 0;
     }
-    for (uint32_t i = 0; i < m->told_count; i++)
-        foliot__update_tag(w, m->told[i].slot,
-                           foliot__session_state_tag(t->known, m->told[i].slot));
+    for (uint32_t i = 0; i < m->changes.told_count; i++)
+        foliot__update_tag(w, m->changes.told[i].slot,
+                           foliot__session_state_tag(t->known, m->changes.told[i].slot));
 }
 
 // -- joints
@@ -244,7 +244,7 @@ static struct foliot__joint_ends ends_of(const telling *t, uint32_t index,
         ends =
             (struct foliot__joint_ends){scene->constraints[index].a, scene->constraints[index].b};
     else if (joint->state == FOLIOT__JOINT_BROKEN) // what is broken is known by its index alone
-        ends = t->m->ends[index];
+        ends = t->m->changes.ends[index];
     return ends;
 }
 
@@ -261,7 +261,7 @@ static void tell_joint(telling *t, foliot__update_writer *w, uint32_t index)
     bool broken = joint->state == FOLIOT__JOINT_BROKEN;
     struct foliot__joint_ends ends = ends_of(t, index, joint);
     bool seen = sees(t, ends.a) || sees(t, ends.b) || has_gone(t, ends.a) || has_gone(t, ends.b),
-         renamed = told && has_bit(t->m->renamed, index); // it may show the one of before
+         renamed = told && has_bit(t->m->changes.renamed, index); // it may show the one of before
     if (!seen && !renamed)
         return;
     t->joints_told++;
@@ -280,7 +280,7 @@ static void tell_joints(telling *t, foliot__update_writer *w)
 {
     foliot__interest_view *v = t->v;
     for (uint32_t word = 0; word < v->joint_words; word++) {
-        uint64_t fresh = word < t->m->joint_words ? t->news->joints[word] : 0;
+        uint64_t fresh = word < t->m->changes.joint_words ? t->news->joints[word] : 0;
         v->joints_stale[word] |= fresh;
         uint64_t bits = v->joints_stale[word] & (word % SWEEPS == t->phase ? UINT64_MAX : fresh);
         for (; bits && t->joints_told < TOLD_MAX; bits &= bits - 1)
@@ -295,13 +295,13 @@ void foliot__interest_tell(foliot__interest_map *m, foliot__interest_view *v,
                            const foliot__session_state *known, foliot__update_writer *w)
 {
     uint64_t tick = look->snapshot->tick;
-    telling t = {m, v, look, NULL, known, &m->news[behind], (uint32_t)(tick / m->every % SWEEPS),
-                 0};
+    telling t = {
+        m, v, look, NULL, known, &m->changes.news[behind], (uint32_t)(tick / m->every % SWEEPS), 0};
     if (!t.news->any && known->slot_count == 0 && known->joint_end == 0)
         return;
     if (t.news->any && tick >= m->every)
         t.before = look->find(look->user, tick - m->every);
-    m->told_count = 0;
+    m->changes.told_count = 0;
     if (t.news->any)
         add_new_bodies(&t);
     add_near(&t);
@@ -316,13 +316,13 @@ void foliot__interest_tell(foliot__interest_map *m, foliot__interest_view *v,
 void foliot__interest_keep_news(const foliot__interest_map *m, foliot__interest_view *v,
                                 bool behind)
 {
-    const news_of *n = &m->news[behind];
+    const news_of *n = &m->changes.news[behind];
     if (!n->any)
         return;
-    for (uint32_t w = 0; w < m->slot_words; w++)
+    for (uint32_t w = 0; w < m->changes.slot_words; w++)
         for (uint64_t bits = n->slots[w] | n->tags[w]; bits; bits &= bits - 1)
             v->of[w * WORD_BITS + (uint32_t)__builtin_ctzll(bits)].state |= STALE;
     if (reserve_joints(m, v))
-        for (uint32_t w = 0; w < m->joint_words; w++)
+        for (uint32_t w = 0; w < m->changes.joint_words; w++)
             v->joints_stale[w] |= n->joints[w];
 }

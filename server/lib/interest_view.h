@@ -50,16 +50,11 @@ typedef struct foliot__group {
     uint32_t bucket;
 } foliot__group;
 
-struct foliot__interest_map {
-    foliot_interest interest;
-    foliot_snapshot_format format;
-    foliot__partial_coder *coder;
-    uint32_t every, count; // slots
-    double pace_hz;
-    const foliot_scene *scene;
-    uint8_t *assumed;    // by slot
-    int32_t (*homes)[3]; // by slot: where the scene has the body, position steps
-    uint64_t *changed;   // by slot: tick since which the body is as it is now
+// interest_map.c: what is known of each body, by slot.
+typedef struct foliot__interest_bodies {
+    uint8_t *assumed;
+    int32_t (*homes)[3]; // where the scene has the body, position steps
+    uint64_t *changed;   // tick since which the body is as it is now
     // The same but for what is hardly seen, from near and from far: since when it is near `anchor`.
     struct {
         uint64_t *moved;
@@ -68,25 +63,35 @@ struct foliot__interest_map {
     // The last time that a body stood still for long: how it stood, from when to when.
     foliot_snapshot_body *rest;
     uint64_t *rest_since, *rest_until;
-    // Bodies that changed lately, of the newest snapshot, by cell of a grid: cells are hashed into
-    // buckets, and a bucket that is not empty is a group with bounds.
+} foliot__interest_bodies;
+
+// interest_map.c: bodies that changed lately, of the newest snapshot, by cell of a grid. Cells are
+// hashed into buckets, and a bucket that is not empty is a group with bounds.
+typedef struct foliot__interest_grid {
     double per_cell; // 1 / its width in position steps
-    uint64_t grid_tick;
+    uint64_t tick;
     uint32_t buckets, *bucket_start, *bucket_of, *next; // by bucket; by slot; scratch
     foliot__candidate *candidates;
     foliot__group *groups;
     uint32_t group_count;
-    // Scratch.
+} foliot__interest_grid;
+
+// interest.c: the packet that is being packed. Scratch, but for the items of the last packet.
+typedef struct foliot__interest_packing {
     struct claim {
         float weight;
         uint32_t slot;
     } * claims;
     uint32_t claim_count, chosen_count, *chosen; // by slot
     uint64_t *chosen_bits;
-    foliot__partial_item *items; // of the last packet
+    foliot__partial_item *items;
     foliot_snapshot_body *bases; // coarse baselines of its items
     uint32_t item_count;
-    // What changed beside states since watchers were told: of all, and of those who are behind.
+} foliot__interest_packing;
+
+// interest_told.c: what changed apart from states since watchers were sent it: for all, and for
+// those who are behind.
+typedef struct foliot__interest_changes {
     struct foliot__interest_news {
         uint64_t *slots, *tags, *joints; // bits: slots; slots of which the tag alone did; joints
         bool any;
@@ -101,6 +106,19 @@ struct foliot__interest_map {
         bool tag_alone, gone;
     } * told; // scratch
     uint32_t told_count;
+} foliot__interest_changes;
+
+struct foliot__interest_map {
+    foliot_interest interest;
+    foliot_snapshot_format format;
+    foliot__partial_coder *coder;
+    uint32_t every, count; // slots
+    double pace_hz;
+    const foliot_scene *scene;
+    foliot__interest_bodies bodies;
+    foliot__interest_grid grid;
+    foliot__interest_packing packing;
+    foliot__interest_changes changes;
 };
 
 // What a packet held, item by item: the gap from the slot before, as a varint; then the COUNT with
@@ -177,11 +195,12 @@ const foliot_snapshot_body *foliot__interest_body_then(const foliot__interest_ma
 static inline foliot__candidate candidate_of(const foliot__interest_map *m, uint32_t slot,
                                              const foliot_snapshot_body *body)
 {
-    foliot__candidate c = {.slot = slot, .changed = (uint32_t)in_snapshots(m, m->changed[slot])};
+    foliot__candidate c = {.slot = slot,
+                           .changed = (uint32_t)in_snapshots(m, m->bodies.changed[slot])};
     for (int k = 0; k < 3; k++)
         c.position[k] = body->position[k];
     for (int i = 0; i < DISTANCES; i++)
-        c.moved[i] = (uint32_t)in_snapshots(m, m->seen[i].moved[slot]);
+        c.moved[i] = (uint32_t)in_snapshots(m, m->bodies.seen[i].moved[slot]);
     c.rests = !(body->velocity[0] | body->velocity[1] | body->velocity[2]);
     return c;
 }

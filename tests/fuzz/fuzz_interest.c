@@ -122,8 +122,8 @@ static void check_packet(const fuzz_world *w, fuzz_watcher *f, size_t length)
         sum += f->sent[i];
     FOLIOT_ASSERT(sum <= FUZZ_KBIT * 125);
     FOLIOT_ASSERT(foliot__interest_view_get_bytes(f->view) <= FUZZ_BYTES_MAX);
-    for (uint32_t i = 0; length > 0 && i < w->map->item_count; i++) {
-        const foliot__partial_item *item = &w->map->items[i];
+    for (uint32_t i = 0; length > 0 && i < w->map->packing.item_count; i++) {
+        const foliot__partial_item *item = &w->map->packing.items[i];
         const foliot_snapshot_body *is = &find(w, w->tick)->bodies[item->slot];
         FOLIOT_ASSERT(item->leaves ||
                       (is->flags && distance_squared(w->map, f->view->focus, is->position) <=
