@@ -82,15 +82,11 @@ size_t foliot__interest_view_get_bytes(const foliot__interest_view *v)
     return v->held;
 }
 
-// Ticks since one whose low bits these are, in snapshots.
-static uint32_t ago(const foliot__interest_map *m, uint64_t tick, uint16_t low)
-{
-    return (uint16_t)((uint16_t)in_snapshots(m, tick) - low);
-}
-
+// The tick whose snapshot has these low bits, at most 65535 snapshots before `tick`.
 static uint64_t tick_of(const foliot__interest_map *m, uint64_t tick, uint16_t low)
 {
-    return (in_snapshots(m, tick) - ago(m, tick, low)) * m->every;
+    uint64_t now = in_snapshots(m, tick);
+    return (now - (uint16_t)((uint16_t)now - low)) * m->every;
 }
 
 // -- claims
@@ -115,30 +111,27 @@ static inline double steps_squared(const double a[3], const double b[3])
     return square(a[0] - b[0]) + square(a[1] - b[1]) + square(a[2] - b[2]);
 }
 
-// For how long the watcher has lacked the state of a body that it was sent nothing of.
-static float lack_of_unknown(const claiming *c, uint32_t slot)
-{
-    uint16_t *state = &c->v->of[slot].state, has = *state & (uint16_t)~BESIDE;
-    if (c->m->bodies.assumed[slot] == ASSUMED && !(has & (BASED | LEAVING)))
-        return 0;
-    if (has == 0) { // it waits from now on
-        *state |= has = 1;
-        set_sent(c->v, slot, c->now);
-    }
-    return NEVER_SENT + (has == 1 ? (float)sent_ago(c->v, slot, c->now) : 0);
-}
-
 // For how long the watcher has lacked the body's state, in snapshots, weighted; 0: it has it.
 static float lack_of(const claiming *c, const foliot__candidate *body, int distance)
 {
-    uint32_t slot = body->slot, state = c->v->of[slot].state;
-    if (!(state & KNOWN))
-        return lack_of_unknown(c, slot);
-    uint32_t waited = sent_ago(c->v, slot, c->now);
-    bool based = state & BASED;
-    uint32_t has = based ? c->now - (uint16_t)(c->now - c->v->of[slot].baseline) : 0;
+    foliot__interest_view *v = c->v;
+    uint32_t slot = body->slot;
+    uint16_t *state = &v->of[slot].state;
+    if (!(*state & KNOWN)) { // it was sent nothing of the body, or it has forgotten it
+        uint16_t has = *state & (uint16_t)~BESIDE;
+        if (c->m->bodies.assumed[slot] == ASSUMED && !(has & (BASED | LEAVING)))
+            return 0;
+        if (has == 0) { // it waits from now on
+            *state |= has = 1;
+            set_sent(v, slot, c->now);
+        }
+        return NEVER_SENT + (has == 1 ? (float)sent_ago(v, slot, c->now) : 0);
+    }
+    uint32_t waited = sent_ago(v, slot, c->now);
+    bool based = *state & BASED;
+    uint32_t has = based ? c->now - (uint16_t)(c->now - v->of[slot].baseline) : 0;
     if (waited == 0 ||
-        (based && (int32_t)(body->changed - has) <= 0 && !(c->v->of[slot].sent & COARSE_BASE)))
+        (based && (int32_t)(body->changed - has) <= 0 && !(v->of[slot].sent & COARSE_BASE)))
         return 0;
     float lack = (float)waited;
     if (based && (int32_t)(body->moved[distance] - has) <= 0)
@@ -173,15 +166,6 @@ static inline double distance_of(const claiming *c, const int32_t position[3])
     return steps_squared(c->focus, at);
 }
 
-// A body as it was, of a snapshot that is not the newest.
-static void claim_slot(const claiming *c, uint32_t slot)
-{
-    const foliot_snapshot_body *body = body_at(c->snapshot, slot);
-    foliot__candidate candidate = candidate_of(c->m, slot, body);
-    if (body->flags & FOLIOT_SNAPSHOT_ALIVE)
-        claim_body(c, &candidate);
-}
-
 // How far a group is at least, squared.
 static double distance_to_group(const double focus[3], const foliot__group *group)
 {
@@ -193,23 +177,30 @@ static double distance_to_group(const double focus[3], const foliot__group *grou
     return steps_squared(focus, nearest);
 }
 
-// All that changed lately and may be within `far`. Groups that are farther than most detail is seen
-// take turns.
+// Claims of all that changed lately and may be within `far`. Groups that are farther than most
+// detail is seen take turns. Groups are of the newest snapshot: of another one bodies are looked
+// up.
 static void collect_claims(const claiming *c)
 {
-    const foliot__interest_map *m = c->m;
-    bool newest = m->grid.tick == c->snapshot->tick;
-    for (uint32_t i = 0; i < m->grid.group_count; i++) {
-        const foliot__group *group = &m->grid.groups[i];
+    const foliot__interest_grid *grid = &c->m->grid;
+    bool newest = grid->tick == c->snapshot->tick;
+    for (uint32_t i = 0; i < grid->group_count; i++) {
+        const foliot__group *group = &grid->groups[i];
         double d = newest ? distance_to_group(c->focus, group) : 0;
         uint32_t turns = d > FARTHER * c->near_far ? 4 : d > c->near_far ? 2 : 1;
         if (d > c->far || (group->bucket + c->now) % turns != 0)
             continue;
-        for (uint32_t j = group->begin; j < group->end; j++)
-            if (newest)
-                claim_body(c, &m->grid.candidates[j]);
-            else
-                claim_slot(c, m->grid.candidates[j].slot);
+        for (uint32_t j = group->begin; j < group->end; j++) {
+            if (newest) {
+                claim_body(c, &grid->candidates[j]);
+                continue;
+            }
+            uint32_t slot = grid->candidates[j].slot;
+            const foliot_snapshot_body *body = body_at(c->snapshot, slot);
+            foliot__candidate candidate = candidate_of(c->m, slot, body);
+            if (body->flags & FOLIOT_SNAPSHOT_ALIVE)
+                claim_body(c, &candidate);
+        }
     }
 }
 
@@ -225,44 +216,8 @@ static bool is_shown_wrongly(const claiming *c, uint32_t slot, double distance)
                                            distance_of(c, c->m->bodies.homes[slot]) <= c->far);
 }
 
-// Whether the watcher has the body exactly as it is: lack_of finds that too, and takes longer.
-static bool has_newest(const claiming *c, uint32_t slot)
-{
-    const foliot__interest_view *v = c->v;
-    return (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) &&
-           !(v->of[slot].sent & COARSE_BASE) &&
-           c->m->bodies.changed[slot] <= tick_of(c->m, c->snapshot->tick, v->of[slot].baseline);
-}
-
-// Old low bits would be taken for new ones.
-static void forget_old_baseline(const claiming *c, uint32_t slot)
-{
-    uint16_t *state = &c->v->of[slot].state;
-    if ((*state & (KNOWN | BASED)) == (KNOWN | BASED) &&
-        (uint16_t)(c->now - c->v->of[slot].baseline) > AGE_OLD)
-        *state &= (uint16_t)~BASED;
-}
-
-static void sweep_slot(const claiming *c, uint32_t slot, uint32_t patience)
-{
-    const foliot_snapshot_body *body = body_at(c->snapshot, slot);
-    double distance =
-        body->flags & FOLIOT_SNAPSHOT_ALIVE ? distance_of(c, body->position) : HUGE_VAL;
-    if (is_shown_wrongly(c, slot, distance)) {
-        if (!(c->v->of[slot].state & LEAVING) || sent_ago(c->v, slot, c->now) >= patience)
-            add_claim(c->m, LEAVER, slot);
-        return;
-    }
-    if (distance <= c->far && c->m->grid.bucket_of[slot] == c->m->grid.buckets &&
-        !has_newest(c, slot)) {
-        foliot__candidate candidate = candidate_of(c->m, slot, body);
-        claim_body(c, &candidate);
-    }
-    forget_old_baseline(c, slot);
-}
-
-// A part of all bodies each time: those that the watcher shows and that are gone, or too far, of
-// which it is told again and again until it acknowledges; and those that stand still, and that it
+// Looks at a part of all bodies each time: at those that the watcher shows and that are gone or too
+// far, which are sent as leaving until it acknowledges; and at those that stand still, and that it
 // lacks because it came near, or because a packet was lost.
 static void sweep(const claiming *c, uint32_t patience)
 {
@@ -271,9 +226,32 @@ static void sweep(const claiming *c, uint32_t patience)
     v->sweep = (v->sweep + 1) % SWEEPS;
     uint32_t part = (m->count + SWEEPS - 1) / SWEEPS, begin = v->sweep * part,
              end = begin + part < m->count ? begin + part : m->count;
-    for (uint32_t slot = begin; slot < end; slot++)
-        if ((v->of[slot].state & ~BESIDE) != 0 || m->bodies.assumed[slot] != ASSUMED)
-            sweep_slot(c, slot, patience);
+    for (uint32_t slot = begin; slot < end; slot++) {
+        uint16_t *state = &v->of[slot].state;
+        if ((*state & ~BESIDE) == 0 && m->bodies.assumed[slot] == ASSUMED)
+            continue;
+        const foliot_snapshot_body *body = body_at(c->snapshot, slot);
+        double distance =
+            body->flags & FOLIOT_SNAPSHOT_ALIVE ? distance_of(c, body->position) : HUGE_VAL;
+        if (is_shown_wrongly(c, slot, distance)) {
+            if (!(*state & LEAVING) || sent_ago(v, slot, c->now) >= patience)
+                add_claim(c->m, LEAVER, slot);
+            continue;
+        }
+        bool based = (*state & (KNOWN | BASED)) == (KNOWN | BASED);
+        if (distance <= c->far && m->grid.bucket_of[slot] == m->grid.buckets) {
+            // lack_of finds too that the watcher has the body exactly as it is, and takes longer.
+            bool has_newest =
+                based && !(v->of[slot].sent & COARSE_BASE) &&
+                m->bodies.changed[slot] <= tick_of(m, c->snapshot->tick, v->of[slot].baseline);
+            foliot__candidate candidate = candidate_of(c->m, slot, body);
+            if (!has_newest)
+                claim_body(c, &candidate);
+        }
+        // Old low bits would be taken for new ones.
+        if (based && (uint16_t)(c->now - v->of[slot].baseline) > AGE_OLD)
+            *state &= (uint16_t)~BASED;
+    }
 }
 
 // -- packing
@@ -286,54 +264,41 @@ static inline uint32_t class_of(float weight)
     return bits >> CLASS_SHIFT;
 }
 
-// The class of which not all can be taken, and how many of it can.
-static uint32_t find_last_class(const foliot__interest_map *m, uint32_t wanted, uint32_t *room)
-{
-    uint32_t counts[CLASSES] = {0}, class = 0;
-    for (uint32_t i = 0; i < m->packing.claim_count; i++) {
-        uint32_t of = class_of(m->packing.claims[i].weight);
-        counts[of]++;
-        class = of >= class ? of + 1 : class;
-    }
-    while (class > 0 && counts[class - 1] <= wanted)
-        wanted -= counts[--class];
-    *room = wanted;
-    return class > 0 ? class - 1 : 0;
-}
-
 // Moves the greatest claims, at most `wanted` of them, to the front, and lists their slots in
 // order. Among claims that are nearly equal some are chosen.
 static void choose(foliot__interest_map *m, uint32_t wanted)
 {
+    foliot__interest_packing *p = &m->packing;
     uint32_t room = UINT32_MAX, last = 0, count = 0, words = (m->count + 63) / 64;
     wanted = wanted < ITEMS_MAX ? wanted : ITEMS_MAX;
-    if (m->packing.claim_count > wanted)
-        last = find_last_class(m, wanted, &room);
-    for (uint32_t i = 0; i < m->packing.claim_count; i++) {
-        struct claim claim = m->packing.claims[i];
+    if (p->claim_count > wanted) {
+        // The class of which not all can be taken, and how many of it can.
+        uint32_t counts[CLASSES] = {0}, end = 0;
+        for (uint32_t i = 0; i < p->claim_count; i++) {
+            uint32_t class = class_of(p->claims[i].weight);
+            counts[class]++;
+            end = class >= end ? class + 1 : end;
+        }
+        for (room = wanted; end > 0 && counts[end - 1] <= room; end--)
+            room -= counts[end - 1];
+        last = end > 0 ? end - 1 : 0;
+    }
+    for (uint32_t i = 0; i < p->claim_count; i++) {
+        struct claim claim = p->claims[i];
         uint32_t class = class_of(claim.weight);
         if (class < last || (class == last && room == 0))
             continue;
         room -= class == last;
-        m->packing.claims[count++] = claim;
-        m->packing.chosen_bits[claim.slot / 64] |= (uint64_t)1 << (claim.slot % 64);
+        p->claims[count++] = claim;
+        p->chosen_bits[claim.slot / 64] |= (uint64_t)1 << (claim.slot % 64);
     }
-    m->packing.claim_count = count;
-    m->packing.chosen_count = 0;
+    p->claim_count = count;
+    p->chosen_count = 0;
     for (uint32_t w = 0; w < words; w++) {
-        for (uint64_t bits = m->packing.chosen_bits[w]; bits; bits &= bits - 1)
-            m->packing.chosen[m->packing.chosen_count++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
-        m->packing.chosen_bits[w] = 0;
+        for (uint64_t bits = p->chosen_bits[w]; bits; bits &= bits - 1)
+            p->chosen[p->chosen_count++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
+        p->chosen_bits[w] = 0;
     }
-}
-
-// What is far and moves is coarse. What is at rest there is sent as it is once there is room.
-static bool is_coarse(const foliot__interest_map *m, const foliot__interest_view *v,
-                      double distance, uint32_t slot, uint64_t then)
-{
-    bool has =
-        (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) && m->bodies.changed[slot] <= then;
-    return !has && distance > FAR_FROM * m->interest.near * m->interest.near;
 }
 
 static void fill_item(const foliot__interest_map *m, const foliot__interest_view *v,
@@ -347,7 +312,11 @@ static void fill_item(const foliot__interest_map *m, const foliot__interest_view
     item->leaves = !(body->flags & FOLIOT_SNAPSHOT_ALIVE) ||
                    distance > m->interest.far * m->interest.far; // is_visible
     item->newest = false;
-    item->coarse = !item->leaves && is_coarse(m, v, distance, slot, then);
+    // What is far and moves is coarse. What is at rest there is sent as it is once there is room.
+    bool has =
+        (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) && m->bodies.changed[slot] <= then;
+    item->coarse =
+        !item->leaves && !has && distance > FAR_FROM * m->interest.near * m->interest.near;
     item->age = 0;
     item->base = NULL;
     item->body = *body;
@@ -368,16 +337,6 @@ static void fill_item(const foliot__interest_map *m, const foliot__interest_view
 }
 
 // -- what packets held
-
-static uint32_t write_item(uint8_t *bytes, uint32_t gap, unsigned count, unsigned fate)
-{
-    uint32_t at = 0;
-    for (; gap >= 128; gap >>= 7)
-        bytes[at++] = (uint8_t)(gap | 128);
-    bytes[at++] = (uint8_t)gap;
-    bytes[at++] = (uint8_t)(count | fate);
-    return at;
-}
 
 // The item behind the one whose slot is `slot` (of the first, UINT32_MAX). NULL: there is none.
 static uint8_t *next_item(const sent_packet *p, uint32_t *at, uint32_t *slot)
@@ -422,10 +381,12 @@ static void keep_packet(const foliot__interest_map *m, foliot__interest_view *v,
     for (uint32_t i = 0; i < count; i++) {
         const foliot__partial_item *item = &m->packing.items[i];
         note_sent(m, v, tick, item);
-        bytes += write_item(items + bytes, item->slot - next, v->of[item->slot].state & COUNT,
-                            item->leaves   ? ITEM_LEAVES
-                            : item->coarse ? ITEM_COARSE
-                                           : ITEM_FINE);
+        uint32_t gap = item->slot - next;
+        unsigned fate = item->leaves ? ITEM_LEAVES : item->coarse ? ITEM_COARSE : ITEM_FINE;
+        for (; gap >= 128; gap >>= 7)
+            items[bytes++] = (uint8_t)(gap | 128);
+        items[bytes++] = (uint8_t)gap;
+        items[bytes++] = (uint8_t)((v->of[item->slot].state & COUNT) | fate);
         next = item->slot + 1;
     }
     p->items = malloc(bytes ? bytes : 1);

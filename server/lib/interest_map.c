@@ -28,15 +28,6 @@ bool foliot_interest_valid(const foliot_interest *interest)
            i->budget_kbit >= FOLIOT_INTEREST_KBIT_MIN && i->budget_kbit <= FOLIOT_INTEREST_KBIT_MAX;
 }
 
-static void find_homes(foliot__interest_map *m)
-{
-    for (uint32_t slot = 0; slot < m->scene->body_count; slot++)
-        for (int k = 0; k < 3; k++)
-            m->bodies.homes[slot][k] =
-                (int32_t)foliot_clamp(m->scene->bodies[slot].position[k] / m->format.position_step,
-                                      -INT32_MAX, INT32_MAX);
-}
-
 foliot_status foliot__interest_map_create(const foliot_interest *interest,
                                           const foliot_scene *scene,
                                           const foliot_snapshot_format *format, double pace_hz,
@@ -95,7 +86,10 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
         foliot__interest_map_destroy(m);
         return FOLIOT_STATUS_MEMORY;
     }
-    find_homes(m);
+    for (uint32_t slot = 0; slot < scene->body_count; slot++)
+        for (int k = 0; k < 3; k++)
+            m->bodies.homes[slot][k] = (int32_t)foliot_clamp(
+                scene->bodies[slot].position[k] / format->position_step, -INT32_MAX, INT32_MAX);
     *out = m;
     return FOLIOT_STATUS_OK;
 }
@@ -180,12 +174,6 @@ static bool is_as_in_scene(const foliot__interest_map *m, uint32_t slot,
            (scene->is_static || !m->format.rotates || dot * dot >= NEAR_TURN * NEAR_TURN * length);
 }
 
-static void note_assumed(foliot__interest_map *m, uint32_t slot, const foliot_snapshot_body *body)
-{
-    if (slot < m->scene->body_count)
-        m->bodies.assumed[slot] = is_as_in_scene(m, slot, body) ? ASSUMED : DIFFERS;
-}
-
 // Whether two states of a body look alike: bodies that rest on others tremble.
 static bool looks_same(const foliot_snapshot_body *a, const foliot_snapshot_body *b, int distance)
 {
@@ -208,92 +196,62 @@ static void note_change(foliot__interest_map *m, uint32_t slot, const foliot_sna
             m->bodies.seen[i].anchor[slot] = *body;
             m->bodies.seen[i].moved[slot] = tick;
         }
-    note_assumed(m, slot, body);
+    if (slot < m->scene->body_count)
+        m->bodies.assumed[slot] = is_as_in_scene(m, slot, body) ? ASSUMED : DIFFERS;
 }
 
-static void note_changes(foliot__interest_map *m, const foliot_snapshot *now,
-                         const foliot_snapshot *before)
+// Hashes the cell that a position is in.
+static uint32_t bucket_of_position(const foliot__interest_grid *grid, const int32_t position[3])
 {
-    for (uint32_t i = 0; i < m->count; i++) {
-        const foliot_snapshot_body *was = body_at(before, i);
-        if (same_body(was, body_at(now, i)))
-            continue;
-        if (before->tick - m->bodies.changed[i] >= (uint64_t)REST_TICKS * m->every) {
-            m->bodies.rest[i] = *was;
-            m->bodies.rest_since[i] = m->bodies.changed[i];
-            m->bodies.rest_until[i] = before->tick;
-        }
-        note_change(m, i, body_at(now, i), now->tick);
-    }
-}
-
-static uint32_t bucket_of_cell(const foliot__interest_map *m, const int64_t cell[3])
-{
-    uint64_t h = (uint64_t)cell[0] * 0x9e3779b97f4a7c15u ^ (uint64_t)cell[1] * 0xc2b2ae3d27d4eb4fu ^
-                 (uint64_t)cell[2] * 0x165667b19e3779f9u;
-    h ^= h >> 29;
-    return (uint32_t)(h * 0xbf58476d1ce4e5b9u >> 40) & (m->grid.buckets - 1);
-}
-
-static void cell_of(const foliot__interest_map *m, const int32_t position[3], int64_t cell[3])
-{
+    int64_t cell[3];
     for (int k = 0; k < 3; k++) {
-        double at = position[k] * m->grid.per_cell;
+        double at = position[k] * grid->per_cell;
         cell[k] = (int64_t)at;
         cell[k] -= at < (double)cell[k];
     }
+    uint64_t h = (uint64_t)cell[0] * 0x9e3779b97f4a7c15u ^ (uint64_t)cell[1] * 0xc2b2ae3d27d4eb4fu ^
+                 (uint64_t)cell[2] * 0x165667b19e3779f9u;
+    h ^= h >> 29;
+    return (uint32_t)(h * 0xbf58476d1ce4e5b9u >> 40) & (grid->buckets - 1);
 }
 
-// Bodies that are there and changed lately; those of a cell are counted in front of its bucket.
-static void find_buckets(foliot__interest_map *m, const foliot_snapshot *s)
-{
-    memset(m->grid.bucket_start, 0, (m->grid.buckets + 1) * sizeof *m->grid.bucket_start);
-    for (uint32_t i = 0; i < m->count; i++) {
-        const foliot_snapshot_body *body = body_at(s, i);
-        int64_t cell[3];
-        m->grid.bucket_of[i] = m->grid.buckets;
-        if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE) ||
-            s->tick - m->bodies.changed[i] > (uint64_t)ACTIVE * m->every)
-            continue;
-        cell_of(m, body->position, cell);
-        m->grid.bucket_of[i] = bucket_of_cell(m, cell);
-        m->grid.bucket_start[m->grid.bucket_of[i] + 1]++;
-    }
-    for (uint32_t b = 0; b < m->grid.buckets; b++)
-        m->grid.bucket_start[b + 1] += m->grid.bucket_start[b];
-}
-
-static void bound_group(const foliot__interest_map *m, foliot__group *group)
-{
-    const foliot__candidate *c = &m->grid.candidates[group->begin];
-    memcpy(group->low, c->position, sizeof group->low);
-    memcpy(group->high, c->position, sizeof group->high);
-    for (uint32_t i = group->begin + 1; i < group->end; i++)
-        for (int k = 0; k < 3; k++) {
-            double at = m->grid.candidates[i].position[k];
-            group->low[k] = at < group->low[k] ? at : group->low[k];
-            group->high[k] = at > group->high[k] ? at : group->high[k];
-        }
-}
-
+// Sorts the bodies that are there and changed lately by bucket, and bounds each bucket's.
 static void fill_grid(foliot__interest_map *m, const foliot_snapshot *s)
 {
-    find_buckets(m, s);
-    memcpy(m->grid.next, m->grid.bucket_start, m->grid.buckets * sizeof *m->grid.next);
-    for (uint32_t i = 0; i < m->count; i++)
-        if (m->grid.bucket_of[i] < m->grid.buckets)
-            m->grid.candidates[m->grid.next[m->grid.bucket_of[i]]++] =
-                candidate_of(m, i, body_at(s, i));
-    m->grid.group_count = 0;
-    for (uint32_t b = 0; b < m->grid.buckets; b++) {
-        if (m->grid.bucket_start[b] == m->grid.bucket_start[b + 1])
-            continue;
-        foliot__group *group = &m->grid.groups[m->grid.group_count++];
-        *group = (foliot__group){
-            .begin = m->grid.bucket_start[b], .end = m->grid.bucket_start[b + 1], .bucket = b};
-        bound_group(m, group);
+    foliot__interest_grid *g = &m->grid;
+    memset(g->bucket_start, 0, (g->buckets + 1) * sizeof *g->bucket_start);
+    for (uint32_t i = 0; i < m->count; i++) { // those of a bucket are counted in front of it
+        const foliot_snapshot_body *body = body_at(s, i);
+        bool active = (body->flags & FOLIOT_SNAPSHOT_ALIVE) &&
+                      s->tick - m->bodies.changed[i] <= (uint64_t)ACTIVE * m->every;
+        g->bucket_of[i] = active ? bucket_of_position(g, body->position) : g->buckets;
+        if (active)
+            g->bucket_start[g->bucket_of[i] + 1]++;
     }
-    m->grid.tick = s->tick;
+    for (uint32_t b = 0; b < g->buckets; b++)
+        g->bucket_start[b + 1] += g->bucket_start[b];
+    memcpy(g->next, g->bucket_start, g->buckets * sizeof *g->next);
+    for (uint32_t i = 0; i < m->count; i++)
+        if (g->bucket_of[i] < g->buckets)
+            g->candidates[g->next[g->bucket_of[i]]++] = candidate_of(m, i, body_at(s, i));
+    g->group_count = 0;
+    for (uint32_t b = 0; b < g->buckets; b++) {
+        if (g->bucket_start[b] == g->bucket_start[b + 1])
+            continue;
+        foliot__group *group = &g->groups[g->group_count++];
+        *group = (foliot__group){
+            .begin = g->bucket_start[b], .end = g->bucket_start[b + 1], .bucket = b};
+        const foliot__candidate *first = &g->candidates[group->begin];
+        memcpy(group->low, first->position, sizeof group->low);
+        memcpy(group->high, first->position, sizeof group->high);
+        for (uint32_t i = group->begin + 1; i < group->end; i++)
+            for (int k = 0; k < 3; k++) {
+                double at = g->candidates[i].position[k];
+                group->low[k] = at < group->low[k] ? at : group->low[k];
+                group->high[k] = at > group->high[k] ? at : group->high[k];
+            }
+    }
+    g->tick = s->tick;
 }
 
 void foliot__interest_map_update(foliot__interest_map *m, const foliot_snapshot *snapshot,
@@ -307,8 +265,17 @@ void foliot__interest_map_update(foliot__interest_map *m, const foliot_snapshot 
         note_change(m, i, body_at(snapshot, i), snapshot->tick);
     }
     m->count = count;
-    if (before)
-        note_changes(m, snapshot, before);
+    for (uint32_t i = 0; before && i < count; i++) {
+        const foliot_snapshot_body *was = body_at(before, i);
+        if (same_body(was, body_at(snapshot, i)))
+            continue;
+        if (before->tick - m->bodies.changed[i] >= (uint64_t)REST_TICKS * m->every) {
+            m->bodies.rest[i] = *was;
+            m->bodies.rest_since[i] = m->bodies.changed[i];
+            m->bodies.rest_until[i] = before->tick;
+        }
+        note_change(m, i, body_at(snapshot, i), snapshot->tick);
+    }
     fill_grid(m, snapshot);
 }
 

@@ -168,41 +168,31 @@ static void add_told(telling *t, struct foliot__told told)
         t->v->of[told.slot].state &= (uint16_t)~STALE;
 }
 
-static void add_new_body(telling *t, uint32_t slot)
+// Chooses the bodies whose records are written: those with news, a part of all others each time,
+// and those that the watcher's packet is about to show.
+static void choose_bodies(telling *t, bool packed)
 {
-    uint16_t *state = &t->v->of[slot].state;
-    bool tag_alone = !has_bit(t->news->slots, slot) && !(*state & STALE), seen = sees(t, slot),
-         gone = !seen && has_gone(t, slot);
-    if (is_full(t) || !(seen || gone))
-        *state |= STALE;
-    else
-        add_told(t, (struct foliot__told){slot, tag_alone, gone});
-}
-
-static void add_new_bodies(telling *t)
-{
-    for (uint32_t w = 0; w < t->m->changes.slot_words; w++)
-        for (uint64_t bits = t->news->slots[w] | t->news->tags[w]; bits; bits &= bits - 1)
-            add_new_body(t, w * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
-}
-
-// Those that its packet is about to show.
-static void add_packed(telling *t)
-{
-    for (uint32_t i = 0; i < t->m->packing.item_count; i++) {
-        const foliot__partial_item *item = &t->m->packing.items[i];
-        if (!item->leaves && (t->v->of[item->slot].state & STALE))
+    foliot__interest_map *m = t->m;
+    foliot__interest_view *v = t->v;
+    for (uint32_t w = 0; t->news->any && w < m->changes.slot_words; w++)
+        for (uint64_t bits = t->news->slots[w] | t->news->tags[w]; bits; bits &= bits - 1) {
+            uint32_t slot = w * WORD_BITS + (uint32_t)__builtin_ctzll(bits);
+            uint16_t *state = &v->of[slot].state;
+            bool tag_alone = !has_bit(t->news->slots, slot) && !(*state & STALE),
+                 seen = sees(t, slot), gone = !seen && has_gone(t, slot);
+            if (is_full(t) || !(seen || gone))
+                *state |= STALE;
+            else
+                add_told(t, (struct foliot__told){slot, tag_alone, gone});
+        }
+    for (uint32_t slot = t->phase; slot < t->known->slot_count && !is_full(t); slot += SWEEPS)
+        if ((v->of[slot].state & STALE) && sees(t, slot))
+            add_told(t, (struct foliot__told){.slot = slot});
+    for (uint32_t i = 0; packed && i < m->packing.item_count; i++) {
+        const foliot__partial_item *item = &m->packing.items[i];
+        if (!item->leaves && (v->of[item->slot].state & STALE))
             add_told(t, (struct foliot__told){.slot = item->slot});
     }
-}
-
-// A part of all others each time.
-static void add_near(telling *t)
-{
-    uint32_t count = t->known->slot_count;
-    for (uint32_t slot = t->phase; slot < count && !is_full(t); slot += SWEEPS)
-        if ((t->v->of[slot].state & STALE) && sees(t, slot))
-            add_told(t, (struct foliot__told){.slot = slot});
 }
 
 static int by_slot(const void *a, const void *b)
@@ -235,23 +225,11 @@ static void write_bodies(const telling *t, foliot__update_writer *w)
 
 // -- joints
 
-static struct foliot__joint_ends ends_of(const telling *t, uint32_t index,
-                                         const foliot__known_joint *joint)
-{
-    const foliot_scene *scene = t->m->scene;
-    struct foliot__joint_ends ends = {joint->a, joint->b};
-    if (joint->state == FOLIOT__JOINT_BROKEN && index < scene->constraint_count)
-        ends =
-            (struct foliot__joint_ends){scene->constraints[index].a, scene->constraints[index].b};
-    else if (joint->state == FOLIOT__JOINT_BROKEN) // what is broken is known by its index alone
-        ends = t->m->changes.ends[index];
-    return ends;
-}
-
 // Only joints that the watcher can know break for it.
 static void tell_joint(telling *t, foliot__update_writer *w, uint32_t index)
 {
     foliot__interest_view *v = t->v;
+    const foliot_scene *scene = t->m->scene;
     const foliot__known_joint *joint = foliot__session_state_joint(t->known, index);
     bool told = has_bit(v->joints_told, index);
     if (!joint) {
@@ -259,7 +237,12 @@ static void tell_joint(telling *t, foliot__update_writer *w, uint32_t index)
         return;
     }
     bool broken = joint->state == FOLIOT__JOINT_BROKEN;
-    struct foliot__joint_ends ends = ends_of(t, index, joint);
+    struct foliot__joint_ends ends = {joint->a, joint->b};
+    if (broken && index < scene->constraint_count)
+        ends =
+            (struct foliot__joint_ends){scene->constraints[index].a, scene->constraints[index].b};
+    else if (broken) // a broken joint is known by its index alone
+        ends = t->m->changes.ends[index];
     bool seen = sees(t, ends.a) || sees(t, ends.b) || has_gone(t, ends.a) || has_gone(t, ends.b),
          renamed = told && has_bit(t->m->changes.renamed, index); // it may show the one of before
     if (!seen && !renamed)
@@ -270,21 +253,9 @@ static void tell_joint(telling *t, foliot__update_writer *w, uint32_t index)
     if (!broken && seen) {
         foliot__update_joint_made(w, index, joint);
         set_bit(v->joints_told, index);
-    } else if (told || index < t->m->scene->constraint_count) {
+    } else if (told || index < scene->constraint_count) {
         foliot__update_joint_broken(w, index);
         clear_bit(v->joints_told, index);
-    }
-}
-
-static void tell_joints(telling *t, foliot__update_writer *w)
-{
-    foliot__interest_view *v = t->v;
-    for (uint32_t word = 0; word < v->joint_words; word++) {
-        uint64_t fresh = word < t->m->changes.joint_words ? t->news->joints[word] : 0;
-        v->joints_stale[word] |= fresh;
-        uint64_t bits = v->joints_stale[word] & (word % SWEEPS == t->phase ? UINT64_MAX : fresh);
-        for (; bits && t->joints_told < TOLD_MAX; bits &= bits - 1)
-            tell_joint(t, w, word * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
     }
 }
 
@@ -302,14 +273,16 @@ void foliot__interest_tell(foliot__interest_map *m, foliot__interest_view *v,
     if (t.news->any && tick >= m->every)
         t.before = look->find(look->user, tick - m->every);
     m->changes.told_count = 0;
-    if (t.news->any)
-        add_new_bodies(&t);
-    add_near(&t);
-    if (packed)
-        add_packed(&t);
+    choose_bodies(&t, packed);
     write_bodies(&t, w);
-    if (reserve_joints(m, v))
-        tell_joints(&t, w);
+    bool roomy = reserve_joints(m, v);
+    for (uint32_t word = 0; roomy && word < v->joint_words; word++) {
+        uint64_t fresh = word < m->changes.joint_words ? t.news->joints[word] : 0;
+        v->joints_stale[word] |= fresh;
+        uint64_t bits = v->joints_stale[word] & (word % SWEEPS == t.phase ? UINT64_MAX : fresh);
+        for (; bits && t.joints_told < TOLD_MAX; bits &= bits - 1)
+            tell_joint(&t, w, word * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
+    }
     foliot__update_finish(w, false);
 }
 
