@@ -24,20 +24,6 @@ uint32_t foliot_server_get_session_count(const foliot_server *server)
     return server->session_count;
 }
 
-static void count_players(const foliot__session *s, foliot_session_info *info)
-{
-    const foliot_server *server = s->server;
-    for (uint32_t p = 0; p < s->player_limit; p++) {
-        const foliot__player_slot *player = &s->players[p];
-        bool present = player->peer >= 0 && foliot__peer_is_here(&server->peers[player->peer]) &&
-                       !foliot__session_has_ended(s);
-        bool there =
-            player->state != FOLIOT__PLAYER_NONE && (present || !foliot__session_has_ended(s));
-        info->players += there;
-        info->absent += there && !present;
-    }
-}
-
 foliot_status foliot_server_get_session_info(const foliot_server *server, uint32_t index,
                                              foliot_session_info *info)
 {
@@ -56,7 +42,14 @@ foliot_status foliot_server_get_session_info(const foliot_server *server, uint32
                                   .body_count = s->scene ? s->scene->body_count : 0,
                                   .player_limit = s->player_limit};
     memcpy(info->name, s->name, sizeof info->name);
-    count_players(s, info);
+    for (uint32_t p = 0; p < s->player_limit; p++) {
+        const foliot__player_slot *player = &s->players[p];
+        bool present =
+            player->peer >= 0 && foliot__peer_is_here(&server->peers[player->peer]) && !info->ended;
+        bool there = player->state != FOLIOT__PLAYER_NONE && (present || !info->ended);
+        info->players += there;
+        info->absent += there && !present;
+    }
     for (const foliot__peer *peer = s->peers; peer; peer = peer->next)
         info->spectators += peer->player == FOLIOT__NO_PLAYER && foliot__peer_is_here(peer);
     return FOLIOT_STATUS_OK;
@@ -74,21 +67,6 @@ foliot_status foliot_server_find_session(const foliot_server *server, const char
     return FOLIOT_STATUS_NOT_FOUND;
 }
 
-static foliot_player_info player_info(const foliot__session *s, uint32_t p)
-{
-    const foliot__player_slot *player = &s->players[p];
-    const foliot__peer *peer = player->peer >= 0 ? &s->server->peers[player->peer] : NULL;
-    foliot_player_info info = {.player = p, .present = peer && foliot__peer_is_here(peer)};
-    memcpy(info.name, player->name, sizeof info.name);
-    if (!info.present)
-        return info;
-    foliot_transport_get_peer_address(s->server->config.transport, peer->id, info.address,
-                                      sizeof info.address);
-    info.round_trip_ns = foliot_transport_get_round_trip_ns(s->server->config.transport, peer->id);
-    info.steps = foliot__peer_steps(peer);
-    return info;
-}
-
 foliot_status foliot_server_get_players(const foliot_server *server, const char *session,
                                         foliot_player_info *players, uint32_t capacity,
                                         uint32_t *count)
@@ -100,9 +78,20 @@ foliot_status foliot_server_get_players(const foliot_server *server, const char 
     for (uint32_t p = 0; p < s->player_limit && !foliot__session_has_ended(s); p++) {
         if (s->players[p].state == FOLIOT__PLAYER_NONE)
             continue;
-        if (*count < capacity)
-            players[*count] = player_info(s, p);
-        ++*count;
+        if (++*count > capacity)
+            continue;
+        const foliot__player_slot *player = &s->players[p];
+        const foliot__peer *peer = player->peer >= 0 ? &server->peers[player->peer] : NULL;
+        foliot_player_info *info = &players[*count - 1];
+        *info = (foliot_player_info){.player = p, .present = peer && foliot__peer_is_here(peer)};
+        memcpy(info->name, player->name, sizeof info->name);
+        if (!info->present)
+            continue;
+        foliot_transport_get_peer_address(server->config.transport, peer->id, info->address,
+                                          sizeof info->address);
+        info->round_trip_ns =
+            foliot_transport_get_round_trip_ns(server->config.transport, peer->id);
+        info->steps = foliot__peer_steps(peer);
     }
     return FOLIOT_STATUS_OK;
 }
@@ -129,10 +118,14 @@ foliot_status foliot_server_pause_session(foliot_server *server, const char *ses
     return FOLIOT_STATUS_OK;
 }
 
-// A client takes a server that is silent for a second for dead. This says nothing but that we live:
-// unreliably, an acknowledgement means nothing to it.
-static void show_life(foliot__session *s)
+void foliot__session_rest(foliot__session *s)
 {
+    if (!s->life.paused || foliot__session_has_ended(s) || s->server->now_ns < s->life.notice_ns)
+        return;
+    s->life.notice_ns = s->server->now_ns + LIFE_EVERY_NS;
+    foliot__session_schedule(s);
+    // A client takes a server that is silent for a second for dead. An acknowledgement that is sent
+    // unreliably shows that we live, and means nothing else to it.
     foliot__message m = {.kind = FOLIOT__ORDER_ACKNOWLEDGE};
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
@@ -142,15 +135,6 @@ static void show_life(foliot__session *s)
         if (peer->state == FOLIOT__PEER_IN)
             foliot__server_send_packet(s->server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes,
                                        length);
-}
-
-void foliot__session_rest(foliot__session *s)
-{
-    if (!s->life.paused || foliot__session_has_ended(s) || s->server->now_ns < s->life.notice_ns)
-        return;
-    s->life.notice_ns = s->server->now_ns + LIFE_EVERY_NS;
-    foliot__session_schedule(s);
-    show_life(s);
 }
 
 static void write_out(foliot__session *s)
@@ -245,18 +229,6 @@ void foliot_server_set_admission(foliot_server *server,
     server->admission.user = user;
 }
 
-static foliot_status note_players(foliot__session *s, foliot_recording *recording)
-{
-    foliot_status status =
-        foliot_recording_note_session(recording, s->name, s->roles.mode == FOLIOT_SESSION_LOCKSTEP);
-    for (uint32_t p = 0; status == FOLIOT_STATUS_OK && p < s->player_limit; p++)
-        if (s->players[p].state == FOLIOT__PLAYER_IN_WORLD ||
-            s->players[p].state == FOLIOT__PLAYER_LEAVING)
-            status = foliot_recording_note_player(recording, p, s->players[p].name,
-                                                  s->players[p].token.proof);
-    return status;
-}
-
 foliot_status foliot_server_set_recording(foliot_server *server, const char *session,
                                           foliot_recording *recording)
 {
@@ -267,7 +239,15 @@ foliot_status foliot_server_set_recording(foliot_server *server, const char *ses
         return FOLIOT_STATUS_INVALID;
     if (s->step.running)
         return FOLIOT_STATUS_AGAIN;
-    foliot_status status = recording ? note_players(s, recording) : FOLIOT_STATUS_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (recording)
+        status = foliot_recording_note_session(recording, s->name,
+                                               s->roles.mode == FOLIOT_SESSION_LOCKSTEP);
+    for (uint32_t p = 0; recording && status == FOLIOT_STATUS_OK && p < s->player_limit; p++)
+        if (s->players[p].state == FOLIOT__PLAYER_IN_WORLD ||
+            s->players[p].state == FOLIOT__PLAYER_LEAVING)
+            status = foliot_recording_note_player(recording, p, s->players[p].name,
+                                                  s->players[p].token.proof);
     if (status != FOLIOT_STATUS_OK)
         return status;
     write_out(s);

@@ -13,18 +13,12 @@
 
 // -- giving commands
 
-// Commands of the rules that the next tick takes. While a step runs they are not known yet.
-static const foliot_command_list *given_by_rules(const foliot__session *session)
-{
-    return session->game.rules && !session->step.running
-               ? foliot_rules_get_commands(session->game.rules)
-               : NULL;
-}
-
+// Commands of the rules count too. While a step runs they are not known yet.
 static bool has_room(const foliot__session *session, const foliot_command *command)
 {
     const foliot__game *game = &session->game;
-    const foliot_command_list *rules = given_by_rules(session);
+    const foliot_command_list *rules =
+        game->rules && !session->step.running ? foliot_rules_get_commands(game->rules) : NULL;
     size_t count = game->queued.count + 1, bytes = game->queued.encoded_bytes;
     bytes += foliot_command_encode(command, NULL, 0) + (rules ? rules->encoded_bytes : 0);
     count += rules ? rules->count : 0;
@@ -56,24 +50,32 @@ foliot_status foliot_server_command(foliot_server *server, const char *session,
 
 // -- closing
 
+// Adds a command to the tick's, with the next sequence. False: there is no room.
+static bool close_command(foliot__session *session, foliot_command *command)
+{
+    foliot__game *game = &session->game;
+    size_t bytes = foliot_command_encode(command, NULL, 0);
+    command->sequence = game->sequence + 1;
+    if (game->commands.count == game->commands_max ||
+        game->commands.encoded_bytes + bytes > FOLIOT_COMMAND_TICK_BYTES_MAX ||
+        foliot_command_list_append(&game->commands, command) != FOLIOT_STATUS_OK)
+        return false;
+    game->sequence++;
+    session->server->counters.commands++;
+    return true;
+}
+
 static void close_list(foliot__session *session, const foliot_command_list *list,
                        foliot_command_source source)
 {
-    foliot__game *game = &session->game;
     for (uint32_t i = 0; i < list->count; i++) {
         foliot_command command = list->commands[i];
-        size_t bytes = foliot_command_encode(&command, NULL, 0);
-        command.sequence = game->sequence + 1;
         if (source == FOLIOT_COMMAND_SOURCE_RULES)
             command.source = source;
-        if (game->commands.count == game->commands_max ||
-            game->commands.encoded_bytes + bytes > FOLIOT_COMMAND_TICK_BYTES_MAX ||
-            foliot_command_list_append(&game->commands, &command) != FOLIOT_STATUS_OK) {
+        if (!close_command(session, &command)) {
             session->server->counters.commands_refused += list->count - i;
             return;
         }
-        game->sequence++;
-        session->server->counters.commands++;
     }
 }
 
@@ -91,40 +93,26 @@ void foliot__commands_close(foliot__session *session)
 
 // -- orders to a simulation that is no world
 
-// What one order becomes, behind the commands that the tick has.
-static void apply_order(foliot__session *session, const foliot_order *order)
-{
-    foliot__game *game = &session->game;
-    const foliot_simulation *simulation = &session->simulation;
-    foliot_command commands[FOLIOT_ORDER_COMMANDS_MAX] = {0};
-    uint32_t count =
-        simulation->kind->order(simulation->self, order, commands, FOLIOT_ORDER_COMMANDS_MAX);
-    for (uint32_t i = 0; i < count && i < FOLIOT_ORDER_COMMANDS_MAX; i++) {
-        commands[i].sequence = game->sequence + 1;
-        commands[i].source = FOLIOT_COMMAND_SOURCE_RULES;
-        if (!foliot_command_valid(&commands[i], NULL) ||
-            game->commands.count == game->commands_max ||
-            game->commands.encoded_bytes + foliot_command_encode(&commands[i], NULL, 0) >
-                FOLIOT_COMMAND_TICK_BYTES_MAX ||
-            foliot_command_list_append(&game->commands, &commands[i]) != FOLIOT_STATUS_OK) {
-            session->server->counters.commands_refused++;
-            continue;
-        }
-        game->sequence++;
-        session->server->counters.commands++;
-    }
-}
-
 void foliot__commands_apply_orders(foliot__session *session)
 {
     const foliot__game *game = &session->game;
+    const foliot_simulation *simulation = &session->simulation;
     if (session->world)
         return;
     for (uint32_t i = 0; i < game->order_count; i++) {
-        if (session->simulation.kind->order)
-            apply_order(session, &game->orders[i]);
-        else if (game->orders[i].kind == FOLIOT_ORDER_GAME)
-            session->server->counters.orders_refused++;
+        if (!simulation->kind->order) {
+            session->server->counters.orders_refused += game->orders[i].kind == FOLIOT_ORDER_GAME;
+            continue;
+        }
+        foliot_command commands[FOLIOT_ORDER_COMMANDS_MAX] = {0};
+        uint32_t count = simulation->kind->order(simulation->self, &game->orders[i], commands,
+                                                 FOLIOT_ORDER_COMMANDS_MAX);
+        for (uint32_t k = 0; k < count && k < FOLIOT_ORDER_COMMANDS_MAX; k++) {
+            commands[k].sequence = game->sequence + 1;
+            commands[k].source = FOLIOT_COMMAND_SOURCE_RULES;
+            session->server->counters.commands_refused +=
+                !foliot_command_valid(&commands[k], NULL) || !close_command(session, &commands[k]);
+        }
     }
 }
 
@@ -219,15 +207,6 @@ const char *foliot__rules_end_session(const foliot__session *session)
     return foliot_rules_get_dropped(game->rules, &why) > 0 ? why : NULL;
 }
 
-static void pass_chat(foliot__session *session)
-{
-    const foliot__game *game = &session->game;
-    for (uint32_t i = 0; i < game->order_count; i++)
-        if (game->orders[i].kind == FOLIOT_ORDER_CHAT)
-            foliot__session_message(session, FOLIOT_TO_ALL, game->orders[i].player,
-                                    game->orders[i].bytes, game->orders[i].length, true);
-}
-
 void foliot__rules_apply_results(foliot__session *session)
 {
     foliot__game *game = &session->game;
@@ -235,8 +214,10 @@ void foliot__rules_apply_results(foliot__session *session)
     uint32_t player;
     const char *reason;
     bool stopped = game->rules && *foliot_rules_get_problem(game->rules);
-    if (!game->rules || stopped)
-        pass_chat(session);
+    for (uint32_t i = 0; (!game->rules || stopped) && i < game->order_count; i++)
+        if (game->orders[i].kind == FOLIOT_ORDER_CHAT)
+            foliot__session_message(session, FOLIOT_TO_ALL, game->orders[i].player,
+                                    game->orders[i].bytes, game->orders[i].length, true);
     if (!game->rules)
         return;
     report_refusals(session);

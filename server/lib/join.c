@@ -23,25 +23,6 @@
 
 // -- the welcome
 
-static void send_players(foliot_server *server, foliot__session *session, foliot_peer_id peer)
-{
-    for (uint32_t p = 0; p < session->player_limit; p++) {
-        foliot__player_slot *player = &session->players[p];
-        if (player->state != FOLIOT__PLAYER_IN_WORLD)
-            continue;
-        if (session->step.running) // its body is told behind the step
-            player->announced = false;
-        foliot__message m = {.kind = FOLIOT__PLAYER};
-        m.as.player.player = p;
-        m.as.player.joined = true;
-        m.as.player.slot = session->step.running || !session->world
-                               ? FOLIOT_NO_BODY
-                               : foliot_world_get_player_body(session->world, p);
-        memcpy(m.as.player.name, player->name, sizeof m.as.player.name);
-        foliot__server_send(server, peer, &m);
-    }
-}
-
 static void write_welcome(const foliot_server *server, const foliot__peer *peer, foliot__message *m)
 {
     const foliot__session *session = peer->session;
@@ -79,15 +60,30 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
 
 void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)
 {
+    foliot__session *session = peer->session;
     foliot__message m = {0};
     peer->state = FOLIOT__PEER_IN;
     write_welcome(server, peer, &m);
     peer->welcomed_ns = server->now_ns;
     foliot__server_send_twice(server, peer->id, &m);
-    foliot__kind_open(peer->session, peer, peer->change.kind);
+    foliot__kind_open(session, peer, peer->change.kind);
     foliot__server_send(server, peer->id, &m);
-    send_players(server, peer->session, peer->id);
-    foliot__updates_greet(peer->session, peer);
+    for (uint32_t p = 0; p < session->player_limit; p++) {
+        foliot__player_slot *player = &session->players[p];
+        if (player->state != FOLIOT__PLAYER_IN_WORLD)
+            continue;
+        if (session->step.running) // its body is announced after the step
+            player->announced = false;
+        m = (foliot__message){.kind = FOLIOT__PLAYER};
+        m.as.player.player = p;
+        m.as.player.joined = true;
+        m.as.player.slot = session->step.running || !session->world
+                               ? FOLIOT_NO_BODY
+                               : foliot_world_get_player_body(session->world, p);
+        memcpy(m.as.player.name, player->name, sizeof m.as.player.name);
+        foliot__server_send(server, peer->id, &m);
+    }
+    foliot__updates_greet(session, peer);
     server->bulk.waits = true;
 }
 
@@ -182,13 +178,6 @@ static void refuse_stepper(foliot_server *server, foliot__session *session, foli
            yours, ours, session->roles.refuses_forced ? "" : " (--force joins all the same)");
 }
 
-// Whether there would be too few connections if every absent player came back.
-static bool kept_for_others(const foliot_server *server)
-{
-    foliot_server_presence present = foliot_server_get_presence(server);
-    return present.peers + present.absent > server->peers_max;
-}
-
 // Whether the peer's connect token allows what its hello asks for; if not, it is refused.
 static bool token_allows(foliot_server *server, foliot__peer *peer, const foliot_token *token,
                          const foliot__hello_message *hello)
@@ -266,6 +255,10 @@ static bool may_enter(foliot_server *server, const foliot__session *session, fol
     uint64_t host = foliot_transport_get_peer_address_key(server->config.transport, peer->id);
     bool plays = !hello->spectates;
     bool returns = plays && foliot__player_known(session, &hello->token);
+    // Every absent player may come back and needs a connection.
+    foliot_server_presence present = {0};
+    if (!returns)
+        present = foliot_server_get_presence(server);
     if (!host_admits(server, session, peer, hello, returns))
         return false;
     if (plays && session->player_limit == 0) { // and never will have room
@@ -277,7 +270,7 @@ static bool may_enter(foliot_server *server, const foliot__session *session, fol
         refuse(server, peer, FOLIOT__REFUSE_FULL,
                "your address has all the places that it may have in the session '%s'",
                session->name);
-    } else if (!returns && kept_for_others(server)) {
+    } else if (present.peers + present.absent > server->peers_max) {
         server->counters.refusals_reserved++;
         refuse(server, peer, FOLIOT__REFUSE_FULL,
                "the connections that are left are kept for players who may come back");

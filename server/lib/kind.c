@@ -175,7 +175,7 @@ static void send_kind(foliot__session *s, const foliot__peer *peer, foliot__kind
     foliot__server_send(s->server, peer->id, &m);
 }
 
-static const char *text_of(foliot__kind_reason reason)
+static const char *reason_text(foliot__kind_reason reason)
 {
     switch (reason) {
     case FOLIOT__KIND_SLOW:
@@ -194,16 +194,7 @@ static const char *text_of(foliot__kind_reason reason)
     }
 }
 
-static void report_change(foliot__session *s, const foliot__peer *peer, foliot__kind kind)
-{
-    char text[160];
-    snprintf(text, sizeof text, "%s %s: %s", peer->name,
-             kind == FOLIOT__KIND_STEPPER ? "steps the world now" : "watches now",
-             text_of(peer->change.wanted_reason));
-    foliot__server_event(s->server, FOLIOT_SERVER_KIND, s, peer->player, kind, text);
-}
-
-// The client goes on with what it has until it has more of the other.
+// The client goes on with the old kind until it has enough of the new one.
 static void change_kind(foliot__session *s, foliot__peer *peer)
 {
     foliot__kind kind = peer->change.wanted;
@@ -213,8 +204,13 @@ static void change_kind(foliot__session *s, foliot__peer *peer)
     peer->change.count++;
     s->server->counters.kind_changes++;
     send_kind(s, peer, kind, reason);
-    if (!diverged)
-        report_change(s, peer, kind);
+    if (!diverged) {
+        char text[160];
+        snprintf(text, sizeof text, "%s %s: %s", peer->name,
+                 kind == FOLIOT__KIND_STEPPER ? "steps the world now" : "watches now",
+                 reason_text(reason));
+        foliot__server_event(s->server, FOLIOT_SERVER_KIND, s, peer->player, kind, text);
+    }
     if (kind == FOLIOT__KIND_STEPPER) {
         foliot__kind_open(s, peer, kind);
         return;
@@ -228,7 +224,7 @@ static void change_kind(foliot__session *s, foliot__peer *peer)
     }
     if (!watched)
         foliot__kind_open(s, peer, kind);
-    foliot__updates_greet(s, peer); // its own world may have told it the rest
+    foliot__updates_greet(s, peer); // it may know the rest from its own world
     if (s->player_limit && peer->player != FOLIOT__NO_PLAYER)
         s->players[peer->player].input.gap = true; // its changes may go on with a later sequence
 }
@@ -239,7 +235,7 @@ static void refuse_change(foliot__session *s, foliot__peer *peer, foliot__kind_r
     send_kind(s, peer, peer->change.kind, reason);
 }
 
-// Whether it may change now: some times at once, then now and then, and never twice in a second.
+// Token bucket for changes: burst, refill interval, minimum gap.
 static bool spend_change(const foliot__session *s, foliot__peer *peer)
 {
     uint64_t now = s->server->now_ns;
@@ -258,11 +254,6 @@ static bool spend_change(const foliot__session *s, foliot__peer *peer)
     return true;
 }
 
-static bool may_step(foliot__session *s, const foliot__peer *peer)
-{
-    return !only_watches(s, peer->player == FOLIOT__NO_PLAYER) && computes_alike(s, peer);
-}
-
 static void apply_wish(foliot__session *s, foliot__peer *peer, const foliot__kind_message *wish)
 {
     bool steps = wish->kind == FOLIOT__KIND_STEPPER;
@@ -277,7 +268,8 @@ static void apply_wish(foliot__session *s, foliot__peer *peer, const foliot__kin
     } else if (steps && peer->change.unhealed_ns &&
                now - peer->change.unhealed_ns < FOLIOT__HEAL_LEAST_NS) {
         refuse_change(s, peer, FOLIOT__KIND_UNHEALED);
-    } else if (!s->world || (steps && !may_step(s, peer))) {
+    } else if (!s->world || (steps && (only_watches(s, peer->player == FOLIOT__NO_PLAYER) ||
+                                       !computes_alike(s, peer)))) {
         refuse_change(s, peer, FOLIOT__KIND_IMPOSSIBLE);
     } else {
         if (foliot__peer_is_healing(peer))
@@ -291,7 +283,7 @@ static void apply_wish(foliot__session *s, foliot__peer *peer, const foliot__kin
     }
 }
 
-// It shows the one now, and needs nothing more of the other.
+// The peer shows its new kind, and needs nothing more of the old one.
 static void apply_ready(foliot__session *s, foliot__peer *peer, const foliot__kind_message *ready)
 {
     if (ready->kind == FOLIOT__KIND_WATCHER && peer->role == FOLIOT__PEER_CLOSING) {
@@ -306,7 +298,7 @@ static void apply_ready(foliot__session *s, foliot__peer *peer, const foliot__ki
     bool diverged = p->check.state != FOLIOT__CHECK_EQUAL;
     if (!steps || diverged) { // that changed in the meantime: it has nothing to go on with
         uint64_t now = s->server->now_ns;
-        if (peer->change.reopen_ns == 0) // not as often as it likes
+        if (peer->change.reopen_ns == 0) // the rate is limited
             peer->change.reopen_ns = now > peer->change.reopened_ns + REOPENS_EVERY_NS
                                          ? now
                                          : peer->change.reopened_ns + REOPENS_EVERY_NS;
@@ -339,30 +331,24 @@ static bool is_searched(const foliot__session *s, const foliot__peer *peer)
     return (q->active || q->running) && q->id.value == peer->id.value;
 }
 
-// It has the step in question taken again, and needs no more what it stepped; or no search is to
-// come.
-static bool may_begin_anew(const foliot__session *s, const foliot__peer *peer)
-{
-    const foliot__lockstep_peer *p = &peer->lockstep;
-    if (is_searched(s, peer) && !foliot__search_has_layers(&s->lockstep->search.search))
-        return false;
-    return p->check.state == FOLIOT__CHECK_SEARCHED ||
-           s->server->now_ns - p->check.diverged_ns >= SEARCH_BEGINS_NS;
-}
-
-// It is sent a state beside the search, and begins with it as soon as it has taken the step in
-// question again. What it gives meanwhile counts. A fault that belongs to a tick would come again
-// with it: the state is one after this tick.
-static void heal(foliot__session *s, foliot__peer *peer)
+// The peer is sent a state during the search, and begins with it as soon as it has repeated the
+// step in question. Its inputs count all the time. A fault that belongs to a tick would come back
+// with an earlier state: the state is one after this tick.
+static void advance_heal(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t now = s->server->now_ns;
     if (!foliot__peer_is_healing(peer) || p->check.state == FOLIOT__CHECK_EQUAL)
         return;
     bool soon = peer->change.healed_ns != 0 && now - peer->change.healed_ns < FOLIOT__HEAL_LEAST_NS,
-         may = may_begin_anew(s, peer);
+         searched = is_searched(s, peer);
+    // The peer may begin with another state once it has repeated the step in question, and needs no
+    // more what it stepped; or when no search is to come.
+    bool may = (!searched || foliot__search_has_layers(&s->lockstep->search.search)) &&
+               (p->check.state == FOLIOT__CHECK_SEARCHED ||
+                now - p->check.diverged_ns >= SEARCH_BEGINS_NS);
     if (p->transfer.heal == FOLIOT__HEAL_NONE && soon) {
-        if (may && !is_searched(s, peer) && s->world) // who steps no more is searched no more
+        if (may && !searched && s->world) // a watcher is not searched any more
             foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_UNHEALED);
         return;
     }
@@ -378,9 +364,9 @@ static void heal(foliot__session *s, foliot__peer *peer)
     }
 }
 
-// Where clients watch unless they wish otherwise, one who stepped for a moment is not to cost for
-// ever.
-static void rest(foliot__session *s)
+// Frees what steppers need after a while without any, where clients watch by default: one that
+// stepped for a moment is not to cost for ever.
+static void release_lockstep(foliot__session *s)
 {
     const foliot_server *server = s->server;
     if (!s->lockstep || !s->world || s->roles.mode == FOLIOT_SESSION_LOCKSTEP ||
@@ -397,9 +383,10 @@ static void rest(foliot__session *s)
         foliot__lockstep_destroy(s);
 }
 
-// It says that it is ready for what it was not given: it is told again what it is, and begins with
-// it. Not as often as it likes: a full snapshot and a full update cost more than its message.
-static void reopen(foliot__session *s, foliot__peer *peer)
+// A peer reported that it is ready for another kind than its own: it is sent its kind again, and
+// begins with it. The rate is limited: a full snapshot and a full update cost more than its
+// message.
+static void reopen_kind(foliot__session *s, foliot__peer *peer)
 {
     uint64_t now = s->server->now_ns;
     if (peer->change.reopen_ns == 0 || now < peer->change.reopen_ns)
@@ -417,15 +404,15 @@ static void reopen(foliot__session *s, foliot__peer *peer)
 void foliot__kinds_update(foliot__session *s)
 {
     foliot_server *server = s->server;
-    rest(s);
+    release_lockstep(s);
     bool any = (s->pending & FOLIOT__PENDING_ROLES) && !foliot__session_has_ended(s);
     s->pending &= ~(uint32_t)FOLIOT__PENDING_ROLES;
     for (foliot__peer *peer = s->peers; any && peer; peer = peer->next) {
         if (peer->state != FOLIOT__PEER_IN)
             continue;
         if (foliot__peer_is_stepper(peer))
-            heal(s, peer);
-        reopen(s, peer);
+            advance_heal(s, peer);
+        reopen_kind(s, peer);
         if (peer->change.wanted != FOLIOT__KIND_ANY &&
             foliot__kind_make_machinery(s, peer->change.wanted) == FOLIOT_STATUS_OK)
             change_kind(s, peer);

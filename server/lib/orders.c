@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 #include "game.h"
 #include "peer.h"
@@ -27,24 +28,13 @@ static bool spend_token(foliot__order_book *book, uint64_t now_ns)
     return true;
 }
 
-// Room for one more; the table, NULL without memory.
-static void *reserve_one(void *table, uint32_t count, uint32_t *capacity, size_t bytes)
-{
-    if (count < *capacity)
-        return table;
-    uint32_t most = count + count / 2 + 16;
-    void *grown = realloc(table, most * bytes);
-    *capacity = grown ? most : *capacity;
-    return grown;
-}
-
 static bool hold_order(foliot__game *game, uint32_t player, foliot__order_book *book,
                        const foliot__order_message *message)
 {
     if (book->waiting == FOLIOT__ORDERS_HELD)
         return false;
-    foliot__waiting_order *waiting = reserve_one(game->waiting, game->waiting_count,
-                                                 &game->waiting_capacity, sizeof *game->waiting);
+    foliot__waiting_order *waiting = foliot__array_with_room(
+        game->waiting, game->waiting_count, &game->waiting_capacity, 16, sizeof *game->waiting);
     if (!waiting)
         return false;
     game->waiting = waiting;
@@ -57,15 +47,6 @@ static bool hold_order(foliot__game *game, uint32_t player, foliot__order_book *
     memcpy(order->bytes, message->bytes, message->length);
     book->waiting++;
     return true;
-}
-
-// After the server's death the next one may be later than what is expected: some were lost with it.
-static bool skips_gap(foliot__order_book *book, uint32_t sequence)
-{
-    bool skips = book->gap && sequence - book->next <= FOLIOT__GAP_MAX;
-    if (skips)
-        book->next = sequence;
-    return skips;
 }
 
 void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
@@ -84,7 +65,10 @@ void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
         server->counters.orders_repeated++;
         return;
     }
-    if (message->sequence != book->next && !skips_gap(book, message->sequence)) {
+    // After the server's death the next one may be later than expected: some were lost with it.
+    if (book->gap && message->sequence - book->next <= FOLIOT__GAP_MAX)
+        book->next = message->sequence;
+    if (message->sequence != book->next) {
         server->counters.orders_refused++; // the way is reliable and in order: there are no holes
         foliot__peer_offended(server, peer);
         return;
@@ -130,8 +114,8 @@ static void close_order(foliot__session *session, uint32_t player, foliot_order_
                         const void *bytes, size_t length)
 {
     foliot__game *game = &session->game;
-    foliot_order *orders =
-        reserve_one(game->orders, game->order_count, &game->order_capacity, sizeof *game->orders);
+    foliot_order *orders = foliot__array_with_room(game->orders, game->order_count,
+                                                   &game->order_capacity, 16, sizeof *game->orders);
     if (!orders) {
         session->server->counters.orders_abandoned++;
         return;
@@ -243,17 +227,13 @@ void foliot__orders_close(foliot__session *session, uint32_t p, bool all)
 
 // -- acknowledging
 
-static bool outlives_server(const foliot__session *session, uint64_t tick)
-{
-    if (!session->recording)
-        return true;
-    foliot_recording_state state = foliot_recording_get_state(session->recording);
-    return state.stopped != FOLIOT_STATUS_OK || state.written_tick >= tick;
-}
-
 static void advance_safe(const foliot__session *session, foliot__order_book *book)
 {
-    if (book->saving_tick && outlives_server(session, book->saving_tick)) {
+    foliot_recording_state state = {.written_tick = UINT64_MAX}; // no recording: safe at once
+    if (book->saving_tick && session->recording)
+        state = foliot_recording_get_state(session->recording);
+    if (book->saving_tick &&
+        (state.stopped != FOLIOT_STATUS_OK || state.written_tick >= book->saving_tick)) {
         book->safe = book->saving;
         book->saving_tick = 0;
     }

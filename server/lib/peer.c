@@ -231,17 +231,6 @@ void foliot__peer_malformed(foliot_server *server, foliot__peer *peer)
 
 // -- addresses
 
-// A peer with a token is known by the client in it, whatever its address.
-static uint64_t key_of(const foliot_server *server, const foliot__peer *peer, bool *by_client)
-{
-    foliot_peer_identity identity;
-    *by_client =
-        foliot_transport_get_peer_identity(server->config.transport, peer->id, &identity) &&
-        identity.security == FOLIOT_SECURITY_TOKEN && identity.token.client != 0;
-    return *by_client ? identity.token.client
-                      : foliot_transport_get_peer_address_key(server->config.transport, peer->id);
-}
-
 static bool is_of(const foliot__address *address, uint64_t host, bool by_client)
 {
     return address->host == host && address->by_client == by_client;
@@ -249,8 +238,14 @@ static bool is_of(const foliot__address *address, uint64_t host, bool by_client)
 
 foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer)
 {
-    bool by_client;
-    uint64_t host = key_of(server, peer, &by_client);
+    // A peer with a token is known by the client in it, whatever its address.
+    foliot_peer_identity identity;
+    bool by_client =
+        foliot_transport_get_peer_identity(server->config.transport, peer->id, &identity) &&
+        identity.security == FOLIOT_SECURITY_TOKEN && identity.token.client != 0;
+    uint64_t host = by_client
+                        ? identity.token.client
+                        : foliot_transport_get_peer_address_key(server->config.transport, peer->id);
     foliot__address *oldest = &server->addresses[0];
     // Linear scan on purpose, and seldom: no hash that an attacker could degrade.
     if (!is_of(&server->addresses[peer->address], host, by_client) ||

@@ -13,7 +13,7 @@
 #include "session.h"
 
 #define PLAYERS_SHARE 4     // an address may have a quarter of a session's places,
-#define PLAYERS_MIN 2       // and so many at least
+#define PLAYERS_MIN 2       // and this many at least
 #define NAME_NUMBER_BYTES 6 // "-1000", closed
 #define NAME_NUMBER_MAX 1000
 
@@ -47,13 +47,6 @@ static bool has_ended(const foliot__session *session, const foliot__player_slot 
     return player->peer < 0 || session->server->peers[player->peer].state == FOLIOT__PEER_ENDED;
 }
 
-// It leaves with this update.
-static bool ended_for_good(const foliot__session *session, const foliot__player_slot *player)
-{
-    return player->peer >= 0 && has_ended(session, player) &&
-           session->server->peers[player->peer].departure.for_good;
-}
-
 // The player that a token names: its present one, or the one before it as long as the owner has not
 // acknowledged the present one. Looks at every player, so that the time tells nothing.
 static uint32_t find_player(const foliot__session *session, const foliot__token *token)
@@ -66,7 +59,9 @@ static uint32_t find_player(const foliot__session *session, const foliot__token 
         const foliot__player_slot *player = &session->players[p];
         bool here =
             player->state == FOLIOT__PLAYER_ENTERING || player->state == FOLIOT__PLAYER_IN_WORLD;
-        here = here && !player->leaves && !ended_for_good(session, player);
+        bool leaves = player->peer >= 0 && has_ended(session, player) &&
+                      session->server->peers[player->peer].departure.for_good;
+        here = here && !player->leaves && !leaves;
         bool is_new = same_proof(&player->token.proof, &proof),
              is_before = same_proof(&player->token.before, &proof);
         if (here && (is_new || is_before))
@@ -86,7 +81,7 @@ static void resume_player(foliot__session *session, foliot__player_slot *player,
 {
     foliot_player_proof proof = proof_of(token);
     if (same_proof(&player->token.proof,
-                   &proof)) { // so its welcome was heard, though no input may have said so yet
+                   &proof)) { // so its welcome arrived, though no input has shown that yet
         if (player->token.same && !same_proof(&player->token.before, &no_proof))
             player->token.spent = player->token.before;
         player->token.same = player->token.acknowledged = true;
@@ -112,14 +107,6 @@ static void report_spent_token(foliot__session *session, const foliot__token *to
         session->server->counters.tokens_spent++;
         foliot__server_event(session->server, FOLIOT_SERVER_SPENT, session, p, 0, player->name);
     }
-}
-
-static uint32_t free_player(const foliot__session *session)
-{
-    for (uint32_t p = 0; p < session->player_limit; p++)
-        if (session->players[p].state == FOLIOT__PLAYER_NONE)
-            return p;
-    return FOLIOT__NO_PLAYER;
 }
 
 bool foliot__players_over_address(const foliot__session *session, uint64_t host)
@@ -174,9 +161,11 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
         return found;
     }
     report_spent_token(session, &hello->token);
-    found = free_player(session);
-    if (found == FOLIOT__NO_PLAYER)
-        return found;
+    for (found = 0; found < session->player_limit; found++)
+        if (session->players[found].state == FOLIOT__PLAYER_NONE)
+            break;
+    if (found == session->player_limit)
+        return FOLIOT__NO_PLAYER;
     foliot__player_slot *player = &session->players[found];
     uint32_t input_sequence = player->input.sequence;
     memset(player, 0, sizeof *player);

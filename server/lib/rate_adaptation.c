@@ -14,18 +14,9 @@
 #define PATIENCE_NS_MIN 3000000000u
 #define PATIENCE_NS_MAX 60000000000u
 
-// One of so many snapshots is sent.
+// By level: one of this many snapshots is sent.
 static const uint32_t shares[] = {1, 2, 3, 4, 6, 8, 12, 16};
 #define LEVELS (sizeof shares / sizeof shares[0])
-
-static uint64_t least_of_past(const foliot__rate_adaptation *t)
-{
-    uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; i < t->past_count; i++)
-        if (t->past_ns[i] < least)
-            least = t->past_ns[i];
-    return least;
-}
 
 static void keep_lag(foliot__rate_adaptation *t, uint64_t lag_ns)
 {
@@ -35,40 +26,31 @@ static void keep_lag(foliot__rate_adaptation *t, uint64_t lag_ns)
         t->past_count++;
 }
 
-// Each time more is tried later: what comes of trying too much is seen by the player.
-static void send_fewer(foliot__rate_adaptation *t, uint64_t now_ns, uint64_t excess_ns,
-                       uint64_t period_ns)
-{
-    uint32_t steps = excess_ns > MUCH_NS ? 2 : 1;
-    while (steps-- > 0 && t->level + 1 < LEVELS &&
-           shares[t->level + 1] * period_ns <= INTERVAL_NS_MAX)
-        t->level++;
-    t->patience_ns = t->patience_ns < PATIENCE_NS_MAX / 2 ? 2 * t->patience_ns : PATIENCE_NS_MAX;
-    t->rests_until_ns =
-        now_ns + WINDOW_NS + 2 * excess_ns; // the queue drains at half of what came in
-    t->changed_ns = now_ns;
-}
-
-static void send_more(foliot__rate_adaptation *t, uint64_t now_ns)
-{
-    t->level--;
-    t->rests_until_ns = now_ns + WINDOW_NS;
-    t->changed_ns = now_ns;
-}
-
+// Each time that fewer snapshots were needed, more are tried later: a player sees a try that fails.
 static void adapt_level(foliot__rate_adaptation *t, uint64_t now_ns, uint64_t period_ns)
 {
-    uint64_t least = least_of_past(t), lag = t->least_ns;
-    if (least == UINT64_MAX || lag < least)
-        least = lag;
+    uint64_t lag = t->least_ns, least = lag;
+    for (uint32_t i = 0; i < t->past_count; i++)
+        least = t->past_ns[i] < least ? t->past_ns[i] : least;
     if (t->patience_ns == 0 || (t->level == 0 && now_ns - t->changed_ns > 2 * t->patience_ns))
         t->patience_ns = PATIENCE_NS_MIN; // all of them have gone through for long
     if (now_ns < t->rests_until_ns)
         return;
-    if (lag - least > MORE_NS)
-        send_fewer(t, now_ns, lag - least, period_ns);
-    else if (t->level > 0 && lag - least < CALM_NS && now_ns - t->changed_ns > t->patience_ns)
-        send_more(t, now_ns);
+    uint64_t excess_ns = lag - least;
+    if (excess_ns > MORE_NS) {
+        for (uint32_t steps = excess_ns > MUCH_NS ? 2 : 1; steps > 0; steps--)
+            if (t->level + 1 < LEVELS && shares[t->level + 1] * period_ns <= INTERVAL_NS_MAX)
+                t->level++;
+        t->patience_ns =
+            t->patience_ns < PATIENCE_NS_MAX / 2 ? 2 * t->patience_ns : PATIENCE_NS_MAX;
+        // The queue drains at half of the rate at which it filled.
+        t->rests_until_ns = now_ns + WINDOW_NS + 2 * excess_ns;
+        t->changed_ns = now_ns;
+    } else if (t->level > 0 && excess_ns < CALM_NS && now_ns - t->changed_ns > t->patience_ns) {
+        t->level--;
+        t->rests_until_ns = now_ns + WINDOW_NS;
+        t->changed_ns = now_ns;
+    }
 }
 
 void foliot__rate_adaptation_begin(foliot__rate_adaptation *rate, uint64_t round_trip_ns)

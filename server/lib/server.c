@@ -22,7 +22,7 @@
 #define EXPIRE_EVERY_NS 100000000u
 #define WATCH_EVERY_NS 1000000000u
 #define STOP_NS 1000000000u     // for the goodbyes to arrive ...
-#define STOP_NS_MAX 3000000000u // ... where a peer has not said so that its own did
+#define STOP_NS_MAX 3000000000u // ... where a peer has not acknowledged its own
 
 foliot_server_config foliot_server_config_default(void)
 {
@@ -90,7 +90,7 @@ void foliot_server_destroy(foliot_server *server)
 
 static void reap_peers(foliot_server *server);
 
-// Where a session of that name is, else one that was removed; NULL: there is none.
+// Where the session of that name is, else one that was removed; NULL: there is neither.
 static foliot__session **place_of(foliot_server *server, const char *name)
 {
     foliot__session **removed = NULL;
@@ -102,26 +102,21 @@ static foliot__session **place_of(foliot_server *server, const char *name)
     return removed;
 }
 
-static bool may_add(const foliot_session_config *config, foliot__session *const *place)
-{
-    bool name = config->name && *config->name && strlen(config->name) < FOLIOT_NAME_BYTES,
-         taken = place && (!foliot__session_has_ended(*place) || (*place)->step.running ||
-                           ((*place)->lockstep && foliot__divergence_search_running(*place)));
-    bool alike = config->interest.far == 0 || (config->mode == FOLIOT_SESSION_SNAPSHOTS &&
-                                               foliot_interest_valid(&config->interest));
-    bool events = config->step_events == 0 ||
-                  (!config->simulation && config->step_events < 2 * FOLIOT_STEP_EVENTS_SENSORS);
-    return name && !taken && alike && events && config->pace_hz > 0 &&
-           (config->simulation ? config->mode == FOLIOT_SESSION_LOCKSTEP
-                               : config->world && config->scene);
-}
-
 foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config,
                                         uint64_t now_ns)
 {
     foliot__session **place = config->name ? place_of(server, config->name) : NULL, *session;
     server->now_ns = now_ns;
-    if (!may_add(config, place))
+    bool named = config->name && *config->name && strlen(config->name) < FOLIOT_NAME_BYTES;
+    bool taken = place && (!foliot__session_has_ended(*place) || (*place)->step.running ||
+                           ((*place)->lockstep && foliot__divergence_search_running(*place)));
+    bool interest = config->interest.far == 0 || (config->mode == FOLIOT_SESSION_SNAPSHOTS &&
+                                                  foliot_interest_valid(&config->interest));
+    bool events = config->step_events == 0 ||
+                  (!config->simulation && config->step_events < 2 * FOLIOT_STEP_EVENTS_SENSORS);
+    bool simulated = config->simulation ? config->mode == FOLIOT_SESSION_LOCKSTEP
+                                        : config->world && config->scene;
+    if (!named || taken || !interest || !events || !(config->pace_hz > 0) || !simulated)
         return FOLIOT_STATUS_INVALID;
     if (!place && server->session_count == FOLIOT_SESSIONS_MAX)
         return FOLIOT_STATUS_FULL;
@@ -162,15 +157,6 @@ uint32_t foliot_server_poll_step(foliot_server *server, const char *session,
 
 // -- receiving
 
-// Late stepper traffic: sent before the peer became a watcher.
-static bool is_left_over(const foliot__peer *peer, const foliot__message *message)
-{
-    return peer->state == FOLIOT__PEER_IN && peer->change.count > 0 &&
-           !foliot__peer_is_stepper(peer) &&
-           (message->kind == FOLIOT__KEYFRAME_ACKNOWLEDGE ||
-            message->kind == FOLIOT__SEARCH_RESPONSE);
-}
-
 static void receive_control(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
                             size_t length)
 {
@@ -179,6 +165,11 @@ static void receive_control(foliot_server *server, foliot__peer *peer, const uin
         foliot__peer_malformed(server, peer);
         return;
     }
+    // Sent before the peer became a watcher, and late.
+    bool is_left_over =
+        peer->state == FOLIOT__PEER_IN && peer->change.count > 0 &&
+        !foliot__peer_is_stepper(peer) &&
+        (message.kind == FOLIOT__KEYFRAME_ACKNOWLEDGE || message.kind == FOLIOT__SEARCH_RESPONSE);
     if (message.kind == FOLIOT__HELLO_MESSAGE) { // comes more than once, see the client
         if (peer->state == FOLIOT__PEER_GREETING)
             foliot__server_hello(server, peer, &message.as.hello);
@@ -190,7 +181,7 @@ static void receive_control(foliot_server *server, foliot__peer *peer, const uin
     } else if (message.kind == FOLIOT__KIND && peer->state == FOLIOT__PEER_IN) {
         server->counters.answers++;
         foliot__kind_receive(peer->session, peer, &message.as.kind);
-    } else if (is_left_over(peer, &message)) {
+    } else if (is_left_over) {
         server->counters.messages_ignored++;
     } else if (message.kind == FOLIOT__KEYFRAME_ACKNOWLEDGE && peer->state == FOLIOT__PEER_IN &&
                foliot__peer_steps(peer)) {
@@ -209,79 +200,63 @@ static void receive_control(foliot_server *server, foliot__peer *peer, const uin
     }
 }
 
-static void receive_lockstep(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
-                             size_t length)
-{
-    foliot__lockstep_input packet;
-    if (foliot__early_is_asked(bytes, length)) {
-        foliot__early_ask(peer->session, peer);
-        return;
-    }
-    if (foliot__lockstep_input_decode(bytes, length, &packet) != FOLIOT_STATUS_OK) {
-        foliot__peer_malformed(server, peer);
-        return;
-    }
-    server->counters.input_packets++;
-    foliot__player_acknowledge_token(peer->session, peer);
-    foliot__lockstep_receive(peer->session, peer, &packet);
-}
-
-static void receive_partial(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
-                            size_t length)
-{
-    foliot__partial_acknowledge packet;
-    if (peer->session->interest &&
-        foliot__partial_acknowledge_decode(bytes, length, &packet) == FOLIOT_STATUS_OK)
-        foliot__fanout_receive_partial(peer->session, peer, &packet);
-    else
-        foliot__peer_malformed(server, peer);
-}
-
 static void receive_packet(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
                            size_t length)
 {
-    foliot__input_packet packet;
-    bool plays = length > 0 &&
-                 (bytes[0] == FOLIOT__INPUT_PACKET || bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET ||
-                  bytes[0] == FOLIOT__EARLY_PACKET ||
-                  bytes[0] == FOLIOT__PARTIAL_ACKNOWLEDGE_PACKET); // of the last connection
+    foliot_server_counters *counters = &server->counters;
+    bool streamed = length > 0 &&
+                    (bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET || bytes[0] == FOLIOT__EARLY_PACKET);
+    bool partial = length > 0 && bytes[0] == FOLIOT__PARTIAL_ACKNOWLEDGE_PACKET;
+    bool plays = streamed || partial || (length > 0 && bytes[0] == FOLIOT__INPUT_PACKET);
     if (length > 0 && !plays && peer->state == FOLIOT__PEER_GREETING) {
         receive_control(server, peer, bytes, length);
         return;
     }
     if (length > 0 && foliot__message_is_hello(bytes, length)) {
-        server->counters.messages_ignored++; // a late copy
+        counters->messages_ignored++; // a late copy
         if (peer->state == FOLIOT__PEER_IN)
             foliot__peer_welcome_again(server, peer);
         return;
     }
-    if (peer->state != FOLIOT__PEER_IN) {
-        server->counters.messages_unexpected++;
+    if (peer->state != FOLIOT__PEER_IN) { // a packet that plays may be of the last connection
+        counters->messages_unexpected++;
         return;
     }
-    bool streamed = length > 0 &&
-                    (bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET || bytes[0] == FOLIOT__EARLY_PACKET);
-    if (peer->change.count > 0 && length > 0 &&
-        (streamed ? !foliot__peer_steps(peer) : !foliot__peer_watches(peer))) {
-        server->counters.messages_ignored++; // was on its way when it changed
+    bool expected = streamed ? foliot__peer_steps(peer) : foliot__peer_watches(peer);
+    if (peer->change.count > 0 && length > 0 && !expected) {
+        counters->messages_ignored++; // was in flight when it changed
         return;
     }
-    if (streamed ? foliot__peer_steps(peer) : !foliot__peer_watches(peer)) {
-        receive_lockstep(server, peer, bytes, length);
-        return;
-    }
-    if (length > 0 && bytes[0] == FOLIOT__PARTIAL_ACKNOWLEDGE_PACKET) {
-        receive_partial(server, peer, bytes, length);
-        return;
-    }
-    if (foliot__input_packet_decode(bytes, length, peer->session->tick, &packet) !=
-        FOLIOT_STATUS_OK) {
+    union {
+        foliot__lockstep_input lockstep;
+        foliot__partial_acknowledge partial;
+        foliot__input_packet input;
+    } packet;
+    if (streamed ? expected : !expected) { // a stepper
+        if (foliot__early_is_asked(bytes, length)) {
+            foliot__early_ask(peer->session, peer);
+        } else if (foliot__lockstep_input_decode(bytes, length, &packet.lockstep) ==
+                   FOLIOT_STATUS_OK) {
+            counters->input_packets++;
+            foliot__player_acknowledge_token(peer->session, peer);
+            foliot__lockstep_receive(peer->session, peer, &packet.lockstep);
+        } else {
+            foliot__peer_malformed(server, peer);
+        }
+    } else if (partial) {
+        if (peer->session->interest &&
+            foliot__partial_acknowledge_decode(bytes, length, &packet.partial) == FOLIOT_STATUS_OK)
+            foliot__fanout_receive_partial(peer->session, peer, &packet.partial);
+        else
+            foliot__peer_malformed(server, peer);
+    } else if (foliot__input_packet_decode(bytes, length, peer->session->tick, &packet.input) ==
+               FOLIOT_STATUS_OK) {
+        counters->input_packets++;
+        foliot__player_acknowledge_token(peer->session, peer);
+        foliot__input_receive(peer->session, peer, &packet.input);
+    } else {
         foliot__peer_malformed(server, peer);
-        return;
     }
-    server->counters.input_packets++;
-    foliot__player_acknowledge_token(peer->session, peer);
-    foliot__input_receive(peer->session, peer, &packet);
 }
 
 // -- ending
@@ -314,13 +289,6 @@ static void reap_peers(foliot_server *server)
         server->peers_used--;
 }
 
-// The transport has lost the peer.
-static void lose_peer(foliot_server *server, foliot__peer *peer)
-{
-    server->counters.peers_lost += peer->player != FOLIOT__NO_PLAYER;
-    foliot__peer_end(peer, (foliot__departure){.lost = true});
-}
-
 static void receive_event(foliot_server *server, const foliot_transport_event *event)
 {
     uint32_t index = foliot__peer_index(event->peer);
@@ -344,12 +312,14 @@ static void receive_event(foliot_server *server, const foliot_transport_event *e
         return;
     }
     server->arrived_ns = event->arrived_ns;
-    if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED)
-        lose_peer(server, peer);
-    else if (event->delivery == FOLIOT_DELIVERY_RELIABLE)
+    if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED) {
+        server->counters.peers_lost += peer->player != FOLIOT__NO_PLAYER;
+        foliot__peer_end(peer, (foliot__departure){.lost = true});
+    } else if (event->delivery == FOLIOT_DELIVERY_RELIABLE) {
         receive_control(server, peer, event->bytes, event->length);
-    else
+    } else {
         receive_packet(server, peer, event->bytes, event->length);
+    }
     if (peer->session)
         foliot__set_add(server->schedule.touched, peer->session->index);
 }
@@ -423,10 +393,17 @@ static void watch_counters(foliot_server *server)
 
 // -- updating
 
-// Those that have something to do, in the order of their indices.
-static void update_sessions(foliot_server *server)
+void foliot_server_update(foliot_server *server, uint64_t now_ns)
 {
+    foliot_transport_event event;
     uint64_t set[FOLIOT__SET_WORDS];
+    server->now_ns = now_ns;
+    foliot__schedule_begin(server);
+    while (foliot_transport_poll(server->config.transport, now_ns, &event))
+        receive_event(server, &event);
+    expire_silent_peers(server);
+    watch_counters(server);
+    // Sessions that have something to do, in the order of their indices.
     for (uint32_t w = 0; w < FOLIOT__SET_WORDS; w++)
         set[w] = server->schedule.touched[w] |
                  atomic_load_explicit(&server->schedule.finished[w], memory_order_relaxed);
@@ -438,36 +415,19 @@ static void update_sessions(foliot_server *server)
             foliot__session_update(session);
             foliot__session_rest(session);
         }
-}
-
-void foliot_server_update(foliot_server *server, uint64_t now_ns)
-{
-    foliot_transport_event event;
-    server->now_ns = now_ns;
-    foliot__schedule_begin(server);
-    while (foliot_transport_poll(server->config.transport, now_ns, &event))
-        receive_event(server, &event);
-    expire_silent_peers(server);
-    watch_counters(server);
-    update_sessions(server);
     foliot__bulk_update(server);
     reap_peers(server);
     foliot_transport_flush(server->config.transport, now_ns);
 }
 
-// Inputs are handed on before their tick closes in lockstep alone.
-static bool hands_on_early(const foliot_server *server)
-{
-    for (uint32_t i = 0; server->lockstep_count > 0 && i < server->session_count; i++)
-        if (server->sessions[i]->lockstep && !foliot__session_has_ended(server->sessions[i]))
-            return true;
-    return false;
-}
-
 uint64_t foliot_server_get_wake_ns(const foliot_server *server)
 {
     uint64_t bulk = foliot__bulk_wake_ns(server), due = foliot__schedule_wake_ns(server);
-    server->config.transport->tick_ns = due < UINT64_MAX && !hands_on_early(server) ? due : 0;
+    bool early = false; // in lockstep alone inputs are handed on before their tick closes
+    for (uint32_t i = 0; server->lockstep_count > 0 && i < server->session_count; i++)
+        early = early ||
+                (server->sessions[i]->lockstep && !foliot__session_has_ended(server->sessions[i]));
+    server->config.transport->tick_ns = due < UINT64_MAX && !early ? due : 0;
     uint64_t wake = foliot_transport_get_wake_ns(server->config.transport);
     wake = bulk < wake ? bulk : wake;
     return due < wake ? due : wake;

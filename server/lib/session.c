@@ -12,14 +12,6 @@
 #include "player.h"
 #include "session.h"
 
-static uint32_t snapshot_interval(const foliot_server *server, double pace_hz)
-{
-    double hz = server->config.snapshot_hz;
-    if (!(hz > 0) || hz >= pace_hz)
-        return 1;
-    return (uint32_t)(pace_hz / hz + 0.5);
-}
-
 static void set_simulation(foliot__session *s, const foliot_session_config *config)
 {
     if (config->simulation) {
@@ -122,7 +114,9 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->tick = s->clock.first_tick = foliot_simulation_get_tick(&s->simulation);
     s->clock.last_tick = config->ticks ? s->clock.first_tick + config->ticks : UINT64_MAX;
     s->clock.base_ns = foliot__session_base_ns(server, index, config->pace_hz);
-    s->snapshots.every = snapshot_interval(server, config->pace_hz);
+    double hz = server->config.snapshot_hz; // 0: of every tick
+    s->snapshots.every =
+        hz > 0 && hz < config->pace_hz ? (uint32_t)(config->pace_hz / hz + 0.5) : 1;
     s->delay_ticks =
         config->spectator_delay_s > 0 ? foliot__session_ticks(s, config->spectator_delay_s) : 0;
     s->player_limit =

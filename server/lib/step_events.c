@@ -94,18 +94,6 @@ static bool begins_another(const foliot_event *event)
     return event->kind == FOLIOT_EVENT_DESPAWN || event->kind == FOLIOT_EVENT_JOINT;
 }
 
-static foliot_body_id body_before(const foliot_world *world, uint32_t slot, uint32_t later)
-{
-    uint64_t generation = foliot_world_get_body_generation(world, slot);
-    return (foliot_body_id){(generation - later + 1) << 32 | slot};
-}
-
-static foliot_joint_id joint_before(const foliot_world *world, uint32_t constraint, uint32_t later)
-{
-    uint64_t now = foliot_world_get_joint_id(world, constraint).value;
-    return (foliot_joint_id){now ? now - ((uint64_t)later << 32) : 0};
-}
-
 static uint32_t ticket_of(const foliot_command *c)
 {
     bool spawn = c->kind == FOLIOT_COMMAND_spawn && c->fields & FOLIOT_COMMAND_HAS(spawn, ticket);
@@ -113,33 +101,26 @@ static uint32_t ticket_of(const foliot_command *c)
     return spawn ? c->as.spawn.ticket : joint ? c->as.joint.ticket : 0;
 }
 
-// The command that an event is about: both are in the same order, so the search goes on from *at,
-// where the last one was found. NULL: none, which the world's own full list alone can cause.
-static const foliot_command *command_of(const foliot_command_list *list, const foliot_event *event,
-                                        uint32_t *at)
-{
-    for (uint32_t i = *at; i < list->count; i++) {
-        const foliot_command *c = &list->commands[i];
-        bool same = event->kind == FOLIOT_EVENT_COMMAND_REFUSED
-                        ? c->sequence == event->a
-                        : c->kind == (event->kind == FOLIOT_EVENT_JOINT ? FOLIOT_COMMAND_joint
-                                                                        : FOLIOT_COMMAND_spawn) &&
-                              ticket_of(c) == event->b;
-        if (!same)
-            continue;
-        *at = i + 1;
-        return c;
-    }
-    return NULL;
-}
-
+// The command that an event is about. Both are in the same order, so the search goes on from *at,
+// where the last one was found. There is none only if the world's own list was full.
 static void describe_command(foliot__session *s, const foliot_event *event, uint32_t *at,
                              foliot_step_event *out)
 {
-    const foliot_command *c = command_of(&s->game.commands, event, at);
-    out->sequence = c ? c->sequence : event->kind == FOLIOT_EVENT_COMMAND_REFUSED ? event->a : 0;
-    out->source = c ? (foliot_command_source)c->source : FOLIOT_COMMAND_SOURCE_HOST;
-    out->ticket = c ? ticket_of(c) : 0;
+    const foliot_command_list *list = &s->game.commands;
+    foliot_command_kind kind =
+        event->kind == FOLIOT_EVENT_JOINT ? FOLIOT_COMMAND_joint : FOLIOT_COMMAND_spawn;
+    bool refused = event->kind == FOLIOT_EVENT_COMMAND_REFUSED;
+    const foliot_command *found = NULL;
+    for (uint32_t i = *at; !found && i < list->count; i++) {
+        const foliot_command *c = &list->commands[i];
+        if (refused ? c->sequence == event->a : c->kind == kind && ticket_of(c) == event->b) {
+            found = c;
+            *at = i + 1;
+        }
+    }
+    out->sequence = found ? found->sequence : refused ? event->a : 0;
+    out->source = found ? (foliot_command_source)found->source : FOLIOT_COMMAND_SOURCE_HOST;
+    out->ticket = found ? ticket_of(found) : 0;
 }
 
 static void append_bodies(foliot__session *s, bool complete)
@@ -158,11 +139,14 @@ static void append_bodies(foliot__session *s, bool complete)
         if (later && begins_another(event))
             --*counted;
         later -= later && event->kind == FOLIOT_EVENT_JOINT;
-        if (counted && complete && event->kind != FOLIOT_EVENT_JOINT &&
-            event->kind != FOLIOT_EVENT_BREAK)
-            out.body = body_before(s->world, event->a, later);
-        else if (counted && complete)
-            out.joint = joint_before(s->world, event->a, later);
+        bool of_joint = event->kind == FOLIOT_EVENT_JOINT || event->kind == FOLIOT_EVENT_BREAK;
+        if (counted && complete && of_joint) {
+            uint64_t now = foliot_world_get_joint_id(s->world, event->a).value;
+            out.joint = (foliot_joint_id){now ? now - ((uint64_t)later << 32) : 0};
+        } else if (counted && complete) {
+            uint64_t generation = foliot_world_get_body_generation(s->world, event->a);
+            out.body = (foliot_body_id){(generation - later + 1) << 32 | event->a};
+        }
         switch ((foliot_event_kind)event->kind) {
         case FOLIOT_EVENT_SPAWN:
             out.kind = FOLIOT_STEP_SPAWNED;
@@ -230,17 +214,6 @@ static void append_contacts(foliot__session *s)
     }
 }
 
-static void append_hits(foliot__session *s)
-{
-    uint32_t count;
-    const foliot_hit_event *hits = foliot_world_get_hit_events(s->world, &count);
-    for (uint32_t i = 0; i < count; i++) {
-        foliot_step_event out = pair_event(s, FOLIOT_STEP_HIT, hits[i].a, hits[i].b);
-        out.as.hit = hits[i];
-        add(s, &out);
-    }
-}
-
 static void append_sensors(foliot__session *s)
 {
     foliot__step_events *e = &s->step_events;
@@ -271,8 +244,13 @@ void foliot__step_events_append(foliot__session *s)
         append_bodies(s, lost == 0);
     if (e->wanted & FOLIOT_STEP_EVENTS_CONTACTS)
         append_contacts(s);
-    if (e->wanted & FOLIOT_STEP_EVENTS_HITS)
-        append_hits(s);
+    uint32_t hit_count = 0;
+    const foliot_hit_event *hits = foliot_world_get_hit_events(s->world, &hit_count);
+    for (uint32_t i = 0; (e->wanted & FOLIOT_STEP_EVENTS_HITS) && i < hit_count; i++) {
+        foliot_step_event out = pair_event(s, FOLIOT_STEP_HIT, hits[i].a, hits[i].b);
+        out.as.hit = hits[i];
+        add(s, &out);
+    }
     if (e->wanted & FOLIOT_STEP_EVENTS_SENSORS)
         append_sensors(s);
 }
