@@ -366,7 +366,7 @@ static foliot_transport *open_transport(match *m, bool listens)
         wire.bind = "127.0.0.1";
         wire.port = m->enet ? 0 : 7777;
     }
-    must(foliot_impairment_parse("delay=30ms,jitter=0-20ms,loss=5%", &wire.send, NULL, 0),
+    must(foliot_impairment_parse("delay=30ms,jitter=0-20ms,loss=5%", &wire.send, NULL),
          "impairment");
     must(m->enet ? foliot_transport_create_enet(&wire, m->now_ns, &transport)
                  : foliot_transport_create_memory(m->hub, &wire, m->now_ns, &transport),

@@ -45,7 +45,7 @@ static foliot_transport *open_transport(foliot_hub *hub, bool listens, uint64_t 
     config.port = 0; // any free one; foliot_transport_get_port says which
     config.peers_max = listens ? 16 : 1;
     if (hub)
-        must(foliot_impairment_parse("delay=20ms,jitter=0-10ms,loss=2%", &config.send, NULL, 0),
+        must(foliot_impairment_parse("delay=20ms,jitter=0-10ms,loss=2%", &config.send, NULL),
              "impairment");
     foliot_transport *transport = NULL;
     must(hub ? foliot_transport_create_memory(hub, &config, now_ns, &transport)

@@ -299,23 +299,21 @@ int web_input(uint32_t id, uint32_t player, uint32_t kind, int32_t x, int32_t y,
 WEB_EXPORT(command) const char *web_command(uint32_t id, const char *json, uint32_t length)
 {
     FILE *out;
-    char problem[512] = "";
+    foliot_error error = {.text = ""};
     entry *e = world_of(id);
     foliot_status status = FOLIOT_STATUS_INVALID;
-    if (e && e->commands.count == e->scene->commands_max) {
-        status = FOLIOT_STATUS_FULL;
-        snprintf(problem, sizeof problem, "the scene takes %u commands a tick (commands_max)",
-                 (unsigned)e->scene->commands_max);
-    } else if (e) {
-        status =
-            foliot_command_list_parse_json(&e->commands, json, length, problem, sizeof problem);
-    }
+    if (e && e->commands.count == e->scene->commands_max)
+        status = foliot_error_set(&error, FOLIOT_STATUS_FULL,
+                                  "the scene takes %u commands a tick (commands_max)",
+                                  (unsigned)e->scene->commands_max);
+    else if (e)
+        status = foliot_command_list_parse_json(&e->commands, json, length, &error);
     if (status == FOLIOT_STATUS_OK)
         e->commands.commands[e->commands.count - 1].sequence = ++e->command_sequence;
     foliot__json j = begin_answer(&out);
     foliot__json_object(&j, NULL);
     foliot__json_integer(&j, "status", status);
-    foliot__json_text(&j, "text", problem[0] ? problem : foliot_status_get_text(status));
+    foliot__json_text(&j, "text", error.text[0] ? error.text : foliot_status_get_text(status));
     foliot__json_close(&j);
     return end_answer(out);
 }

@@ -208,9 +208,9 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
                                      "--interest is drawn: it excludes --bot, --json, --clients "
                                      "and --simulation");
     *impairment = (foliot_impairment){.seed = 1};
-    if (given.impair && foliot_impairment_parse(given.impair, impairment, message,
-                                                sizeof message) != FOLIOT_STATUS_OK)
-        return foliot__options_wrong(&program, arguments, "--impair: %s", message);
+    foliot_error error;
+    if (given.impair && foliot_impairment_parse(given.impair, impairment, &error))
+        return foliot__options_wrong(&program, arguments, "--impair: %s", error.text);
     if (given.bot && foliot__bot_kind_of(given.bot) == FOLIOT__BOT_FILE &&
         foliot__input_script_read(given.bot, &a->script, message, sizeof message) !=
             FOLIOT_STATUS_OK) {

@@ -333,15 +333,14 @@ bool foliot__command_line_parse(const char *json, size_t length, bool in_file,
 }
 
 foliot_status foliot_command_list_parse_json(foliot_command_list *list, const char *json,
-                                             size_t length, char *problem, size_t problem_bytes)
+                                             size_t length, foliot_error *error)
 {
     foliot__command_line line;
-    if (foliot__command_line_parse(json, length, false, &line)) {
-        foliot_status status = foliot_command_list_append(list, &line.command);
-        if (status != FOLIOT_STATUS_OK)
-            snprintf(problem, problem_bytes, "%s", foliot_status_get_text(status));
-        return status;
-    }
-    snprintf(problem, problem_bytes, "byte %zu: %s", line.problem_at + 1, line.problem);
-    return FOLIOT_STATUS_INVALID;
+    if (!foliot__command_line_parse(json, length, false, &line))
+        return foliot_error_set(error, FOLIOT_STATUS_INVALID, "byte %zu: %s", line.problem_at + 1,
+                                line.problem);
+    foliot_status status = foliot_command_list_append(list, &line.command);
+    if (status != FOLIOT_STATUS_OK)
+        foliot_error_set(error, status, "%s", foliot_status_get_text(status));
+    return status;
 }

@@ -341,19 +341,15 @@ static const char *read_value(foliot_impairment *i, const char *name, const char
 }
 
 foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impairment,
-                                      char *problem, size_t problem_bytes)
+                                      foliot_error *error)
 {
     foliot_impairment result = {.burst = 1, .seed = 1};
     char copy[512], *rest = copy, *name;
     const char *seen[16];
     size_t seen_count = 0;
-    if (!problem)
-        problem_bytes = 0;
-    if (strlen(text) >= sizeof copy) {
-        snprintf(problem, problem_bytes, "an impairment has fewer than %zu characters",
-                 sizeof copy);
-        return FOLIOT_STATUS_INVALID;
-    }
+    if (strlen(text) >= sizeof copy)
+        return foliot_error_set(error, FOLIOT_STATUS_INVALID,
+                                "an impairment has fewer than %zu characters", sizeof copy);
     strcpy(copy, text);
     while ((name = strsep(&rest, ",")) != NULL) {
         char *equals = strchr(name, '='), *value = equals ? equals + 1 : name + strlen(name);
@@ -362,11 +358,9 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
         const char *wants = read_value(&result, name, value);
         for (size_t i = 0; i < seen_count && !wants; i++)
             wants = strcmp(seen[i], name) == 0 ? "every key once" : NULL;
-        if (wants) {
-            snprintf(problem, problem_bytes, "%s%s%s: expected %s", name, equals ? "=" : "", value,
-                     wants);
-            return FOLIOT_STATUS_INVALID;
-        }
+        if (wants)
+            return foliot_error_set(error, FOLIOT_STATUS_INVALID, "%s%s%s: expected %s", name,
+                                    equals ? "=" : "", value, wants);
         seen[seen_count++] = name; // there are fewer keys than room
     }
     *impairment = result;

@@ -197,17 +197,6 @@ const uint8_t *foliot_signer_get_key(const foliot_signer *signer)
 #define PUBLIC_WORD "foliot-public-key "
 #define LINE_BYTES 128
 
-__attribute__((format(printf, 4, 5))) static foliot_status
-problem_is(foliot_status status, char *problem, size_t bytes, const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    if (problem && bytes)
-        vsnprintf(problem, bytes, format, values);
-    va_end(values);
-    return status;
-}
-
 void foliot_signature_print_key(const uint8_t key[FOLIOT_KEY_BYTES],
                                 char text[FOLIOT_KEY_TEXT_BYTES])
 {
@@ -222,49 +211,49 @@ static bool read_digits(const char *text, uint8_t key[FOLIOT_KEY_BYTES])
 
 // The key behind `word` in a file of one line. `line` is overwritten.
 static foliot_status read_line(int descriptor, const char *file, const char *word,
-                               uint8_t key[FOLIOT_KEY_BYTES], char *problem, size_t bytes)
+                               uint8_t key[FOLIOT_KEY_BYTES], foliot_error *error)
 {
     char line[LINE_BYTES] = "";
     size_t length = strlen(word);
     ssize_t count = read(descriptor, line, sizeof line - 1);
     if (count < 0)
-        return problem_is(FOLIOT_STATUS_IO, problem, bytes, "%s: %s", file,
-                          foliot__file_problem(errno));
+        return foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", file,
+                                foliot__file_problem(errno));
     line[foliot__text_plain(line, (size_t)count)] = '\0';
     line[strcspn(line, "\n")] = '\0';
     bool fine = strncmp(line, word, length) == 0 && read_digits(line + length, key);
     foliot__forget(line, sizeof line);
     return fine ? FOLIOT_STATUS_OK
-                : problem_is(FOLIOT_STATUS_INVALID, problem, bytes,
-                             "%s: this is no key: one line, '%s' and 64 hexadecimal digits", file,
-                             word);
+                : foliot_error_set(error, FOLIOT_STATUS_INVALID,
+                                   "%s: this is no key: one line, '%s' and 64 hexadecimal digits",
+                                   file, word);
 }
 
-static foliot_status check_mode(int descriptor, const char *file, char *problem, size_t bytes)
+static foliot_status check_mode(int descriptor, const char *file, foliot_error *error)
 {
     struct stat about;
     if (fstat(descriptor, &about) != 0)
-        return problem_is(FOLIOT_STATUS_IO, problem, bytes, "%s: %s", file,
-                          foliot__file_problem(errno));
+        return foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", file,
+                                foliot__file_problem(errno));
     if (about.st_mode & 077)
-        return problem_is(FOLIOT_STATUS_INVALID, problem, bytes,
-                          "%s: others than its owner may read or change this secret key; 'chmod "
-                          "600' it, or make another if they did",
-                          file);
+        return foliot_error_set(
+            error, FOLIOT_STATUS_INVALID,
+            "%s: others than its owner may read or change this secret key; 'chmod "
+            "600' it, or make another if they did",
+            file);
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot_signer_read(const char *file, foliot_signer **signer, char *problem,
-                                 size_t bytes)
+foliot_status foliot_signer_read(const char *file, foliot_signer **signer, foliot_error *error)
 {
     uint8_t seed[FOLIOT_KEY_BYTES];
     int descriptor = foliot__file_open(file);
     if (descriptor < 0)
-        return problem_is(FOLIOT_STATUS_IO, problem, bytes, "%s: %s", file,
-                          foliot__file_problem(errno));
-    foliot_status status = check_mode(descriptor, file, problem, bytes);
+        return foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", file,
+                                foliot__file_problem(errno));
+    foliot_status status = check_mode(descriptor, file, error);
     if (status == FOLIOT_STATUS_OK)
-        status = read_line(descriptor, file, SECRET_WORD, seed, problem, bytes);
+        status = read_line(descriptor, file, SECRET_WORD, seed, error);
     close(descriptor);
     if (status != FOLIOT_STATUS_OK)
         return status;
@@ -272,19 +261,19 @@ foliot_status foliot_signer_read(const char *file, foliot_signer **signer, char 
     foliot__forget(seed, sizeof seed);
     return status == FOLIOT_STATUS_OK
                ? status
-               : problem_is(status, problem, bytes, "%s: %s", file, foliot_status_get_text(status));
+               : foliot_error_set(error, status, "%s: %s", file, foliot_status_get_text(status));
 }
 
 foliot_status foliot_signature_read_key(const char *text, uint8_t key[FOLIOT_KEY_BYTES],
-                                        char *problem, size_t bytes)
+                                        foliot_error *error)
 {
     if (strlen(text) == 2 * FOLIOT_KEY_BYTES && read_digits(text, key))
         return FOLIOT_STATUS_OK;
     int descriptor = foliot__file_open(text);
     if (descriptor < 0)
-        return problem_is(FOLIOT_STATUS_IO, problem, bytes, "%s: %s", text,
-                          foliot__file_problem(errno));
-    foliot_status status = read_line(descriptor, text, PUBLIC_WORD, key, problem, bytes);
+        return foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", text,
+                                foliot__file_problem(errno));
+    foliot_status status = read_line(descriptor, text, PUBLIC_WORD, key, error);
     close(descriptor);
     return status;
 }
@@ -306,32 +295,31 @@ static bool write_line(const char *file, mode_t mode, const char *word,
     fine = fsync(descriptor) == 0 && fine;
     fine = close(descriptor) == 0 && fine;
     if (!fine) {
-        int error = errno;
+        int reason = errno;
         unlink(file);
-        errno = error;
+        errno = reason;
     }
     return fine;
 }
 
-foliot_status foliot_signer_write_new(const char *file, char *problem, size_t bytes)
+foliot_status foliot_signer_write_new(const char *file, foliot_error *error)
 {
     uint8_t seed[FOLIOT_KEY_BYTES];
     foliot_signer *signer;
     size_t length = strlen(file) + sizeof ".pub";
     char *beside = malloc(length);
     if (!beside)
-        return problem_is(FOLIOT_STATUS_MEMORY, problem, bytes, "no memory");
+        return foliot_error_set(error, FOLIOT_STATUS_MEMORY, "no memory");
     snprintf(beside, length, "%s.pub", file);
     foliot__system_random(NULL, seed, sizeof seed);
     foliot_status status = foliot_signer_create(seed, &signer);
     if (status != FOLIOT_STATUS_OK) {
-        status = problem_is(status, problem, bytes, "no memory");
+        status = foliot_error_set(error, status, "no memory");
     } else {
         if (!write_line(file, 0600, SECRET_WORD, seed)) {
-            status = problem_is(FOLIOT_STATUS_IO, problem, bytes, "%s: %s", file, strerror(errno));
+            status = foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", file, strerror(errno));
         } else if (!write_line(beside, 0644, PUBLIC_WORD, foliot_signer_get_key(signer))) {
-            status =
-                problem_is(FOLIOT_STATUS_IO, problem, bytes, "%s: %s", beside, strerror(errno));
+            status = foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", beside, strerror(errno));
             unlink(file); // half a pair is none
         }
         foliot_signer_destroy(signer);

@@ -358,10 +358,11 @@ void foliot_command_list_destroy(foliot_command_list *list); // frees it; the li
 
 // One JSON object: {"command": "spawn", "prototype": 0, "position": [0, 0, 5]}. As snprintf.
 size_t foliot_command_print_json(const foliot_command *command, char *text, size_t capacity);
-// Reads such an object and appends it. FOLIOT_STATUS_INVALID with a sentence in `problem`.
+// Reads such an object and appends it. FOLIOT_STATUS_INVALID: the text of *error
+// names the byte; FOLIOT_STATUS_FULL; FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_command_list_parse_json(foliot_command_list *list,
                                                                const char *json, size_t length,
-                                                               char *problem, size_t problem_bytes);
+                                                               foliot_error *error);
 
 #ifdef __cplusplus
 }

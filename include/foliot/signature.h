@@ -29,18 +29,17 @@ void foliot_signer_destroy(foliot_signer *signer);
 const uint8_t *foliot_signer_get_key(const foliot_signer *signer);
 
 // A pair of keys in two files of one line each. `file` gets the secret one and may be read by its
-// owner alone; `file`.pub gets the public one. Neither may exist. FOLIOT_STATUS_IO; *problem, of
-// `bytes` bytes, then has a sentence.
-FOLIOT_MUST_CHECK foliot_status foliot_signer_write_new(const char *file, char *problem,
-                                                        size_t bytes);
+// owner alone; `file`.pub gets the public one. Neither may exist. FOLIOT_STATUS_IO;
+// FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_signer_write_new(const char *file, foliot_error *error);
 // The secret key of such a file. FOLIOT_STATUS_INVALID: not one, or others may read it;
 // FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_signer_read(const char *file, foliot_signer **signer,
-                                                   char *problem, size_t bytes);
+                                                   foliot_error *error);
 // The public key of a file, or `text` as its 64 hexadecimal digits.
 FOLIOT_MUST_CHECK foliot_status foliot_signature_read_key(const char *text,
                                                           uint8_t key[FOLIOT_KEY_BYTES],
-                                                          char *problem, size_t bytes);
+                                                          foliot_error *error);
 void foliot_signature_print_key(const uint8_t key[FOLIOT_KEY_BYTES],
                                 char text[FOLIOT_KEY_TEXT_BYTES]);
 

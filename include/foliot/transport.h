@@ -115,10 +115,10 @@ typedef struct foliot_impairment {
 
 // Reads "loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,rate=1mbit,queue=64k,burst=3,
 // jitter-kind=uniform|normal|correlated,mtu=1100,seed=7"; all parts may be left out.
-// FOLIOT_STATUS_INVALID with a sentence in `problem` (may be NULL).
+// FOLIOT_STATUS_INVALID.
 FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text,
                                                         foliot_impairment *impairment,
-                                                        char *problem, size_t problem_bytes);
+                                                        foliot_error *error);
 
 // Counts since the transport was made: X(name, what is counted, as a sentence).
 #define FOLIOT_TRANSPORT_COUNTERS(X)                                                               \

@@ -197,12 +197,11 @@ static int check_interest(const foliot__app *a, const foliot__arguments *argumen
 
 int foliot__app_read_signer(foliot__app *a)
 {
-    char problem[512];
+    foliot_error error;
     if (!a->choices->recording.sign ||
-        foliot_signer_read(a->choices->recording.sign, &a->signer, problem, sizeof problem) ==
-            FOLIOT_STATUS_OK)
+        foliot_signer_read(a->choices->recording.sign, &a->signer, &error) == FOLIOT_STATUS_OK)
         return 0;
-    fprintf(stderr, "foliot-server: --sign: %s\n", problem);
+    fprintf(stderr, "foliot-server: --sign: %s\n", error.text);
     return FOLIOT__EXIT_ERROR;
 }
 
@@ -236,7 +235,7 @@ int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments
 int foliot__app_open_transport(foliot__app *a)
 {
     foliot_transport_config config = foliot_transport_config_default();
-    char problem[256];
+    foliot_error error;
     uint32_t peers = PEERS_EXTRA + (uint32_t)a->choices->network.spectators;
     for (uint32_t i = 0; i < a->hosted_count; i++)
         peers += 2 * foliot__hosted_player_limit(&a->hosted[i]);
@@ -248,9 +247,9 @@ int foliot__app_open_transport(foliot__app *a)
     config.peers_per_address_max = (uint32_t)a->choices->network.per_address;
     config.mtu = (uint32_t)a->choices->network.mtu;
     if (a->choices->network.impair &&
-        foliot_impairment_parse(a->choices->network.impair, &config.send, problem,
-                                sizeof problem) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "foliot-server: --impair: %s\n", problem);
+        foliot_impairment_parse(a->choices->network.impair, &config.send, &error) !=
+            FOLIOT_STATUS_OK) {
+        fprintf(stderr, "foliot-server: --impair: %s\n", error.text);
         return FOLIOT__EXIT_USAGE;
     }
     config.receive = config.send;

@@ -38,7 +38,7 @@ static uint64_t thinks_ns;
 static void open_peer(peer *p, const char *network, uint64_t seed, bool plays)
 {
     foliot_transport_config wire = foliot_transport_config_default();
-    demand(foliot_impairment_parse(network, &wire.send, NULL, 0));
+    demand(foliot_impairment_parse(network, &wire.send, NULL));
     wire.receive = wire.send;
     wire.send.seed = 2 * seed + 1000;
     wire.receive.seed = 2 * seed + 1001;

@@ -95,7 +95,7 @@ static city *city_create(const char *file, uint32_t watchers)
     demand(foliot_server_add_session(c->server, &session, c->now_ns));
     for (uint32_t i = 0; i < watchers; i++) {
         foliot_transport_config end = foliot_transport_config_default();
-        demand(foliot_impairment_parse("loss=5%,delay=25ms,jitter=0-20ms", &end.send, NULL, 0));
+        demand(foliot_impairment_parse("loss=5%,delay=25ms,jitter=0-20ms", &end.send, NULL));
         end.send.seed = 1 + i;
         end.receive = end.send;
         end.receive.seed += 1000;

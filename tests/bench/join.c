@@ -53,7 +53,7 @@ static foliot_digest fingerprint; // of this build: as a program with many clien
 static void begin(joiner *j, uint16_t port, int index)
 {
     foliot_transport_config config = foliot_transport_config_default();
-    demand(foliot_impairment_parse("delay=50ms,loss=5%", &config.send, NULL, 0));
+    demand(foliot_impairment_parse("delay=50ms,loss=5%", &config.send, NULL));
     config.receive = config.send;
     config.send.seed = (uint64_t)(2 * index);
     config.receive.seed = config.send.seed + 1;

@@ -58,7 +58,7 @@ static void plan_client(seed_client *g, uint32_t index, uint64_t run_ns)
                        .reconnects = true};
     g->lives[0] =
         (seed_life){.join_ns = SEED_BEGIN_NS + 1000000u * index, .end_ns = SEED_BEGIN_NS + run_ns};
-    demand(foliot_impairment_parse("delay=20ms,jitter=0-20ms,loss=1%", &g->send, NULL, 0));
+    demand(foliot_impairment_parse("delay=20ms,jitter=0-20ms,loss=1%", &g->send, NULL));
     g->receive = g->send;
     g->send.seed = 2 * index;
     g->receive.seed = 2 * index + 1;

@@ -31,13 +31,12 @@ static void check_clean(const char *text)
 static void check_command(const foliot_command *command)
 {
     uint8_t bytes[ENCODED_MAX], again[ENCODED_MAX];
-    char json[JSON_MAX], problem[200];
+    char json[JSON_MAX];
     foliot_command_list list = {0};
     size_t length = encode(command, bytes), taken = 0;
     size_t printed = foliot_command_print_json(command, json, sizeof json);
     FOLIOT_ASSERT(printed < sizeof json);
-    FOLIOT_ASSERT(foliot_command_list_parse_json(&list, json, printed, problem, sizeof problem) ==
-                  FOLIOT_STATUS_OK);
+    FOLIOT_ASSERT(foliot_command_list_parse_json(&list, json, printed, NULL) == FOLIOT_STATUS_OK);
     FOLIOT_ASSERT(foliot_command_list_decode(&list, bytes, length, &taken) == FOLIOT_STATUS_OK);
     FOLIOT_ASSERT(taken == length && list.encoded_bytes == 2 * length);
     for (uint32_t i = 0; i < 2; i++) {
@@ -69,14 +68,13 @@ static void try_encoded(const uint8_t *data, size_t size)
 static void try_json(const char *text, size_t size)
 {
     foliot_command_list list = {0};
-    char problem[200] = "";
-    foliot_status status =
-        foliot_command_list_parse_json(&list, text, size, problem, sizeof problem);
+    foliot_error error = {.text = ""};
+    foliot_status status = foliot_command_list_parse_json(&list, text, size, &error);
     if (status == FOLIOT_STATUS_OK) {
         check_command(&list.commands[0]);
     } else {
         FOLIOT_ASSERT(status == FOLIOT_STATUS_INVALID && list.count == 0);
-        check_clean(problem);
+        check_clean(error.text);
     }
     foliot_command_list_destroy(&list);
 }

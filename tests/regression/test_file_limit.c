@@ -65,10 +65,9 @@ static foliot_status compact(void)
 
 static foliot_status write_keys(void)
 {
-    char problem[256];
     unlink("limit.key");
     unlink("limit.key.pub");
-    return foliot_signer_write_new("limit.key", problem, sizeof problem);
+    return foliot_signer_write_new("limit.key", NULL);
 }
 
 static foliot_status open_tokens(void)

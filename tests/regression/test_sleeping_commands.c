@@ -182,9 +182,9 @@ static void stage_free(stage *s)
 static bool act(stage *s, const deed *d)
 {
     foliot_command_list list = {0};
-    char problem[200];
-    if (foliot_command_list_parse_json(&list, d->json, strlen(d->json), problem, sizeof problem))
-        fail_msg("%s: %s", d->json, problem);
+    foliot_error error;
+    if (foliot_command_list_parse_json(&list, d->json, strlen(d->json), &error))
+        fail_msg("%s: %s", d->json, error.text);
     foliot_command *c = list.commands;
     foliot_body_state support = foliot_world_get_body_state(s->world, SUPPORT);
     double *place = NULL;

@@ -120,7 +120,7 @@ static void open_server(cluster *c, foliot_world *world)
     foliot_server_config config = foliot_server_config_default();
     wire.peers_max = CLUSTER_CLIENTS + 8;
     if (o->server_network)
-        demand(foliot_impairment_parse(o->server_network, &wire.send, NULL, 0));
+        demand(foliot_impairment_parse(o->server_network, &wire.send, NULL));
     if (o->joins_per_second > 0)
         wire.joins_per_second = o->joins_per_second;
     if (o->reconnect_ms)
@@ -202,7 +202,7 @@ unsigned cluster_join(cluster *c, const char *network, const foliot_client_confi
     unsigned i = c->client_count++;
     FOLIOT_ASSERT(i < CLUSTER_CLIENTS);
     if (network) {
-        demand(foliot_impairment_parse(network, &wire.send, NULL, 0));
+        demand(foliot_impairment_parse(network, &wire.send, NULL));
         wire.send.seed += 100 * i;
         wire.receive = wire.send;
         // Bounds of the tests were measured with these.
@@ -254,7 +254,7 @@ void cluster_leave(cluster *c, unsigned client)
 void cluster_impair(cluster *c, unsigned client, const char *network)
 {
     foliot_impairment i;
-    demand(foliot_impairment_parse(network, &i, NULL, 0));
+    demand(foliot_impairment_parse(network, &i, NULL));
     demand(foliot_transport_set_impairment(c->wires[client], &i, &i));
 }
 

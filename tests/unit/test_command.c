@@ -12,7 +12,7 @@
 #include "foliot/scene.h"
 
 static foliot_command_list list;
-static char problem[200];
+static foliot_error error;
 
 static int empty_list(void **state)
 {
@@ -23,8 +23,8 @@ static int empty_list(void **state)
 
 static foliot_status parse(const char *json)
 {
-    problem[0] = 0;
-    return foliot_command_list_parse_json(&list, json, strlen(json), problem, sizeof problem);
+    error.text[0] = 0;
+    return foliot_command_list_parse_json(&list, json, strlen(json), &error);
 }
 
 static void tables_follow_the_lists(void **state)
@@ -175,7 +175,7 @@ static void every_kind_comes_back_from_its_json(void **state)
         assert_memory_equal(json, shorter, strlen(shorter));
         foliot_command_list_clear(&list);
         if (parse(json) != FOLIOT_STATUS_OK)
-            fail_msg("%s: %s", json, problem);
+            fail_msg("%s: %s", json, error.text);
         assert_true(commands_equal(&list.commands[0], &c));
     }
 }
@@ -332,7 +332,7 @@ static void json_is_as_documented(void **state)
     for (uint32_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         char json[300];
         if (parse(texts[i]) != FOLIOT_STATUS_OK)
-            fail_msg("%s: %s", texts[i], problem);
+            fail_msg("%s: %s", texts[i], error.text);
         foliot_command_print_json(&list.commands[i], json, sizeof json);
         assert_string_equal(json, texts[i]);
     }
@@ -416,7 +416,7 @@ static void wrong_json_is_named(void **state)
     };
     for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         check_eq(parse(cases[i].json), FOLIOT_STATUS_INVALID);
-        assert_string_equal(problem, cases[i].problem);
+        assert_string_equal(error.text, cases[i].problem);
     }
     check_eq(list.count, 0);
 }
@@ -432,7 +432,7 @@ static void deep_json_is_refused(void **state)
     memcpy(json, "{\"x\":", 5);
     json[length] = 0;
     check_eq(parse(json), FOLIOT_STATUS_INVALID);
-    assert_string_equal(problem, "byte 36: values are nested too deep");
+    assert_string_equal(error.text, "byte 36: values are nested too deep");
     free(json);
 }
 

@@ -508,29 +508,29 @@ static void write_key(const char *text, mode_t mode)
 static void secret_keys_are_kept(void **state)
 {
     (void)state;
-    char problem[256], text[FOLIOT_KEY_TEXT_BYTES];
+    char text[FOLIOT_KEY_TEXT_BYTES];
+    foliot_error error;
     uint8_t key[FOLIOT_KEY_BYTES];
     struct stat about;
     foliot_signer *signer;
     unlink(KEY_NAME);
     unlink(KEY_NAME ".pub");
-    demand(foliot_signer_write_new(KEY_NAME, problem, sizeof problem));
+    demand(foliot_signer_write_new(KEY_NAME, &error));
     assert_int_equal(stat(KEY_NAME, &about), 0);
     assert_int_equal(about.st_mode & 0777, 0600);
-    demand(foliot_signer_read(KEY_NAME, &signer, problem, sizeof problem));
-    demand(foliot_signature_read_key(KEY_NAME ".pub", key, problem, sizeof problem));
+    demand(foliot_signer_read(KEY_NAME, &signer, &error));
+    demand(foliot_signature_read_key(KEY_NAME ".pub", key, &error));
     assert_memory_equal(key, foliot_signer_get_key(signer), sizeof key);
     foliot_signature_print_key(key, text);
     memset(key, 0, sizeof key);
-    demand(foliot_signature_read_key(text, key, problem, sizeof problem));
+    demand(foliot_signature_read_key(text, key, &error));
     assert_memory_equal(key, foliot_signer_get_key(signer), sizeof key);
     foliot_signer_destroy(signer);
     // An existing one is not written over, and none of these is a key.
-    assert_int_equal(foliot_signer_write_new(KEY_NAME, problem, sizeof problem), FOLIOT_STATUS_IO);
+    assert_int_equal(foliot_signer_write_new(KEY_NAME, &error), FOLIOT_STATUS_IO);
     assert_int_equal(chmod(KEY_NAME, 0640), 0);
-    assert_int_equal(foliot_signer_read(KEY_NAME, &signer, problem, sizeof problem),
-                     FOLIOT_STATUS_INVALID);
-    assert_non_null(strstr(problem, "chmod 600"));
+    assert_int_equal(foliot_signer_read(KEY_NAME, &signer, &error), FOLIOT_STATUS_INVALID);
+    assert_non_null(strstr(error.text, "chmod 600"));
     static const char *const bad[] = {
         "",
         "foliot-secret-key ",
@@ -543,11 +543,9 @@ static void secret_keys_are_kept(void **state)
         "566778899aabbccddeef\n"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         write_key(bad[i], 0600);
-        assert_int_equal(foliot_signer_read(KEY_NAME, &signer, problem, sizeof problem),
-                         FOLIOT_STATUS_INVALID);
+        assert_int_equal(foliot_signer_read(KEY_NAME, &signer, &error), FOLIOT_STATUS_INVALID);
     }
-    assert_int_equal(foliot_signer_read("nowhere.key", &signer, problem, sizeof problem),
-                     FOLIOT_STATUS_IO);
+    assert_int_equal(foliot_signer_read("nowhere.key", &signer, &error), FOLIOT_STATUS_IO);
 }
 
 int main(void)

@@ -87,7 +87,7 @@ static pair meet(bool memory, bool own_clock, bool batches, const char *impairme
     make(&p, p.hub, &config, &p.host);
     config.bind = NULL;
     config.peers_max = 1;
-    assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL, 0), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL), FOLIOT_STATUS_OK);
     config.receive = config.send;
     make(&p, p.hub, &config, &p.client);
     foliot_peer_id peer;
@@ -504,11 +504,11 @@ static void impairments_are_read_and_bad_ones_named(void **state)
 {
     (void)state;
     foliot_impairment i;
-    char problem[200];
+    foliot_error error;
     assert_int_equal(
         foliot_impairment_parse("loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,"
                                 "rate=1mbit,burst=3,seed=7",
-                                &i, problem, sizeof problem),
+                                &i, &error),
         FOLIOT_STATUS_OK);
     check_near(i.loss, 0.05, 1e-12);
     check_near(i.delay_ms, 50, 0);
@@ -520,10 +520,9 @@ static void impairments_are_read_and_bad_ones_named(void **state)
                          "loss",      "loss=5%,loss=6%", ",",          "loss=5%,",
                          ""};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
-        problem[0] = 0;
-        assert_int_equal(foliot_impairment_parse(bad[k], &i, problem, sizeof problem),
-                         FOLIOT_STATUS_INVALID);
-        assert_non_null(strstr(problem, "expected"));
+        error.text[0] = 0;
+        assert_int_equal(foliot_impairment_parse(bad[k], &i, &error), FOLIOT_STATUS_INVALID);
+        assert_non_null(strstr(error.text, "expected"));
     }
 }
 

@@ -75,7 +75,7 @@ static foliot_transport *connected(foliot_transport *host, tally *at_host, tally
     foliot_transport_config config = foliot_transport_config_default();
     foliot_transport *client;
     foliot_peer_id peer;
-    assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL, 0), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL), FOLIOT_STATUS_OK);
     config.receive = config.send;
     assert_int_equal(foliot_transport_create_enet(&config, clock_now_ns(), &client),
                      FOLIOT_STATUS_OK);
@@ -316,7 +316,7 @@ static void what_is_sent_ahead_of_enet_arrives(void **state)
     (void)state;
     foliot_transport *host = listening(8), *client;
     foliot_transport_config config = foliot_transport_config_default();
-    demand(foliot_impairment_parse("delay=20ms", &config.send, NULL, 0));
+    demand(foliot_impairment_parse("delay=20ms", &config.send, NULL));
     config.receive = config.send;
     assert_int_equal(foliot_transport_create_enet(&config, clock_now_ns(), &client),
                      FOLIOT_STATUS_OK);

@@ -575,10 +575,9 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
         return foliot__options_wrong(program, arguments,
                                      "--rules are of worlds: --simulation has none");
 #ifndef FOLIOT_REPLAY_CORE
-    char problem[512];
-    if (key_text &&
-        foliot_signature_read_key(key_text, key, problem, sizeof problem) != FOLIOT_STATUS_OK) {
-        tool_complain("--key", "%s", problem);
+    foliot_error error;
+    if (key_text && foliot_signature_read_key(key_text, key, &error) != FOLIOT_STATUS_OK) {
+        tool_complain("--key", "%s", error.text);
         return FOLIOT__EXIT_ERROR;
     }
 #endif
@@ -606,16 +605,16 @@ const foliot__option keys_options[] = {{0}};
 
 int keys_command(const foliot__program *program, const foliot__arguments *arguments)
 {
-    char problem[512];
+    foliot_error error;
     foliot_signer *signer;
     char text[FOLIOT_KEY_TEXT_BYTES];
     const char *file = arguments->operands[0];
     (void)program;
-    foliot_status status = foliot_signer_write_new(file, problem, sizeof problem);
+    foliot_status status = foliot_signer_write_new(file, &error);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_signer_read(file, &signer, problem, sizeof problem);
+        status = foliot_signer_read(file, &signer, &error);
     if (status != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "foliot-replay keys: %s\n", problem);
+        fprintf(stderr, "foliot-replay keys: %s\n", error.text);
         return FOLIOT__EXIT_ERROR;
     }
     foliot_signature_print_key(foliot_signer_get_key(signer), text);
