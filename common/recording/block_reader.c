@@ -183,9 +183,9 @@ static foliot_status expand_entries(foliot__block_reader *reader,
     }
     if (status == FOLIOT_STATUS_OK && orders->given) {
         what = "its orders are malformed";
-        status = foliot__session_decode_orders(
-            &reader->session, &content->session, content->first_tick, tick, orders->bytes,
-            orders->length, reader->features & FOLIOT_RECORDING_HISTORY);
+        status =
+            foliot__session_decode_orders(&reader->session, &content->session, content->first_tick,
+                                          tick, orders->bytes, orders->length, reader->features);
     }
     if (status == FOLIOT_STATUS_UNSUPPORTED)
         what = "it has a command or an order that this build does not know";

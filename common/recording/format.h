@@ -88,8 +88,8 @@ typedef struct foliot__recording_player {
 
 // Prediction of sequences, the same at both ends. All zero at every keyframe.
 typedef struct foliot__session_known {
-    uint32_t command_sequence;                    // that is expected next
-    uint32_t order_sequences[FOLIOT_PLAYERS_MAX]; // of each player
+    uint32_t command_sequence;                        // that is expected next
+    uint32_t order_sequences[FOLIOT_PLAYERS_MAX + 1]; // of each player, and of the host
 } foliot__session_known;
 
 typedef struct foliot__recording_block {

@@ -101,6 +101,8 @@ void foliot__journal_input(foliot__journal *journal, const foliot_input *input)
 
 void foliot__journal_order(foliot__journal *journal, const foliot_order *order)
 {
+    if (order->kind == FOLIOT_ORDER_DROPPED)
+        return; // of the host
     foliot_recorded_player *p = &journal->players[order->player];
     p->order_sequence = order->sequence;
     p->orders_aimed += order->kind == FOLIOT_ORDER_AIMED;

@@ -48,9 +48,9 @@ foliot_status foliot__recording_expand(foliot__block_reader *reader,
 foliot_status foliot__session_decode_commands(foliot__session_known *known,
                                               foliot__session_log *log, uint64_t first_tick,
                                               uint64_t tick, const uint8_t *bytes, size_t length);
-// `aims`: the recording has orders that say what was aimed at.
+// `features`: of the recording, bits of foliot_recording_feature.
 foliot_status foliot__session_decode_orders(foliot__session_known *known, foliot__session_log *log,
                                             uint64_t first_tick, uint64_t tick,
-                                            const uint8_t *bytes, size_t length, bool aims);
+                                            const uint8_t *bytes, size_t length, uint32_t features);
 
 #endif

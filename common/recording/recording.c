@@ -67,7 +67,11 @@ void foliot__recording_set_features(foliot_recording *recording, uint32_t featur
 foliot_status foliot__recording_measure_rules(const foliot_recording_rules *rules, size_t *length)
 {
     foliot_status status = rules->save(rules->user, NULL, 0, length);
-    return status == FOLIOT_STATUS_OK ? status : rules->save(rules->user, NULL, 0, length);
+    // Where it failed, the rules are stopped and can be saved; where it took too long, they are
+    // not.
+    return status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_AGAIN
+               ? status
+               : rules->save(rules->user, NULL, 0, length);
 }
 
 // The state of the rules behind that of the simulation. Returns how many bytes it has.
@@ -391,8 +395,7 @@ static bool recordable(const foliot_recording *recording, const foliot__recorded
     if (in->command_count + recorded->order_count == 0)
         return true;
     return foliot__commands_recordable(in->commands, in->command_count) &&
-           foliot__orders_recordable(recorded->orders, recorded->order_count,
-                                     recording->features & FOLIOT_RECORDING_HISTORY);
+           foliot__orders_recordable(recorded->orders, recorded->order_count, recording->features);
 }
 
 foliot_status foliot_recording_append(foliot_recording *recording,

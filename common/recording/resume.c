@@ -73,6 +73,7 @@ static foliot_status tick_rules(foliot_replay *replay, const foliot_recording_ru
         .input_count = recorded.inputs.input_count,
         .orders = recorded.orders,
         .order_count = recorded.order_count,
+        .recorded = true,
     };
     return rules->tick(rules->user, &view);
 }

@@ -4,6 +4,7 @@
 
 #include "base/array.h"
 #include "command/command.h"
+#include "foliot/recording.h"
 
 #include <stdlib.h>
 
@@ -100,20 +101,25 @@ bool foliot__commands_recordable(const foliot_command *commands, uint32_t count)
     return true;
 }
 
-bool foliot__order_valid(const foliot_order *order, bool aims)
+bool foliot__order_valid(const foliot_order *order, uint32_t features)
 {
+    if (order->kind == FOLIOT_ORDER_DROPPED)
+        return (features & FOLIOT_RECORDING_RULES) && order->player == FOLIOT_PLAYERS_MAX &&
+               order->length == FOLIOT_ORDER_DROPPED_BYTES;
+    if (order->player >= FOLIOT_PLAYERS_MAX)
+        return false;
     if (order->kind == FOLIOT_ORDER_AIMED)
-        return aims && order->length == FOLIOT_ORDER_AIMED_BYTES;
+        return (features & FOLIOT_RECORDING_HISTORY) && order->length == FOLIOT_ORDER_AIMED_BYTES;
     return order->kind <= FOLIOT_ORDER_LEFT && order->length <= FOLIOT_ORDER_BYTES_MAX;
 }
 
-bool foliot__orders_recordable(const foliot_order *orders, uint32_t count, bool aims)
+bool foliot__orders_recordable(const foliot_order *orders, uint32_t count, uint32_t features)
 {
     for (uint32_t i = 0; i < count; i++) {
         const foliot_order *now = &orders[i], *before = i ? &orders[i - 1] : NULL;
         bool grows = !before || now->player > before->player ||
                      (now->player == before->player && now->sequence > before->sequence);
-        if (!grows || now->player >= FOLIOT_PLAYERS_MAX || !foliot__order_valid(now, aims))
+        if (!grows || !foliot__order_valid(now, features))
             return false;
     }
     return true;

@@ -57,8 +57,9 @@ typedef struct foliot__recorded_tick {
 // Whether a tick's commands may be recorded: each of them valid, of a known source, with sequences
 // that grow; orders within their bounds, ordered by (player, sequence).
 bool foliot__commands_recordable(const foliot_command *commands, uint32_t count);
-bool foliot__orders_recordable(const foliot_order *orders, uint32_t count, bool aims);
-// Whether it has the kind and the length of an order, or of one that says what was aimed at.
-bool foliot__order_valid(const foliot_order *order, bool aims);
+bool foliot__orders_recordable(const foliot_order *orders, uint32_t count, uint32_t features);
+// Whether it has the kind, the player and the length of an order of a recording with these features
+// (bits of foliot_recording_feature).
+bool foliot__order_valid(const foliot_order *order, uint32_t features);
 
 #endif

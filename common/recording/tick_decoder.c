@@ -212,9 +212,9 @@ static bool order_follows(const foliot__session_log *log, uint64_t tick, const f
 }
 
 static void read_order(foliot__reader *r, foliot__session_known *known, foliot_order *order,
-                       bool aims)
+                       uint32_t features)
 {
-    uint64_t most = (uint64_t)FOLIOT_PLAYERS_MAX << FOLIOT__PLACE_PLAYER;
+    uint64_t most = (uint64_t)(FOLIOT_PLAYERS_MAX + 1) << FOLIOT__PLACE_PLAYER;
     uint32_t place = (uint32_t)foliot__read_varint(r, most - 1);
     uint32_t kind = place >> FOLIOT__PLACE_KIND & 7u;
     order->player = place >> FOLIOT__PLACE_PLAYER;
@@ -226,23 +226,23 @@ static void read_order(foliot__reader *r, foliot__session_known *known, foliot_o
     const uint8_t *bytes = foliot__read_bytes(r, order->length);
     if (bytes && order->length)
         memcpy(order->bytes, bytes, order->length);
-    if (kind > FOLIOT_ORDER_AIMED)
+    if (kind > FOLIOT_ORDER_DROPPED)
         foliot__reader_fail(r, FOLIOT_STATUS_UNSUPPORTED);
-    else if (!foliot__order_valid(order, aims))
+    else if (!foliot__order_valid(order, features))
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     known->order_sequences[order->player] = order->sequence + 1;
 }
 
 foliot_status foliot__session_decode_orders(foliot__session_known *known, foliot__session_log *log,
                                             uint64_t first_tick, uint64_t tick,
-                                            const uint8_t *bytes, size_t length, bool aims)
+                                            const uint8_t *bytes, size_t length, uint32_t features)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     uint64_t at = first_tick;
     while (r.at < r.length && r.status == FOLIOT_STATUS_OK) {
         foliot_order order = {0};
         read_tick(&r, &at, tick);
-        read_order(&r, known, &order, aims);
+        read_order(&r, known, &order, features);
         if (r.status == FOLIOT_STATUS_OK &&
             (log->order_count == FOLIOT__RECORDING_BLOCK_ORDERS_MAX ||
              !order_follows(log, at, &order)))

@@ -6,6 +6,10 @@
 // costs that player's share; all other callbacks share `instructions`; on_tick has a quarter of
 // them even where the callbacks before it have used up all. A callback that exceeds its budget is
 // dropped where it is, and the callbacks behind it that have none left are not called.
+//
+// Time and memory have one budget each. A callback that exceeds one is dropped at a place that is
+// recorded, and with it all callbacks behind but on_tick, which has a part of the time and of the
+// new memory.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -14,12 +18,14 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "rules/rules.h"
 
 #define UNITS_PER_CALL 10
 #define ORDERS_PART 4 // 1 / this of `instructions` is for the orders of all players in a tick
 #define ORDERS_PLAYER_PART 16   // and at most 1 / this for those of one
 #define ORDER_BYTES_PER_UNIT 64 // of one player's most, that an order may allocate
 #define LAST_PART 4             // 1 / this of `instructions` is on_tick's at least
+#define LAST_TIME_PART 8        // and 1 / this of the time
 #define CONTACT_UNITS 40        // of the tables that describe a contact: some 700 bytes
 
 // Pushes the callback; false if the script has none, or if it is dropped.
@@ -28,8 +34,9 @@ static bool push_callback(lua_State *L, int callback)
     foliot__lua *lua = foliot__lua_of(L);
     if (lua->callbacks[callback] == LUA_NOREF)
         return false;
-    if (lua->units < UNITS_PER_CALL) {
-        foliot_rules_drop(lua->rules, "");
+    if (lua->units < UNITS_PER_CALL || !foliot__lua_begin_callback(lua)) {
+        foliot_rules_drop(lua->rules, lua->problem);
+        lua->problem[0] = 0;
         return false;
     }
     foliot__lua_spend(lua, UNITS_PER_CALL);
@@ -117,6 +124,8 @@ static bool chat(lua_State *L, const foliot_order *order)
         pass_on(lua, order->player, said);
         return true;
     }
+    if (!foliot__lua_begin_callback(lua))
+        return false;
     lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[FOLIOT__LUA_on_chat]);
     lua_pushinteger(L, order->player);
     lua_pushstring(L, said);
@@ -134,9 +143,11 @@ static bool chat(lua_State *L, const foliot_order *order)
 
 static bool game_order(lua_State *L, const foliot_order *order)
 {
-    const foliot__lua *lua = foliot__lua_of(L);
+    foliot__lua *lua = foliot__lua_of(L);
     if (!is_defined(lua, FOLIOT__LUA_on_order))
         return true;
+    if (!foliot__lua_begin_callback(lua))
+        return false;
     lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[FOLIOT__LUA_on_order]);
     lua_pushinteger(L, order->player);
     push_bytes(L, order->bytes, order->length);
@@ -145,8 +156,8 @@ static bool game_order(lua_State *L, const foliot_order *order)
 
 // Hands a player's message or order to the script, at that player's cost: `*units` are left of the
 // player's share. A callback that exceeds it is dropped; later orders are not handed over. What an
-// order may allocate does not depend on the share: too much stops the rules, since it cannot be
-// counted alike everywhere, and players choose what comes before an order.
+// order may allocate does not depend on the share: it cannot be counted alike everywhere. Where the
+// host drops an order, that is not held against its player.
 static void call_speech(lua_State *L, const foliot_order *order, uint64_t *units)
 {
     foliot__lua *lua = foliot__lua_of(L);
@@ -157,12 +168,14 @@ static void call_speech(lua_State *L, const foliot_order *order, uint64_t *units
         lua->bytes = ORDER_BYTES_PER_UNIT * (lua->limits.instructions / ORDERS_PLAYER_PART);
         taken = order->kind == FOLIOT_ORDER_CHAT ? chat(L, order) : game_order(L, order);
         *units = lua->units;
-        lua->problem[0] = 0;
     }
     lua->units = game_units;
     lua->bytes = game_bytes;
-    if (!taken)
+    if (!taken && lua->host.late)
+        foliot_rules_drop(lua->rules, lua->problem);
+    else if (!taken)
         foliot_rules_refuse_order(lua->rules, order->player);
+    lua->problem[0] = 0;
 }
 
 static bool is_speech(const foliot_order *order)
@@ -347,6 +360,8 @@ static void *make_room(foliot__lua *lua, void *buffer, uint32_t *capacity, uint3
     if (count <= *capacity)
         return buffer;
     void *more = realloc(buffer, 2 * count * bytes);
+    if (!more && foliot__lua_free_reserve(lua))
+        more = realloc(buffer, 2 * count * bytes);
     if (!more)
         foliot__lua_abandon(lua, "there is no memory");
     *capacity = 2 * count;
@@ -458,7 +473,9 @@ static void call_contacts(lua_State *L, const foliot_world *world)
 
 static int tick_body(lua_State *L)
 {
-    const foliot_rules_view *view = foliot__lua_of(L)->view;
+    foliot__lua *lua = foliot__lua_of(L);
+    const foliot_rules_view *view = lua->view;
+    foliot__lua_recover_memory(lua);
     call_players(L, view);
     if (view->world) {
         call_events(L, view->world);
@@ -466,9 +483,13 @@ static int tick_body(lua_State *L)
         call_hits(L, view->world);
         call_contacts(L, view->world);
     }
-    foliot__lua *lua = foliot__lua_of(L);
-    if (lua->units < lua->limits.instructions / LAST_PART)
-        lua->units = lua->limits.instructions / LAST_PART;
+    const uint64_t last_units = lua->limits.instructions / LAST_PART,
+                   last_bytes = last_units * FOLIOT__LUA_BYTES_PER_UNIT;
+    lua->units = lua->units > last_units ? lua->units : last_units;
+    lua->bytes = lua->bytes > last_bytes ? lua->bytes : last_bytes;
+    if (lua->allowed_ns)
+        lua->allowed_ns = 1000 * lua->limits.time_us;
+    foliot__lua_begin_part(lua, foliot__rules_get_next_drop(lua->rules));
     if (push_callback(L, FOLIOT__LUA_on_tick))
         call(L, 0, 0);
     return 0;
@@ -476,9 +497,14 @@ static int tick_body(lua_State *L)
 
 bool foliot__lua_tick(foliot__lua *lua)
 {
-    bool fine = foliot__lua_run_timed(lua, lua->limits.instructions, lua->limits.time_us, 0,
+    const uint64_t time_us = lua->limits.time_us;
+    lua->host.reruns = foliot__rules_reruns(lua->rules);
+    lua->host.checks = 0;
+    foliot__lua_begin_part(lua, foliot__rules_get_next_drop(lua->rules));
+    bool fine = foliot__lua_run_timed(lua, lua->limits.instructions,
+                                      lua->host.reruns ? 0 : time_us - time_us / LAST_TIME_PART, 0,
                                       tick_body, NULL);
-    lua->tick_ns = lua->run_ns;
+    lua->tick_ns = lua->spent_ns;
     return fine;
 }
 #endif

@@ -16,12 +16,14 @@
 #include "base/pack.h"
 #include "base/text.h"
 #include "base/unpack.h"
+#include "rules/rules.h"
 
 #define SAVE_VERSION 1
 #define PATH_BYTES 200
 // Work of one save: 4 units a value of `state`, and 4 an entry of tables reachable from globals.
 #define SAVE_UNITS 262144u
 #define SAVE_BYTES (16u << 20) // that it may allocate
+#define SAVE_PART 4            // 1 / this of a tick's time is for a save at least
 #define RESTORE_TIMES 250u     // as long as a tick, once
 
 static const char remembered_key; // of the registry
@@ -320,6 +322,7 @@ static void save_players(const foliot__lua *lua, foliot__buffer *buffer)
 static int save_body(lua_State *L)
 {
     saver *s = lua_touserdata(L, 1);
+    foliot__lua_recover_memory(foliot__lua_of(L));
     foliot__lua_of(L)->bytes = SAVE_BYTES;
     foliot__lua_push_globals(L);
     if (lua_getfield(L, -1, "state") != LUA_TTABLE)
@@ -339,10 +342,16 @@ size_t foliot__lua_save(foliot__lua *lua, void *bytes, size_t capacity, char *pr
                         size_t problem_bytes)
 {
     saver s = {0};
+    const uint64_t tick_us = lua->tick_ns / 1000,
+                   most_us = tick_us + lua->limits.time_us / SAVE_PART;
+    uint64_t time_us = most_us > lua->limits.time_us ? most_us : lua->limits.time_us;
     // On the heap of the saver alone, so that what abandons the state loses nothing.
     lua->saving = true;
-    bool fine =
-        foliot__lua_run_timed(lua, SAVE_UNITS, lua->limits.time_us, lua->tick_ns, save_body, &s);
+    foliot__lua_begin_part(lua, UINT64_MAX);
+    bool fine = foliot__lua_run_timed(lua, SAVE_UNITS, lua->host.reruns ? 0 : time_us, lua->tick_ns,
+                                      save_body, &s);
+    if (!fine && lua->host.why && !lua->abandoned)
+        foliot__rules_save_late(lua->rules);
     lua->tick_ns = 0;
     lua->saving = false;
     size_t length = s.buffer.length;

@@ -4,9 +4,12 @@
 //
 // The instructions are counted in steps of HOOK_STEP. Neither they nor the charges of library
 // functions bound the time of a tick by themselves: one instruction may print a number, or copy
-// 2,500 values, or be the one in which Lua collects. So there is a clock beside them, which stops
-// what takes longer than limits.time_us of the processor, collector and save included. A host that
-// was interrupted is no reason: the thread's own clock decides.
+// 2,500 values, or be the one in which Lua collects. So there is a clock, too, which ends what
+// takes longer than limits.time_us of the processor, collector and save included.
+//
+// A thread that was interrupted is no reason. The thread's own clock leaves out other threads, but
+// has some of what a hypervisor gives to other machines. So a single step counts no more than
+// PIECE_NS_MAX, which is as long as Lua works in one piece.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -16,11 +19,17 @@
 #include <string.h>
 #include <time.h>
 
-#define HOOK_STEP 64      // instructions
-#define BYTES_PER_UNIT 16 // that may be allocated
+#include "rules/rules.h"
+
+#define HOOK_STEP 64 // instructions
 #define BIG_BLOCK 65536u
-#define STEP_NS_MAX 1000000u  // a longer step asks the thread's own clock
+#define PIECE_NS_MAX 1000000u
 #define STRING_HEADER_MAX 64u // beside the bytes of a string, in its block
+#define RESERVE_BYTES (FOLIOT__LUA_BLOCK_MAX + 65536u)
+// Until its next check a tick may hold half as much again as the limits of memory and of blocks. A
+// tick that is run again is not dropped for them, and its collector may be in arrears.
+#define SLACK_PART 2
+#define RERUN_TIMES 4
 
 struct foliot__lua_block {
     foliot__lua_block *next, *before;
@@ -87,18 +96,14 @@ static void abandon_by_host(foliot__lua *lua, const char *text)
     foliot__lua_abandon(lua, text);
 }
 
-// From here on every instruction asks again, so that no __close goes on in an error's place.
-void foliot__lua_exceed(foliot__lua *lua)
+// Ends the callback that runs. From here on every instruction asks again, so that no __close goes
+// on in an error's place.
+static _Noreturn void drop_callback(foliot__lua *lua, const char *why)
 {
-    if (!lua->droppable)
-        foliot__lua_abandon(lua, lua->saving
-                                     ? "state: it has more values than a save has time for"
-                                     : "the script uses more instructions than its start has");
     if (!lua->exceeded) {
         char place[FOLIOT_NAME_BYTES + 16];
         print_place(lua, place, sizeof place);
-        snprintf(lua->problem, sizeof lua->problem,
-                 "%sthe script uses more instructions than a tick has", place);
+        snprintf(lua->problem, sizeof lua->problem, "%s%s", place, why);
         lua_sethook(lua->L, count_hook, LUA_MASKCOUNT, 1);
     }
     lua->exceeded = true;
@@ -108,6 +113,70 @@ void foliot__lua_exceed(foliot__lua *lua)
     abort();
 }
 
+void foliot__lua_exceed(foliot__lua *lua)
+{
+    if (!lua->droppable)
+        foliot__lua_abandon(lua, lua->saving
+                                     ? "state: it has more values than a save has time for"
+                                     : "the script uses more instructions than its start has");
+    drop_callback(lua, "the script uses more instructions than a tick has");
+}
+
+// -- what the host drops
+
+// The next check drops what runs. At its start a script cannot lose a part.
+static void drop_next(foliot__lua *lua, const char *why)
+{
+    if (!lua->view && !lua->saving)
+        abandon_by_host(lua, why);
+    if (lua->host.reruns || lua->host.why)
+        return;
+    lua->host.why = why;
+    lua->host.check_at = 0;
+}
+
+// Why the host drops what runs at this check; NULL: it does not.
+static const char *read_host_drop(foliot__lua *lua)
+{
+    foliot__lua_host *host = &lua->host;
+    const char *why = host->why;
+    if (host->checks == host->drop_at)
+        why = "the host dropped it";
+    if (!why) {
+        host->check_at = host->checks < host->drop_at ? host->drop_at : UINT64_MAX;
+        return NULL;
+    }
+    host->late = true;
+    foliot__rules_drop_by_host(lua->rules, host->checks);
+    return why;
+}
+
+void foliot__lua_check(foliot__lua *lua)
+{
+    if (lua->unlooked >= 256)
+        foliot__lua_look(lua);
+    if (lua->host.checks < lua->host.check_at || lua->exceeded)
+        return;
+    if (lua->saving && lua->host.why)
+        luaL_error(lua->L, "state: %s", lua->host.why);
+    const char *why = lua->droppable ? read_host_drop(lua) : NULL;
+    if (why)
+        drop_callback(lua, why);
+}
+
+bool foliot__lua_begin_callback(foliot__lua *lua)
+{
+    if (lua->host.late)
+        return false;
+    if (++lua->host.checks < lua->host.check_at)
+        return true;
+    const char *why = read_host_drop(lua);
+    if (!why)
+        return true;
+    snprintf(lua->problem, sizeof lua->problem, "%s: %s", lua->name, why);
+    return false;
+}
+
 void foliot__lua_look(foliot__lua *lua)
 {
     lua->unlooked = 0;
@@ -115,13 +184,14 @@ void foliot__lua_look(foliot__lua *lua)
         return;
     uint64_t now = now_ns(CLOCK_MONOTONIC), step = now - lua->looked_ns;
     lua->looked_ns = now;
-    lua->spent_ns += step;
-    if (step < STEP_NS_MAX && lua->spent_ns <= lua->allowed_ns)
+    lua->spent_ns += step < PIECE_NS_MAX ? step : PIECE_NS_MAX;
+    if (lua->spent_ns <= lua->allowed_ns)
         return;
     uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID) - lua->cpu_start_ns;
-    if (cpu > lua->allowed_ns)
-        abandon_by_host(lua, "the script takes more time than a tick has");
-    lua->spent_ns = cpu;
+    if (cpu < lua->spent_ns)
+        lua->spent_ns = cpu;
+    if (lua->spent_ns > lua->allowed_ns)
+        drop_next(lua, "the script takes more time than a tick has");
 }
 
 void foliot__lua_spend(foliot__lua *lua, uint64_t units)
@@ -161,23 +231,72 @@ static size_t cost_of(size_t bytes)
     return bytes > BIG_BLOCK ? 2 * bytes : bytes;
 }
 
+static const char no_memory[] = "there is no memory";
+static const char much_memory[] = "the script uses more memory than it has";
+static const char many_blocks[] = "the script holds more objects than it may";
+
 // Why `bytes` may not be had; NULL if they may.
 static const char *refusal(foliot__lua *lua, const void *old, size_t kind, size_t bytes,
                            size_t more)
 {
+    size_t memory_max = lua->limits.memory_bytes;
+    uint64_t blocks_max = FOLIOT__LUA_BLOCKS_MAX;
+    if (lua->host.reruns) {
+        memory_max *= RERUN_TIMES;
+        blocks_max *= RERUN_TIMES;
+    } else {
+        memory_max += memory_max / SLACK_PART;
+        blocks_max += blocks_max / SLACK_PART;
+    }
     if (!old && kind == LUA_TSTRING && bytes > FOLIOT__LUA_STRING_MAX + STRING_HEADER_MAX)
         return "a string has more than 65536 bytes";
     if (old && old == lua->stack && bytes > FOLIOT__LUA_STACK_MAX)
         return stack_overflow;
     if (bytes > FOLIOT__LUA_BLOCK_MAX)
         return "a table or a function is too large";
-    if (!old && lua->block_count >= FOLIOT__LUA_BLOCKS_MAX)
-        return "the script holds more objects than it may";
-    if (more > lua->limits.memory_bytes - lua->memory_bytes)
-        return "the script uses more memory than it has";
+    if (!old && lua->block_count >= blocks_max)
+        return many_blocks;
+    return more > memory_max - lua->memory_bytes ? much_memory : NULL;
+}
+
+// Charges for `bytes` that may be had. Where they are over a limit, the next check drops what runs.
+static void charge_memory(foliot__lua *lua, const void *old, size_t bytes, size_t more)
+{
+    const char *why = NULL;
     if (cost_of(bytes) > lua->bytes)
-        return "the script allocates more memory than a tick has";
-    return NULL;
+        why = "the script allocates more memory than a tick has";
+    if (more > lua->limits.memory_bytes || lua->memory_bytes > lua->limits.memory_bytes - more)
+        why = much_memory;
+    if (!old && lua->block_count >= FOLIOT__LUA_BLOCKS_MAX)
+        why = many_blocks;
+    if (why)
+        drop_next(lua, why);
+    if (why && !lua->host.reruns)
+        lua->host.collect = true;
+    lua->bytes -= cost_of(bytes) < lua->bytes ? cost_of(bytes) : lua->bytes;
+    if (bytes > BIG_BLOCK)
+        foliot__lua_look(lua);
+}
+
+bool foliot__lua_free_reserve(foliot__lua *lua)
+{
+    if (!lua->host.reserve)
+        return false;
+    free(lua->host.reserve);
+    lua->host.reserve = NULL;
+    lua->host.collect = true;
+    drop_next(lua, no_memory);
+    return true;
+}
+
+static foliot__lua_block *resize_block(foliot__lua *lua, foliot__lua_block *block, size_t bytes)
+{
+    if (block)
+        unlink_block(lua, block);
+    foliot__lua_block *resized = realloc(block, sizeof *resized + bytes);
+    if (resized || block)
+        link_block(lua, resized ? resized : block);
+    return resized;
 }
 
 static void *grow_block(foliot__lua *lua, void *old, size_t kind, size_t old_bytes, size_t bytes)
@@ -186,22 +305,17 @@ static void *grow_block(foliot__lua *lua, void *old, size_t kind, size_t old_byt
         const char *why = refusal(lua, old, kind, bytes, bytes - old_bytes);
         if (why)
             abandon_by_host(lua, why);
-        lua->bytes -= cost_of(bytes);
-        if (bytes > BIG_BLOCK)
-            foliot__lua_look(lua);
+        charge_memory(lua, old, bytes, bytes - old_bytes);
     }
     foliot__lua_block *block = old ? (foliot__lua_block *)old - 1 : NULL;
-    if (block)
-        unlink_block(lua, block);
-    foliot__lua_block *grown = realloc(block, sizeof *grown + bytes);
+    foliot__lua_block *grown = resize_block(lua, block, bytes);
+    if (!grown && lua->out && foliot__lua_free_reserve(lua))
+        grown = resize_block(lua, block, bytes);
     if (!grown) {
-        if (block)
-            link_block(lua, block);
         if (lua->out)
-            abandon_by_host(lua, "there is no memory");
+            abandon_by_host(lua, no_memory);
         return NULL;
     }
-    link_block(lua, grown);
     lua->memory_bytes += bytes - old_bytes;
     lua->block_count += !old;
     if (old && (lua->finding_stack || old == lua->stack))
@@ -214,11 +328,9 @@ static void *grow_block(foliot__lua *lua, void *old, size_t kind, size_t old_byt
 static void *shrink_block(foliot__lua *lua, void *old, size_t old_bytes, size_t bytes)
 {
     foliot__lua_block *block = (foliot__lua_block *)old - 1;
-    unlink_block(lua, block);
-    foliot__lua_block *shrunk = realloc(block, sizeof *shrunk + bytes);
+    foliot__lua_block *shrunk = resize_block(lua, block, bytes);
     if (!shrunk)
         shrunk = block; // Lua counts on this never failing
-    link_block(lua, shrunk);
     lua->memory_bytes -= old_bytes - bytes;
     if (old == lua->stack)
         lua->stack = shrunk + 1;
@@ -291,6 +403,8 @@ foliot__lua *foliot__lua_create(const char *name, const foliot_lua_limits *limit
         return NULL;
     }
     lua_gc(lua->L, LUA_GCINC, 150, 200, 0);
+    lua->host.check_at = lua->host.drop_at = UINT64_MAX;
+    lua->host.reserve = malloc(RESERVE_BYTES);
     return lua;
 }
 
@@ -308,6 +422,7 @@ void foliot__lua_destroy(foliot__lua *lua)
     free(lua->player_joined);
     free(lua->contacts);
     free(lua->sensors);
+    free(lua->host.reserve);
     free(lua);
 }
 
@@ -316,7 +431,9 @@ void foliot__lua_destroy(foliot__lua *lua)
 static void start_budget(foliot__lua *lua, uint64_t units, uint64_t allowed_us, uint64_t before_ns)
 {
     lua->units = units;
-    lua->bytes = units > UINT64_MAX / BYTES_PER_UNIT ? UINT64_MAX : units * BYTES_PER_UNIT;
+    lua->bytes = units > UINT64_MAX / FOLIOT__LUA_BYTES_PER_UNIT
+                     ? UINT64_MAX
+                     : units * FOLIOT__LUA_BYTES_PER_UNIT;
     lua->unlooked = 0;
     lua->spent_ns = before_ns;
     lua->allowed_ns = 1000 * allowed_us;
@@ -338,6 +455,25 @@ static void read_error(foliot__lua *lua)
         snprintf(lua->problem, sizeof lua->problem, "%s", text);
     else
         snprintf(lua->problem, sizeof lua->problem, "%s: %s", lua->name, text);
+}
+
+// A new part of a tick, in which something may be dropped: `drop_at` is where a rerun drops.
+void foliot__lua_begin_part(foliot__lua *lua, uint64_t drop_at)
+{
+    lua->host.why = NULL;
+    lua->host.late = false;
+    lua->host.check_at = lua->host.drop_at = drop_at;
+}
+
+// No script sees a collection.
+void foliot__lua_recover_memory(foliot__lua *lua)
+{
+    if (!lua->host.collect)
+        return;
+    lua->host.collect = false;
+    lua_gc(lua->L, LUA_GCCOLLECT, 0);
+    if (!lua->host.reserve)
+        lua->host.reserve = malloc(RESERVE_BYTES);
 }
 
 bool foliot__lua_call_droppable(lua_State *L, int arguments, int results)
@@ -401,7 +537,6 @@ bool foliot__lua_run_timed(foliot__lua *lua, uint64_t units, uint64_t allowed_us
         fine = call_body(lua, body, context);
     lua->out = NULL;
     lua->droppable = lua->exceeded = false;
-    lua->run_ns = lua->allowed_ns ? now_ns(CLOCK_THREAD_CPUTIME_ID) - lua->cpu_start_ns : 0;
     uselocale(before);
     freelocale(plain);
     return fine;

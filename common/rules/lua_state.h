@@ -5,10 +5,15 @@
 // foliot__lua_charge before they do the work, memory by the allocator.
 //
 // Units are the same in every run. A callback that has used its units up ends with an error that
-// nothing in the script catches, and the state goes on. Memory and time are not the same in every
-// run. Beyond those limits a state is abandoned: control leaves Lua by longjmp, past every pcall,
-// and the state is never entered again. Functions that may do so are called within foliot__lua_run
-// alone.
+// nothing in the script catches, and the state goes on.
+//
+// Memory and time are not the same in every run. A callback that exceeds them in a tick ends in the
+// same way, but only at the next check, which is a place that every run counts alike. So that place
+// is recorded, and a tick that is run again drops there and nowhere else.
+//
+// Where nothing can wait for a check, the state is abandoned: control leaves Lua by longjmp, past
+// every pcall, and the state is never entered again. Functions that may do so are called within
+// foliot__lua_run alone.
 //
 // Invariant: no string of a state contains a zero byte. Lua compares strings with zeros bytewise in
 // steps that no hook sees.
@@ -34,6 +39,7 @@
 // that nothing interrupts. These two bound it to a millisecond.
 #define FOLIOT__LUA_BLOCK_MAX (1u << 20) // bytes of one part of a table
 #define FOLIOT__LUA_BLOCKS_MAX 32768u    // texts, functions, tables and their parts
+#define FOLIOT__LUA_BYTES_PER_UNIT 16    // that may be allocated
 #define FOLIOT__LUA_STACK_MAX 41200      // bytes: 2,565 values and what Lua keeps free
 #define FOLIOT__LUA_PROBLEM_BYTES 512
 #define FOLIOT__LUA_STATE_DEPTH_MAX 16
@@ -66,6 +72,18 @@ enum {
 
 typedef struct foliot__lua_block foliot__lua_block;
 
+// Drops by the host's clock and memory in the tick that runs.
+typedef struct foliot__lua_host {
+    uint64_t checks;   // of this tick so far: charges, and callbacks that begin
+    uint64_t check_at; // from this check on foliot__lua_check looks whether to drop
+    uint64_t drop_at;  // a tick that is run again drops at this check; UINT64_MAX: nowhere
+    const char *why;   // the next check drops what runs; NULL: it need not
+    bool late;         // something was dropped, and only on_tick may still run
+    bool reruns;       // the tick is run again
+    bool collect;      // the next tick begins with a whole collection
+    void *reserve;     // memory for what runs until the next check, where the host has no more
+} foliot__lua_host;
+
 typedef struct foliot__lua {
     lua_State *L;
     const char *name; // of the script
@@ -86,15 +104,15 @@ typedef struct foliot__lua {
     jmp_buf *out; // where a state that is abandoned goes to; NULL outside of foliot__lua_run
     bool abandoned;
     bool by_host;   // abandoned for what differs from run to run: memory or time
-    bool exceeded;  // the units, by the callback that ends now
+    bool exceeded;  // the callback ends now, for the units or the host
     bool droppable; // a callback runs that may end so
     bool saving;
     char problem[FOLIOT__LUA_PROBLEM_BYTES];
     uint64_t units, bytes; // what is left to the call that runs
     uint64_t unlooked;     // units since the clock was last looked at
     uint64_t looked_ns, spent_ns, allowed_ns, cpu_start_ns;
-    uint64_t run_ns;  // that the last run took of the processor
     uint64_t tick_ns; // that the last tick took; its save adds to it
+    foliot__lua_host host;
 
     char (*player_names)[FOLIOT_NAME_BYTES]; // players_max of them
     bool *player_joined;
@@ -127,14 +145,25 @@ bool foliot__lua_run_timed(foliot__lua *lua, uint64_t units, uint64_t allowed_us
                            uint64_t before_ns, lua_CFunction body, void *context);
 // Leaves foliot__lua_run, and abandons the state. The line that runs is put before the text.
 _Noreturn void foliot__lua_abandon(foliot__lua *lua, const char *text);
-// Looks at the clock; abandons the state if it took too long.
+// Looks at the clock. Where too much time has passed, the next check drops what runs.
 void foliot__lua_look(foliot__lua *lua);
+// The host has no memory: frees the reserve, and the next check drops what runs. False: there is
+// no reserve any more.
+bool foliot__lua_free_reserve(foliot__lua *lua);
 // Charges work of ours between two callbacks: no callback is dropped for it.
 void foliot__lua_spend(foliot__lua *lua, uint64_t units);
 _Noreturn void foliot__lua_exceed(foliot__lua *lua); // the units
-// Calls the function below its arguments as lua_call does. False: it used up its units, and gave
-// nil for every result; lua->problem says where.
+// Before a tick or a save, after a tick that had too little memory.
+void foliot__lua_recover_memory(foliot__lua *lua);
+// A part of a tick begins, in which the host may drop something; a rerun drops at `drop_at`.
+void foliot__lua_begin_part(foliot__lua *lua, uint64_t drop_at);
+// Before a callback: a check. False: the host drops it, or has dropped one of this tick.
+bool foliot__lua_begin_callback(foliot__lua *lua);
+// Calls the function below its arguments as lua_call does. False: it was dropped, and gave nil for
+// every result; lua->problem says where and why.
 bool foliot__lua_call_droppable(lua_State *L, int arguments, int results);
+// A check within a callback, after it was counted.
+void foliot__lua_check(foliot__lua *lua);
 // The table of globals, on the top of the stack: pops it and keeps it, or pushes it.
 void foliot__lua_set_globals(lua_State *L);
 void foliot__lua_push_globals(lua_State *L);
@@ -145,8 +174,8 @@ static inline void foliot__lua_charge(foliot__lua *lua, uint64_t units)
         foliot__lua_exceed(lua);
     lua->units -= units;
     lua->unlooked += units;
-    if (lua->unlooked >= 256)
-        foliot__lua_look(lua);
+    if (++lua->host.checks >= lua->host.check_at || lua->unlooked >= 256)
+        foliot__lua_check(lua);
 }
 
 // -- the libraries: each pushes its table, or sets its functions in the table on the stack's top

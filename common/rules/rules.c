@@ -19,6 +19,8 @@
 #define MESSAGES_MAX 64
 #define PROBLEM_BYTES 512
 #define REASON_BYTES FOLIOT_VAR_TEXT_BYTES
+#define LATE_TICKS_MAX 100          // in a row, in which the host dropped something
+#define LATE_SAVES_MAX 8            // in a row, that the host did not finish
 #define SEED_OF_RULES 0x73656c7572u // keeps their stream apart from others of the scene's seed
 
 typedef struct message {
@@ -37,9 +39,18 @@ typedef struct refusal {
     uint32_t player, count;
 } refusal;
 
-// As it is saved. What the host stopped may run on where the rules are run again: its memory and
+// As it is saved. Rules that the host stopped may run on where they are run again: its memory and
 // its clock are not recorded.
 enum { RUNNING, STOPPED, STOPPED_BY_HOST };
+
+// Drops by the host's clock and memory.
+typedef struct host_drops {
+    bool reruns;                               // the tick is of a recording
+    uint64_t given[FOLIOT_ORDERS_DROPPED_MAX]; // checks at which a rerun drops
+    uint32_t given_count;
+    uint32_t late_ticks, late_saves; // in a row
+    bool save_late;                  // the save that runs
+} host_drops;
 
 struct foliot_rules {
     const foliot_rules_kind *kind;
@@ -51,13 +62,14 @@ struct foliot_rules {
     uint32_t message_count;
     kick *kicks;
     uint32_t kick_count, kick_capacity;
-    bool open;         // the rules run: they may give commands and the rest
-    bool no_memory;    // for a kick, which has no status of its own
-    uint8_t stopped;   // RUNNING, STOPPED or STOPPED_BY_HOST
-    bool by_host;      // failures from here on count as stops by the host
+    bool open;       // the rules run: they may give commands and the rest
+    bool no_memory;  // for a kick, which has no status of its own
+    uint8_t stopped; // RUNNING, STOPPED or STOPPED_BY_HOST
+    bool by_host;    // failures from here on count as stops by the host
+    host_drops host;
     refusal *refusals; // of the last tick, by player
     uint32_t refusal_count, refusal_capacity;
-    uint32_t dropped;         // callbacks of the last tick
+    foliot_rules_drops drops; // of the last tick
     char drop[PROBLEM_BYTES]; // why the first of them was
     char problem[PROBLEM_BYTES];
     foliot_history *history; // NULL: the rules do not look back
@@ -75,7 +87,8 @@ static void clear_results(foliot_rules *rules)
     rules->message_count = 0;
     rules->kick_count = 0;
     rules->no_memory = false;
-    rules->refusal_count = rules->dropped = 0;
+    rules->refusal_count = rules->drops.count = rules->drops.order_count = 0;
+    rules->drops.why = rules->drop;
     rules->drop[0] = 0;
 }
 
@@ -174,9 +187,55 @@ void foliot_rules_drop(foliot_rules *rules, const char *why)
 {
     if (!rules->open)
         return;
-    rules->dropped++;
+    rules->drops.count++;
     if (!rules->drop[0])
         foliot__text_clean(rules->drop, sizeof rules->drop, why);
+}
+
+// -- what the host left out
+
+bool foliot__rules_reruns(const foliot_rules *rules)
+{
+    return rules->host.reruns;
+}
+
+uint64_t foliot__rules_get_next_drop(const foliot_rules *rules)
+{
+    const uint32_t next = rules->drops.order_count;
+    return next < rules->host.given_count ? rules->host.given[next] : UINT64_MAX;
+}
+
+void foliot__rules_drop_by_host(foliot_rules *rules, uint64_t check)
+{
+    foliot_rules_drops *drops = &rules->drops;
+    FOLIOT_ASSERT(drops->order_count < FOLIOT_ORDERS_DROPPED_MAX);
+    foliot_order *order = &drops->orders[drops->order_count];
+    *order = (foliot_order){.player = FOLIOT_PLAYERS_MAX,
+                            .sequence = drops->order_count++,
+                            .kind = FOLIOT_ORDER_DROPPED,
+                            .length = FOLIOT_ORDER_DROPPED_BYTES};
+    foliot__writer w = foliot__writer_of(order->bytes, sizeof order->bytes);
+    foliot__write_u64(&w, check);
+}
+
+void foliot__rules_save_late(foliot_rules *rules)
+{
+    rules->host.save_late = true;
+}
+
+// Takes the host's orders, which are the last ones, out of the view.
+static void read_dropped(foliot_rules *rules, foliot_rules_view *view)
+{
+    host_drops *host = &rules->host;
+    uint32_t end = view->order_count, first = end;
+    while (first > 0 && view->orders[first - 1].kind == FOLIOT_ORDER_DROPPED)
+        first--;
+    view->order_count = first;
+    host->given_count = 0;
+    for (; host->reruns && first < end && host->given_count < FOLIOT_ORDERS_DROPPED_MAX; first++) {
+        foliot__reader r = foliot__reader_of(view->orders[first].bytes, view->orders[first].length);
+        host->given[host->given_count++] = foliot__read_u64(&r);
+    }
 }
 
 void foliot__rules_stop_by_host(foliot_rules *rules)
@@ -268,6 +327,7 @@ foliot_status foliot_rules_create(const foliot_rules_kind *kind, const foliot_sc
     made->kind = kind;
     made->scene = scene;
     made->rng = foliot__rng_seeded(scene->seed ^ SEED_OF_RULES);
+    made->drops.why = made->drop;
     foliot_status status = begin_history(made);
     if (status != FOLIOT_STATUS_OK) {
         made->kind = NULL;
@@ -307,6 +367,18 @@ void foliot_rules_destroy(foliot_rules *rules)
     free(rules);
 }
 
+// A script that is too slow for its host in every tick would go on with a part of its callbacks.
+static foliot_status count_late(foliot_rules *rules, char *problem, size_t problem_bytes)
+{
+    rules->host.late_ticks = rules->drops.order_count ? rules->host.late_ticks + 1 : 0;
+    if (rules->host.reruns || rules->host.late_ticks < LATE_TICKS_MAX)
+        return FOLIOT_STATUS_OK;
+    rules->by_host = true;
+    snprintf(problem, problem_bytes, "%d ticks in a row had callbacks dropped: %.400s",
+             LATE_TICKS_MAX, rules->drop);
+    return FOLIOT_STATUS_INVALID;
+}
+
 foliot_status foliot_rules_tick(foliot_rules *rules, const foliot_rules_view *view)
 {
     if (rules->stopped)
@@ -315,6 +387,8 @@ foliot_status foliot_rules_tick(foliot_rules *rules, const foliot_rules_view *vi
     clear_results(rules);
     forget_saved(rules);
     foliot_rules_view seen = *view;
+    rules->host.reruns = view->recorded;
+    read_dropped(rules, &seen);
     foliot_status status = keep_past(rules, view, problem, sizeof problem);
     seen.history = view->world ? rules->history : NULL;
     apply_aims(rules, view, true);
@@ -326,6 +400,8 @@ foliot_status foliot_rules_tick(foliot_rules *rules, const foliot_rules_view *vi
     apply_aims(rules, view, false);
     if (status == FOLIOT_STATUS_OK && rules->no_memory)
         status = FOLIOT_STATUS_MEMORY;
+    if (status == FOLIOT_STATUS_OK)
+        status = count_late(rules, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
         stop(rules, status, problem);
     return status;
@@ -366,10 +442,9 @@ bool foliot_rules_get_refused(const foliot_rules *rules, uint32_t index, uint32_
     return true;
 }
 
-uint32_t foliot_rules_get_dropped(const foliot_rules *rules, const char **why)
+const foliot_rules_drops *foliot_rules_get_drops(const foliot_rules *rules)
 {
-    *why = rules->drop;
-    return rules->dropped;
+    return &rules->drops;
 }
 
 const char *foliot_rules_get_problem(const foliot_rules *rules)
@@ -509,8 +584,14 @@ static foliot_status save_all(foliot_rules *rules)
     char problem[PROBLEM_BYTES] = "";
     saved_bytes self = {0}, past = {0};
     if (!rules->stopped) {
+        rules->host.save_late = false;
         self.bytes = save_self(rules, &self.length, problem, sizeof problem);
+        if (rules->host.save_late && ++rules->host.late_saves < LATE_SAVES_MAX)
+            return FOLIOT_STATUS_AGAIN;
+        if (self.bytes)
+            rules->host.late_saves = 0;
         if (!self.bytes) {
+            rules->by_host |= rules->host.save_late;
             stop(rules, problem[0] ? FOLIOT_STATUS_INVALID : FOLIOT_STATUS_MEMORY, problem);
             return FOLIOT_STATUS_INVALID;
         }

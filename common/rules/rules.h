@@ -18,6 +18,14 @@ void foliot__rules_set_script(foliot_rules *rules, const char *script, size_t le
 // Counts failures from here on as stops by the host (memory, time). Rules that are run again need
 // not stop there.
 void foliot__rules_stop_by_host(foliot_rules *rules);
+// A tick that is run again drops what the host dropped when it was recorded, and nothing else.
+bool foliot__rules_reruns(const foliot_rules *rules);
+// The check of this tick at which a rerun drops next; UINT64_MAX: none.
+uint64_t foliot__rules_get_next_drop(const foliot_rules *rules);
+// The host drops a callback at that check of the tick.
+void foliot__rules_drop_by_host(foliot_rules *rules, uint64_t check);
+// The save that runs fails, for the host's clock or memory; a later one need not.
+void foliot__rules_save_late(foliot_rules *rules);
 // Whether the saved bytes are of rules that the host stopped.
 bool foliot__rules_saved_by_host(const foliot_rules *rules, const void *bytes, size_t length);
 

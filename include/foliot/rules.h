@@ -50,8 +50,14 @@ typedef enum foliot_order_kind {
     // orders behind this one, were aimed at. Bytes: u16, little-endian: how long before the state
     // after the step that was shown, in 1 / FOLIOT_AIM_PARTS of a tick.
     FOLIOT_ORDER_AIMED = 4,
+    // From the host, for recorded ticks: where in this tick its clock or its memory dropped a
+    // callback. Bytes: u64, little-endian, which foliot_rules_get_drops gives. Its player is
+    // FOLIOT_PLAYERS_MAX, so that it stands behind the orders of players. Rules do not see it.
+    FOLIOT_ORDER_DROPPED = 5,
 } foliot_order_kind;
 #define FOLIOT_ORDER_AIMED_BYTES 2
+#define FOLIOT_ORDER_DROPPED_BYTES 8
+#define FOLIOT_ORDERS_DROPPED_MAX 2 // in a tick
 #define FOLIOT_AIM_PARTS 256
 
 // Closed with a tick: reliable, in order, never given to the step.
@@ -72,6 +78,9 @@ typedef struct foliot_rules_view {
     uint32_t input_count;
     const foliot_order *orders; // closed with the step, ordered by (player, sequence)
     uint32_t order_count;
+    // The tick is of a recording, and is run again: callbacks are dropped where the orders say so,
+    // and none for this host's clock and memory.
+    bool recorded;
     // The last ticks, this one included, where the scene has history_ticks; else NULL. The runner
     // of the rules keeps it, and sets it.
     foliot_history *history;
@@ -164,9 +173,9 @@ typedef struct foliot_lua_limits {
     uint64_t init_instructions; // while the script is loaded, and again while on_init runs
     size_t memory_bytes;
     // Processor time of a tick in microseconds, garbage collection and save included; the start has
-    // more in proportion. Beyond it the rules stop; a piece that Lua does not interrupt adds up to
-    // a millisecond. 0: no limit, for a verifier that runs rules again, since the clock is not in
-    // the recording. Compilation always has 2 seconds.
+    // more in proportion. Beyond it the callback is dropped, and those behind it in the tick; a
+    // piece that Lua does not interrupt adds up to a millisecond. 0: no limit. Compilation always
+    // has 2 seconds.
     uint64_t time_us;
 } foliot_lua_limits;
 foliot_lua_limits foliot_lua_limits_default(void); // 200,000; 20,000,000; 16 MiB; 4,000
@@ -207,8 +216,17 @@ bool foliot_rules_get_kick(const foliot_rules *rules, uint32_t index, uint32_t *
 // A player whose orders were refused, and how many; false beyond the last one.
 bool foliot_rules_get_refused(const foliot_rules *rules, uint32_t index, uint32_t *player,
                               uint32_t *count);
-// How many parts of the last tick were dropped, and why the first of them was (lent).
-uint32_t foliot_rules_get_dropped(const foliot_rules *rules, const char **why);
+// Parts of the last tick that were left out. Rules with an order of this kind in 100 ticks in a row
+// are stopped.
+typedef struct foliot_rules_drops {
+    uint32_t count;  // parts that were left out
+    const char *why; // the first of them was; ""
+    // Where the host's clock or memory did it. Record these orders behind all others of the tick:
+    // without them nobody comes to the same decisions.
+    uint32_t order_count;
+    foliot_order orders[FOLIOT_ORDERS_DROPPED_MAX];
+} foliot_rules_drops;
+const foliot_rules_drops *foliot_rules_get_drops(const foliot_rules *rules);
 // Why the rules were stopped; "" while they run.
 const char *foliot_rules_get_problem(const foliot_rules *rules);
 // Of the kind; rules in Lua bear the name of the script, and version 0.
@@ -219,7 +237,8 @@ const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length);
 
 // Everything that decides the rules' future: their own state, the random stream, the commands that
 // wait for the next step, and whether they were stopped. `bytes` NULL asks for the length alone.
-// FOLIOT_STATUS_FULL if `capacity` is too small; FOLIOT_STATUS_INVALID if the state cannot be
+// FOLIOT_STATUS_FULL if `capacity` is too small; FOLIOT_STATUS_AGAIN if it took more time than was
+// left to the tick, which a later save need not; FOLIOT_STATUS_INVALID if the state cannot be
 // saved, which stops the rules.
 FOLIOT_MUST_CHECK foliot_status foliot_rules_save(foliot_rules *rules, void *bytes, size_t capacity,
                                                   size_t *length);

@@ -128,10 +128,15 @@ void foliot__rules_run(foliot__session *session)
                                      .tick = foliot_world_get_tick(session->world),
                                      .inputs = session->step.inputs,
                                      .input_count = session->step.input_count,
-                                     .orders = game->orders,
                                      .order_count = game->order_count};
+    // Drops by the host are recorded. Nothing is dropped where there is no room for that.
+    game->view.recorded = !foliot__orders_reserve(session, FOLIOT_ORDERS_DROPPED_MAX);
+    game->view.orders = game->orders;
     foliot_status status = foliot_rules_tick(game->rules, &game->view);
     (void)status; // why they were stopped is asked for when the step is taken in
+    const foliot_rules_drops *drops = foliot_rules_get_drops(game->rules);
+    for (uint32_t i = 0; i < drops->order_count && !game->view.recorded; i++)
+        game->orders[game->order_count++] = drops->orders[i];
     if (!*foliot_rules_get_problem(game->rules) || game->stop_recorded)
         return;
     game->stop_recorded = true;
@@ -187,24 +192,23 @@ static void report_refusals(foliot__session *session)
                 foliot__server_event(server, FOLIOT_SERVER_ORDERS_REFUSED, session, player,
                                      slot->orders.over_budget, slot->name);
     }
-    const char *why;
-    count = foliot_rules_get_dropped(game->rules, &why);
-    server->counters.rules_dropped += count;
-    for (; count > 0; count--)
+    const foliot_rules_drops *drops = foliot_rules_get_drops(game->rules);
+    server->counters.rules_dropped += drops->count;
+    for (uint32_t i = 0; i < drops->count; i++)
         if (is_power_of_ten(++game->rules_dropped))
             foliot__server_event(server, FOLIOT_SERVER_RULES_DROPPED, session, FOLIOT__NO_PLAYER,
-                                 game->rules_dropped, why);
+                                 game->rules_dropped, drops->why);
 }
 
 const char *foliot__rules_end_session(const foliot__session *session)
 {
     const foliot__game *game = &session->game;
-    const char *why;
     if (!game->rules || !game->strict)
         return NULL;
     if (*foliot_rules_get_problem(game->rules))
         return foliot_rules_get_problem(game->rules);
-    return foliot_rules_get_dropped(game->rules, &why) > 0 ? why : NULL;
+    const foliot_rules_drops *drops = foliot_rules_get_drops(game->rules);
+    return drops->count > 0 ? drops->why : NULL;
 }
 
 void foliot__rules_apply_results(foliot__session *session)

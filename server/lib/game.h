@@ -157,6 +157,8 @@ void foliot__orders_close_aimed(foliot__session *session, uint32_t player, uint6
                                 bool steady);
 void foliot__orders_close_joined(foliot__session *session, uint32_t player);
 void foliot__orders_close_left(foliot__session *session, uint32_t player);
+// Room for so many more that the tick closes with; false without memory.
+bool foliot__orders_reserve(foliot__session *session, uint32_t count);
 void foliot__orders_acknowledge(foliot__session *session);
 
 // commands.c

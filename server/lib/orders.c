@@ -129,6 +129,20 @@ static void close_order(foliot__session *session, uint32_t player, foliot_order_
     memcpy(order->bytes, bytes, length);
 }
 
+bool foliot__orders_reserve(foliot__session *session, uint32_t count)
+{
+    foliot__game *game = &session->game;
+    if (count <= game->order_capacity - game->order_count)
+        return true;
+    const uint32_t most = game->order_count + count;
+    foliot_order *orders = realloc(game->orders, most * sizeof *orders);
+    if (!orders)
+        return false;
+    game->orders = orders;
+    game->order_capacity = most;
+    return true;
+}
+
 // -- what players aimed at
 
 // The newest tick that the peer has said to have. False: none.

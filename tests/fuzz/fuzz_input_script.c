@@ -52,7 +52,7 @@ static void try_orders(const char *text, size_t size)
         FOLIOT_ASSERT(i == 0 || script.orders[i].tick > script.orders[i - 1].tick);
         status = foliot__order_script_at(&script, script.orders[i].tick, &orders, &found);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK && found > 0);
-        FOLIOT_ASSERT(foliot__orders_recordable(orders, found, false));
+        FOLIOT_ASSERT(foliot__orders_recordable(orders, found, 0));
     }
     foliot__order_script_free(&script);
 }

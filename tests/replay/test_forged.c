@@ -42,6 +42,7 @@ typedef struct host {
     char file[40];
     const char *script; // another one than the scene's, in the recording
     bool stopped;       // by the host: its limits are not those of a replay
+    uint32_t dropped;   // places at which it dropped a callback
     uint8_t *saved;     // in the keyframe of tick 60
     size_t saved_bytes;
     rules_allowance allowance;
@@ -131,7 +132,7 @@ static uint32_t forge(host *h, foliot_command commands[COMMANDS], uint32_t count
 static void play_tick(host *h, foliot_recording *recording)
 {
     foliot_command commands[COMMANDS], told[COMMANDS];
-    foliot_order orders[2];
+    foliot_order orders[2 + FOLIOT_ORDERS_DROPPED_MAX];
     foliot_input joins = {.kind = FOLIOT_INPUT_JOIN};
     uint64_t now = foliot_world_get_tick(h->world);
     uint32_t order_count = take_orders(h, orders), count = take_commands(h, commands);
@@ -155,6 +156,10 @@ static void play_tick(host *h, foliot_recording *recording)
     assert_true(status == FOLIOT_STATUS_OK || h->stopped);
     if (status != FOLIOT_STATUS_OK)
         foliot_recording_want_keyframe(recording);
+    const foliot_rules_drops *drops = foliot_rules_get_drops(h->rules);
+    for (uint32_t i = 0; i < drops->order_count; i++)
+        orders[order_count++] = drops->orders[i];
+    h->dropped += drops->order_count;
     assert_int_equal(foliot_recording_append(recording, WORLD_SIMULATION(h->world, NULL), &record,
                                              orders, order_count),
                      FOLIOT_STATUS_OK);
@@ -301,33 +306,40 @@ static void a_state_that_was_changed_in_the_file_is_damage(void **state)
     end(&h);
 }
 
-// Its memory, and its clock, are not in the recording; that it stopped the rules is.
-static void what_the_host_stopped_stops_when_it_is_run_again(void **state)
+// Its memory, and its clock, are not in the recording; what it dropped or stopped is.
+static void what_the_host_dropped_or_stopped_is_so_when_it_is_run_again(void **state)
 {
     (void)state;
-    static const char script[] =
+    // One with more memory than the host of the recording has, and one whose calls are nested: how
+    // deep they may be is a matter of the collector.
+    static const char *const scripts[] = {
         "state.n = 0 function on_tick() state.n = state.n + 1 set_var('n', state.n)\n"
-        "if state.n == 40 then local t = {} for i = 1, 5000 do t[i] = {i} end end end";
+        "if state.n == 40 then local t = {} for i = 1, 5000 do t[i] = {i} end end end",
+        "state.n = 0 local function f() return 1 + f() end\n"
+        "function on_tick() state.n = state.n + 1 set_var('n', state.n)\n"
+        "if state.n == 40 then f() end end"};
     host h;
-    for (int stops = 0; stops < 2; stops++) {
+    for (int run = 0; run < 3; run++) {
+        const char *script = scripts[run == 2];
         begin(&h, NOTHING);
         foliot_rules_destroy(h.rules);
         foliot_lua_limits limits = foliot_lua_limits_default();
         limits.time_us = 0;
-        limits.memory_bytes = stops ? 300000 : limits.memory_bytes;
+        limits.memory_bytes = run == 1 ? 300000 : limits.memory_bytes;
         assert_int_equal(foliot_rules_create_lua(script, strlen(script), "siege.lua", &limits,
                                                  h.scene, &h.rules, h.said, sizeof h.said),
                          FOLIOT_STATUS_OK);
         h.script = script;
-        h.stopped = stops;
+        h.stopped = run == 2;
         record(&h);
-        check_eq(*foliot_rules_get_problem(h.rules) != 0, stops);
+        check_eq(*foliot_rules_get_problem(h.rules) != 0, h.stopped);
+        check_eq(h.dropped, run == 1);
         verify(&h);
         check_eq(h.verdict.status, FOLIOT_STATUS_OK);
         if (h.result != RULES_MATCH)
             fail_msg("it says: %s", h.said);
-        check_eq(strstr(h.said, "tick 40") != NULL, stops);
-        check_eq(h.agreed, stops ? 39 : 89);
+        check_eq(strstr(h.said, "tick 40") != NULL, run == 1);
+        check_eq(h.agreed, h.stopped ? 39 : 89);
         end(&h);
     }
 }
@@ -392,7 +404,7 @@ int main(void)
         cmocka_unit_test(commands_too_many_and_too_few_are_named),
         cmocka_unit_test(a_changed_state_is_named),
         cmocka_unit_test(a_state_that_was_changed_in_the_file_is_damage),
-        cmocka_unit_test(what_the_host_stopped_stops_when_it_is_run_again),
+        cmocka_unit_test(what_the_host_dropped_or_stopped_is_so_when_it_is_run_again),
         cmocka_unit_test(a_script_that_takes_long_is_left),
         cmocka_unit_test(a_script_that_compiles_slowly_is_left),
     };

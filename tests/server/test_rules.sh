@@ -125,8 +125,8 @@ wait $visitors 2>/dev/null
 ok "which then is hosted" logged 'goes on with large.yaml'
 stop
 
-# Budgets: a callback beyond its own is dropped, and the game goes on; strict rules end the session. What the host stops,
-# for its clock here on most machines, is in the recording: rules that are run again stop there, too.
+# Budgets: a callback beyond its own is dropped, and the game goes on; strict rules end the session. What the host drops
+# for its clock is in the recording: rules that are run again drop it in the same place, and so does a resumed session.
 cat >heavy.lua <<'END'
 function on_tick()
   set_var('ticks', world.tick())
@@ -144,16 +144,33 @@ start game.yaml --rules heavy.lua --strict-rules --port 0 --ticks 120 --record s
 wait $server_pid
 ok "with --strict-rules the session ends there" test "$(last_tick strict.foliot)" = 50
 cat >slow.lua <<'END'
-local function f() while true do pcall(f) end end
+local a, b = 1e300, 1e-300
+state.n = 0
 function on_tick()
   set_var('ticks', world.tick())
-  if world.tick() == 50 then while true do pcall(f) end end
+  if world.tick() == 50 then while true do local s = a .. b .. a state.n = state.n + 1 end end
+  set_var('n', state.n)
 end
 END
 start game.yaml --rules slow.lua --port 0 --ticks 120 --record slow.foliot
 wait $server_pid
 ok "a callback that takes too long ends" test "$(counter ticks)" = 120
-ok "and what was stopped stops where it is run again" "$replay" verify --rules slow.foliot
+ok "it is dropped" test "$(counter rules_dropped)" -ge 1
+ok "and the rules go on" test "$(counter rules_stopped)" = 0
+ok "which the recording says" grep -q '"kind":"dropped"' <<<"$("$replay" export slow.foliot --what orders)"
+ok "it is dropped in the same place where it is run again" "$replay" verify --rules slow.foliot
+start game.yaml --rules slow.lua --port 0 --record late.foliot
+durable late.foliot 60
+kill -9 $server_pid
+wait $server_pid 2>/dev/null
+start --resume late.foliot --port 0
+durable late.foliot 150
+stop
+ok "a session goes on after such a drop" test "$(counter rules_stopped)" = 0
+ok "with the same state" "$replay" verify --rules late.foliot
+start game.yaml --rules slow.lua --strict-rules --port 0 --ticks 120 --record strictly.foliot
+wait $server_pid
+ok "with --strict-rules the session ends there, too" test "$(last_tick strictly.foliot)" = 50
 exits "a script that is missing, of a scene that takes no commands" 78 'nope.lua: No such file' "$server" "$scenes/pile.yaml" --rules nope.lua --port 0 --no-record
 
 # A game that ends at once, with itself as the next one: it would fill the disk.

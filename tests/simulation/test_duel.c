@@ -427,7 +427,7 @@ static void check_recording(duel *d, uint64_t *aims)
                      FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_seek(replay, 0), FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < about->last_tick; tick++) {
-        foliot_rules_view view = {.scene = about->scene, .tick = tick + 1};
+        foliot_rules_view view = {.scene = about->scene, .tick = tick + 1, .recorded = true};
         assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_OK);
         view.world = foliot_replay_get_world(replay);
         demand(foliot_replay_get_inputs(replay, tick, &view.inputs, &view.input_count));

@@ -345,7 +345,8 @@ void seed_game_tick_again(seed_run *run, const seed_host *h, foliot_rules *rules
 {
     foliot_rules_view view = {.scene = foliot_replay_get_summary(replay)->scene,
                               .world = foliot_replay_get_world(replay),
-                              .tick = foliot_replay_get_tick(replay)};
+                              .tick = foliot_replay_get_tick(replay),
+                              .recorded = true};
     if (!rules)
         return;
     foliot_status status =

@@ -114,6 +114,13 @@ static inline foliot_status game_tick(lua_game *g, const foliot_input *inputs, u
     return foliot_rules_tick(g->rules, &view);
 }
 
+static inline uint32_t dropped_of(const foliot_rules *rules, const char **why)
+{
+    const foliot_rules_drops *drops = foliot_rules_get_drops(rules);
+    *why = drops->why;
+    return drops->count;
+}
+
 // Ticks that must go well.
 static inline void game_run(lua_game *g, uint32_t ticks)
 {

@@ -76,8 +76,7 @@ static void step(game *g, const foliot_input *inputs, uint32_t input_count,
     if (foliot_rules_tick(g->rules, &view) != FOLIOT_STATUS_OK)
         fail_msg("%s", foliot_rules_get_problem(g->rules));
     uint32_t player, count;
-    const char *why;
-    g->dropped += foliot_rules_get_dropped(g->rules, &why);
+    g->dropped += foliot_rules_get_drops(g->rules)->count;
     for (uint32_t i = 0; foliot_rules_get_refused(g->rules, i, &player, &count); i++)
         g->refused[player] += count;
     g->commands += foliot_rules_get_commands(g->rules)->count;

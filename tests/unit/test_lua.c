@@ -242,8 +242,15 @@ static void memory_has_its_bounds(void **state)
     (void)state;
     refused("local t = {} while true do t[#t + 1] = string.rep('x', 60000) .. #t end",
             "game.lua:1: the script uses more memory than it has");
-    stops("while true do local s = {{}, {}, {}, {}, {}, {}, {}, {}} end",
-          "game.lua:1: the script allocates more memory than a tick has");
+    stops("local s = 'x' while true do s = s .. s end",
+          "game.lua:1: a string has more than 65536 bytes");
+    lua_game g;
+    const char *why;
+    game_start(&g, "function on_tick() while true do local s = {{}, {}, {}, {}, {}, {}} end end");
+    assert_int_equal(game_tick(&g, NULL, 0, NULL, 0), FOLIOT_STATUS_OK);
+    check_eq(dropped_of(g.rules, &why), 1);
+    assert_string_equal(why, "game.lua:1: the script allocates more memory than a tick has");
+    game_end(&g);
 }
 #endif
 

@@ -247,14 +247,14 @@ static void a_callback_over_its_budget_is_dropped_alone(void **state)
                              game_order(FOLIOT_ORDER_LEFT, 0, "gone")};
     for (int tick = 1; tick <= 3; tick++) {
         assert_int_equal(game_tick(&g, NULL, 0, orders, 2), FOLIOT_STATUS_OK);
-        check_eq(foliot_rules_get_dropped(g.rules, &why), 2); // on_leave has none left
+        check_eq(dropped_of(g.rules, &why), 2); // on_leave has none left
         assert_string_equal(why, "game.lua:2: the script uses more instructions than a tick has");
         check_eq(vars_set(&g, "left", &value), 0);
         check_eq(vars_set(&g, "n", &value), 1);
         check_eq(value, tick);
     }
     assert_int_equal(game_tick(&g, NULL, 0, NULL, 0), FOLIOT_STATUS_OK);
-    check_eq(foliot_rules_get_dropped(g.rules, &why), 0);
+    check_eq(dropped_of(g.rules, &why), 0);
     assert_string_equal(why, "");
     game_end(&g);
 }
@@ -281,7 +281,7 @@ static void many_described_contacts_stop_no_game(void **state)
                       "function on_tick() set_var('n', state.n) end\n") != FOLIOT_STATUS_OK)
         fail_msg("%s", g.problem);
     game_run(&g, 3); // in the first tick they begin to touch
-    check_gt(foliot_rules_get_dropped(g.rules, &why), 0);
+    check_gt(dropped_of(g.rules, &why), 0);
     check_eq(vars_set(&g, "n", &value), 1);
     check_gt(value, 3000); // and not fewer than there is time for
     game_end(&g);

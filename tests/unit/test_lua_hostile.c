@@ -203,7 +203,7 @@ static void run_in_tick(const hostile_script *s, double *worst)
     double took = 1e3 * clock_thread_s() - start;
     const char *problem = foliot_rules_get_problem(g.rules), *drop;
     // A callback that is over its budget is dropped, and the rules go on.
-    if (foliot_rules_get_dropped(g.rules, &drop) > 0) {
+    if (dropped_of(g.rules, &drop) > 0) {
         assert_int_equal(status, FOLIOT_STATUS_OK);
         assert_string_equal(problem, "");
         problem = drop;
@@ -331,7 +331,7 @@ static void run_for_long(const long_script *s, double *worst)
             status = foliot_rules_save(g.rules, NULL, 0, &length);
         double took = 1e3 * (clock_thread_s() - start);
         slowest = took > slowest ? took : slowest;
-        drops += foliot_rules_get_dropped(g.rules, &why);
+        drops += dropped_of(g.rules, &why);
         (void)status; // what is stopped has a problem
     }
     printf("  %-50s %6.2f ms, %3u ticks, %u drops  %s\n", s->name, slowest, tick, drops,

@@ -35,7 +35,7 @@ static void lines_become_orders_in_order(void **state)
     uint32_t count;
     assert_int_equal(foliot__order_script_at(&script, 5, &at, &count), FOLIOT_STATUS_OK);
     assert_int_equal(count, 2);
-    assert_true(foliot__orders_recordable(at, count, false));
+    assert_true(foliot__orders_recordable(at, count, 0));
     assert_int_equal(at[0].player, 1);
     assert_int_equal(at[0].kind, FOLIOT_ORDER_CHAT);
     assert_int_equal(at[0].length, 14);
@@ -46,7 +46,7 @@ static void lines_become_orders_in_order(void **state)
     assert_int_equal(count, 0);
     assert_int_equal(foliot__order_script_at(&script, 7, &at, &count), FOLIOT_STATUS_OK);
     assert_int_equal(count, 3);
-    assert_true(foliot__orders_recordable(at, count, false));
+    assert_true(foliot__orders_recordable(at, count, 0));
     assert_int_equal(at[0].player, 0);
     assert_int_equal(at[1].sequence, 2);
     assert_int_equal(at[1].length, 3);

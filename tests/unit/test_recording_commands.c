@@ -480,18 +480,19 @@ static void malformed_commands_are_damage(void **state)
              FOLIOT_STATUS_CORRUPT); // sequences beyond 32 bits
 }
 
-static foliot_status decode_orders(const char *bytes, size_t length, bool aims)
+static foliot_status decode_orders(const char *bytes, size_t length, uint32_t features)
 {
     static foliot__session_known known;
     foliot__session_log log = {0};
     memset(&known, 0, sizeof known);
-    foliot_status status =
-        foliot__session_decode_orders(&known, &log, 10, 20, (const uint8_t *)bytes, length, aims);
+    foliot_status status = foliot__session_decode_orders(&known, &log, 10, 20,
+                                                         (const uint8_t *)bytes, length, features);
     foliot__session_log_free(&log);
     return status;
 }
-#define ORDERS_OF(bytes) decode_orders(bytes, sizeof(bytes) - 1, false)
-#define AIMED_ORDERS_OF(bytes) decode_orders(bytes, sizeof(bytes) - 1, true)
+#define ORDERS_OF(bytes) decode_orders(bytes, sizeof(bytes) - 1, 0)
+#define AIMED_ORDERS_OF(bytes)                                                                     \
+    decode_orders(bytes, sizeof(bytes) - 1, FOLIOT_RECORDING_RULES | FOLIOT_RECORDING_HISTORY)
 
 static void malformed_orders_are_damage(void **state)
 {
@@ -499,7 +500,7 @@ static void malformed_orders_are_damage(void **state)
     check_eq(ORDERS_OF("\x00\x10\x02hi"), FOLIOT_STATUS_OK);
     check_eq(ORDERS_OF("\x00\x10\x03hi"), FOLIOT_STATUS_CORRUPT);
     check_eq(ORDERS_OF("\x0a\x10\x00"), FOLIOT_STATUS_CORRUPT);
-    check_eq(ORDERS_OF("\x00\x1a\x00"), FOLIOT_STATUS_UNSUPPORTED);         // kind 5
+    check_eq(ORDERS_OF("\x00\x1c\x00"), FOLIOT_STATUS_UNSUPPORTED);         // kind 6
     check_eq(ORDERS_OF("\x00\x80\x80\x01\x00"), FOLIOT_STATUS_CORRUPT);     // player 1024
     check_eq(ORDERS_OF("\x00\x10\xf1\x01"), FOLIOT_STATUS_CORRUPT);         // 241 bytes
     check_eq(ORDERS_OF("\x00\x10\x00\x00\x00\x00"), FOLIOT_STATUS_CORRUPT); // player 0 after 1
@@ -510,7 +511,14 @@ static void malformed_orders_are_damage(void **state)
     check_eq(AIMED_ORDERS_OF("\x00\x18\x02\x01\x02"), FOLIOT_STATUS_OK);
     check_eq(AIMED_ORDERS_OF("\x00\x18\x03\x01\x02\x03"), FOLIOT_STATUS_CORRUPT);
     check_eq(AIMED_ORDERS_OF("\x00\x18\x01\x01"), FOLIOT_STATUS_CORRUPT);
-    check_eq(AIMED_ORDERS_OF("\x00\x1a\x00"), FOLIOT_STATUS_UNSUPPORTED); // kind 5
+    check_eq(AIMED_ORDERS_OF("\x00\x1c\x00"), FOLIOT_STATUS_UNSUPPORTED); // kind 6
+    // What the host dropped: 8 bytes, of player 1024 and of nobody else.
+    check_eq(AIMED_ORDERS_OF("\x00\x8a\x80\x01\x08\0\0\0\0\0\0\0\0"), FOLIOT_STATUS_OK);
+    check_eq(ORDERS_OF("\x00\x8a\x80\x01\x08\0\0\0\0\0\0\0\0"), FOLIOT_STATUS_CORRUPT);
+    check_eq(AIMED_ORDERS_OF("\x00\x8a\x80\x01\x07\0\0\0\0\0\0\0"), FOLIOT_STATUS_CORRUPT);
+    check_eq(AIMED_ORDERS_OF("\x00\x1a\x08\0\0\0\0\0\0\0\0"), FOLIOT_STATUS_CORRUPT);
+    check_eq(AIMED_ORDERS_OF("\x00\x80\x80\x01\x00"), FOLIOT_STATUS_CORRUPT);
+    check_eq(AIMED_ORDERS_OF("\x00\x9a\x80\x01\x08\0\0\0\0\0\0\0\0"), FOLIOT_STATUS_CORRUPT);
 }
 
 // -- compaction

@@ -114,14 +114,15 @@ void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_ti
                               .inputs = in->inputs,
                               .input_count = in->input_count,
                               .orders = orders,
-                              .order_count = order_count};
+                              .order_count = order_count,
+                              .recorded = true}; // nothing is dropped for this machine's sake
     foliot_status status = foliot_rules_tick(rules->rules, &view);
     (void)status; // stopped rules give nothing; lab_rules_problem says why
-    const char *why;
-    if (foliot_rules_get_dropped(rules->rules, &why) > 0 && !rules->dropped) {
+    const foliot_rules_drops *drops = foliot_rules_get_drops(rules->rules);
+    if (drops->count > 0 && !rules->dropped) {
         rules->dropped = true;
         fprintf(stderr, "foliot-lab: tick %" PRIu64 ": a callback of the rules was dropped: %s\n",
-                view.tick, why);
+                view.tick, drops->why);
     }
 }
 

@@ -155,7 +155,8 @@ static int run_tick(check *c, const foliot_tick_inputs *in, const foliot_order *
                                     .inputs = in->inputs,
                                     .input_count = in->input_count,
                                     .orders = orders,
-                                    .order_count = order_count};
+                                    .order_count = order_count,
+                                    .recorded = true}; // alike for both
     if (code == 0) {
         status = foliot_rules_tick(c->rules, &view);
         if (status != FOLIOT_STATUS_OK && c->test->passed)

@@ -144,7 +144,7 @@ static void put_payload(foliot__json *json, const uint8_t *bytes, size_t length)
 
 static foliot_status export_orders(foliot_replay *replay)
 {
-    static const char *const kinds[] = {"game", "chat", "joined", "left", "aimed"};
+    static const char *const kinds[] = {"game", "chat", "joined", "left", "aimed", "dropped"};
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     foliot__json json = foliot__json_to(stdout);
     foliot_status status = FOLIOT_STATUS_OK;
@@ -156,7 +156,8 @@ static foliot_status export_orders(foliot_replay *replay)
         for (uint32_t i = 0; status == FOLIOT_STATUS_OK && i < count; i++) {
             foliot__json_object(&json, NULL);
             foliot__json_count(&json, "tick", tick);
-            foliot__json_count(&json, "player", orders[i].player);
+            if (orders[i].kind != FOLIOT_ORDER_DROPPED)
+                foliot__json_count(&json, "player", orders[i].player);
             foliot__json_count(&json, "sequence", orders[i].sequence);
             foliot__json_text(&json, "kind", kinds[orders[i].kind]);
             put_payload(&json, orders[i].bytes, orders[i].length);

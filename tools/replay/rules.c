@@ -21,6 +21,7 @@ typedef struct run {
     uint64_t commands;          // that agreed
     uint64_t since_ns, took_ns; // of the thread's clock; by the rules so far
     char stop[600];             // that the host's clock or memory stopped them
+    uint64_t drops, drop_tick;  // callbacks that it dropped; the first one's tick
     char *text;
     size_t text_bytes;
 } run;
@@ -130,7 +131,7 @@ static bool in_time(run *r, uint64_t tick)
 static rules_result run_tick(run *r)
 {
     uint64_t before = foliot_replay_get_tick(r->replay);
-    foliot_rules_view view = {.scene = r->about->scene};
+    foliot_rules_view view = {.scene = r->about->scene, .recorded = true};
     if (foliot_replay_step(r->replay) != FOLIOT_STATUS_OK)
         return RULES_FAILED;
     view.world = foliot_replay_get_world(r->replay);
@@ -143,6 +144,9 @@ static rules_result run_tick(run *r)
     r->since_ns = cpu_ns();
     foliot_status status = foliot_rules_tick(r->rules, &view);
     (void)status; // stopped rules give no commands, and were recorded as stopped
+    const uint32_t drops = foliot_rules_get_drops(r->rules)->order_count;
+    r->drop_tick = r->drops == 0 && drops > 0 ? view.tick : r->drop_tick;
+    r->drops += drops;
     // Where their state was recorded, rules may stop because it cannot be saved. What the host
     // stopped, for its clock or its memory, runs on here: it is stopped as the recording says.
     uint64_t tick = before + 1;
@@ -219,7 +223,16 @@ rules_result rules_verify(foliot_replay *replay, rules_allowance allowance, char
     }
     if (commands)
         *commands = r.commands;
-    if (result == RULES_MATCH)
-        snprintf(text, text_bytes, "%s", r.stop);
+    if (result != RULES_MATCH)
+        return result;
+    text[0] = 0;
+    if (r.drops)
+        snprintf(text, text_bytes,
+                 "the host dropped callbacks at %" PRIu64 " places, first at tick %" PRIu64,
+                 r.drops, r.drop_tick);
+    if (r.stop[0]) {
+        size_t length = strlen(text);
+        snprintf(text + length, text_bytes - length, "%s%s", length ? "; " : "", r.stop);
+    }
     return result;
 }
