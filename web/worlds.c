@@ -238,8 +238,8 @@ const char *web_make(const char *text, uint32_t length, const char *name, const 
         foliot__json_text(&j, "integrator", foliot_integrator_get_info(e->scene->integrator)->name);
         foliot__json_real(&j, "dt", e->scene->dt);
         foliot__json_real(&j, "pace_hz", e->scene->pace_hz);
-        foliot__json_text(&j, "unit_time", e->scene->unit_time);
-        foliot__json_text(&j, "unit_length", e->scene->unit_length);
+        foliot__json_text(&j, "unit_time", e->scene->units.time);
+        foliot__json_text(&j, "unit_length", e->scene->units.length);
         foliot__json_reals(&j, "gravity", e->scene->gravity, 3);
         foliot__json_count(&j, "bodies", e->scene->body_count);
         foliot__json_count(&j, "constraints", e->scene->constraint_count);
@@ -251,7 +251,7 @@ const char *web_make(const char *text, uint32_t length, const char *name, const 
                 !e->scene->bodies[i].is_static)
                 foliot__json_count(&j, NULL, i);
         foliot__json_close(&j);
-        foliot__json_text(&j, "rules", e->scene->script_name ? e->scene->script_name : "");
+        foliot__json_text(&j, "rules", e->scene->script.name ? e->scene->script.name : "");
         foliot__json_close(&j);
     } else {
         foliot__json_text(&j, "text", error.text[0] ? error.text : foliot_status_get_text(status));

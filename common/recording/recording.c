@@ -54,8 +54,8 @@ void foliot__recording_set_features(foliot_recording *recording, uint32_t featur
     uint64_t most = FOLIOT__RECORDING_RULES_MAX;
     // A pose of a body in a tick takes at most 49 bytes, a definition 137.
     if (features & FOLIOT_RECORDING_HISTORY)
-        most += (uint64_t)scene->history_ticks * foliot_world_config_default(scene).bodies_max *
-                (49 + 137);
+        most += (uint64_t)scene->script.history_ticks *
+                foliot_world_config_default(scene).bodies_max * (49 + 137);
     recording->features = features;
     recording->rules_bytes_max = most < FOLIOT__RECORDING_RULES_HISTORY_MAX
                                      ? (uint32_t)most
@@ -280,7 +280,7 @@ static foliot_status begin_world(foliot_recording *recording, const foliot_simul
         return status;
     scene = scene ? scene : decoded;
     uint32_t features = recording->config.rules ? FOLIOT_RECORDING_RULES : 0;
-    if (features && scene->history_ticks > 0)
+    if (features && scene->script.history_ticks > 0)
         features |= FOLIOT_RECORDING_HISTORY;
     foliot__recording_set_features(recording, features, scene);
     status = encode_world_head(recording, scene, hosted->world);

@@ -286,10 +286,10 @@ static void apply_aims(foliot_rules *rules, const foliot_rules_view *view, bool 
 static foliot_status begin_history(foliot_rules *rules)
 {
     const foliot_scene *scene = rules->scene;
-    if (scene->history_ticks == 0)
+    if (scene->script.history_ticks == 0)
         return FOLIOT_STATUS_OK;
     rules->aims = calloc(scene->players.limit + 1u, sizeof *rules->aims);
-    return rules->aims ? foliot_history_create(scene, scene->history_ticks, &rules->history)
+    return rules->aims ? foliot_history_create(scene, scene->script.history_ticks, &rules->history)
                        : FOLIOT_STATUS_MEMORY;
 }
 
@@ -721,7 +721,7 @@ static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
         status = FOLIOT_STATUS_CORRUPT;
     foliot_history *history = NULL;
     if (status == FOLIOT_STATUS_OK && rules->history)
-        status = foliot_history_create(rules->scene, rules->scene->history_ticks, &history);
+        status = foliot_history_create(rules->scene, rules->scene->script.history_ticks, &history);
     if (history && status == FOLIOT_STATUS_OK)
         status = foliot_history_restore(history, past.bytes, past.length);
     if (status == FOLIOT_STATUS_OK && rules->kind->restore)

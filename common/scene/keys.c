@@ -387,11 +387,11 @@ static void read_lua(foliot__scene_source *source, const foliot__node *node,
                       name);
         return;
     }
-    scene->script_kind = FOLIOT_SCRIPT_LUA;
-    scene->script_name = name;
-    scene->script_text = text;
-    scene->script_bytes = length;
-    scene->script = digest_of(text, length);
+    scene->script.kind = FOLIOT_SCRIPT_LUA;
+    scene->script.name = name;
+    scene->script.text = text;
+    scene->script.bytes = length;
+    scene->script.digest = digest_of(text, length);
 }
 
 // A module is machine code, another file on every machine: its name stands for it.
@@ -408,16 +408,16 @@ static void read_module(foliot__scene_source *source, const foliot__node *node,
                       "must be the path of a shared library");
         return;
     }
-    scene->script_kind = FOLIOT_SCRIPT_MODULE;
-    scene->script_name = name;
-    scene->script_text = "";
-    scene->script = digest_of(base, strlen(base));
+    scene->script.kind = FOLIOT_SCRIPT_MODULE;
+    scene->script.name = name;
+    scene->script.text = "";
+    scene->script.digest = digest_of(base, strlen(base));
 }
 
 static const foliot__key script_keys[] = {
     {"lua", FOLIOT__NESTED, 0, false, 1, NULL, read_lua},
     {"module", FOLIOT__NESTED, 0, false, 1, NULL, read_module},
-    WHOLE("history", foliot_scene, history_ticks),
+    WHOLE("history", foliot_scene, script.history_ticks),
     END,
 };
 
@@ -504,9 +504,9 @@ static void read_integrator(foliot__scene_source *source, const foliot__node *no
 }
 
 static const foliot__key units_keys[] = {
-    TEXT("length", foliot_scene, unit_length),
-    TEXT("time", foliot_scene, unit_time),
-    TEXT("mass", foliot_scene, unit_mass),
+    TEXT("length", foliot_scene, units.length),
+    TEXT("time", foliot_scene, units.time),
+    TEXT("mass", foliot_scene, units.mass),
     END,
 };
 static const foliot__key limits_keys[] = {
@@ -580,7 +580,7 @@ static void decide_time_step(foliot__assembly *assembly, const foliot__node *top
             foliot__fault_at_key(source, top, NULL, "tick_hz",
                                  "must be a finite number greater than 0");
     }
-    if (!foliot__value_of(top, "pace_hz") && foliot__time_in_seconds(scene->unit_time) &&
+    if (!foliot__value_of(top, "pace_hz") && foliot__time_in_seconds(scene->units.time) &&
         scene->dt > 0)
         scene->pace_hz = tick_hz ? assembly->tick_hz : 1 / scene->dt;
     const foliot__node *pace = foliot__value_of(top, "pace_hz");

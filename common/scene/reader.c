@@ -98,17 +98,17 @@ static void copy_out(foliot__assembly *assembly, foliot_scene **scene)
         status = bytes ? foliot_scene_encode(&assembly->scene, bytes, length, &length)
                        : FOLIOT_STATUS_MEMORY;
     const foliot_scene *from = &assembly->scene;
-    size_t name_bytes = from->script_name ? strlen(from->script_name) + 1 : 0;
+    size_t name_bytes = from->script.name ? strlen(from->script.name) + 1 : 0;
     char *spare = NULL;
     if (status == FOLIOT_STATUS_OK)
-        status = foliot__scene_decode_into(bytes, length, name_bytes + from->script_bytes + 1,
+        status = foliot__scene_decode_into(bytes, length, name_bytes + from->script.bytes + 1,
                                            scene, &spare);
     free(bytes);
-    if (status == FOLIOT_STATUS_OK && from->script_kind != FOLIOT_SCRIPT_NONE) {
-        (*scene)->script_kind = from->script_kind;
-        (*scene)->script_bytes = from->script_bytes;
-        (*scene)->script_name = memcpy(spare, from->script_name, name_bytes);
-        (*scene)->script_text = memcpy(spare + name_bytes, from->script_text, from->script_bytes);
+    if (status == FOLIOT_STATUS_OK && from->script.kind != FOLIOT_SCRIPT_NONE) {
+        (*scene)->script.kind = from->script.kind;
+        (*scene)->script.bytes = from->script.bytes;
+        (*scene)->script.name = memcpy(spare, from->script.name, name_bytes);
+        (*scene)->script.text = memcpy(spare + name_bytes, from->script.text, from->script.bytes);
     }
     if (status != FOLIOT_STATUS_OK)
         foliot__fault(&assembly->source.reading, status, (foliot__text_place){1, 1}, NULL, "%s",

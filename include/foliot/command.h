@@ -195,6 +195,56 @@ typedef foliot_body_id foliot_command_body;
 typedef foliot_joint_id foliot_command_joint;
 typedef const char *foliot_command_text;
 
+// The fields of each kind.
+#define FOLIOT_COMMAND_MEMBER_1(type, name) foliot_command_##type name;
+#define FOLIOT_COMMAND_MEMBER_3(type, name) foliot_command_##type name[3];
+#define FOLIOT_COMMAND_MEMBER_4(type, name) foliot_command_##type name[4];
+#define FOLIOT_COMMAND_MEMBER(kind, type, name, count, need)                                       \
+    FOLIOT_COMMAND_MEMBER_##count(type, name)
+typedef struct foliot_spawn_command {
+    FOLIOT_COMMAND_spawn(FOLIOT_COMMAND_MEMBER, spawn)
+} foliot_spawn_command;
+typedef struct foliot_despawn_command {
+    FOLIOT_COMMAND_despawn(FOLIOT_COMMAND_MEMBER, despawn)
+} foliot_despawn_command;
+typedef struct foliot_impulse_command {
+    FOLIOT_COMMAND_impulse(FOLIOT_COMMAND_MEMBER, impulse)
+} foliot_impulse_command;
+typedef struct foliot_set_motion_command {
+    FOLIOT_COMMAND_set_motion(FOLIOT_COMMAND_MEMBER, set_motion)
+} foliot_set_motion_command;
+typedef struct foliot_target_command {
+    FOLIOT_COMMAND_target(FOLIOT_COMMAND_MEMBER, target)
+} foliot_target_command;
+typedef struct foliot_set_body_command {
+    FOLIOT_COMMAND_set_body(FOLIOT_COMMAND_MEMBER, set_body)
+} foliot_set_body_command;
+typedef struct foliot_joint_command {
+    FOLIOT_COMMAND_joint(FOLIOT_COMMAND_MEMBER, joint)
+} foliot_joint_command;
+typedef struct foliot_set_joint_command {
+    FOLIOT_COMMAND_set_joint(FOLIOT_COMMAND_MEMBER, set_joint)
+} foliot_set_joint_command;
+typedef struct foliot_break_joint_command {
+    FOLIOT_COMMAND_break_joint(FOLIOT_COMMAND_MEMBER, break_joint)
+} foliot_break_joint_command;
+typedef struct foliot_control_command {
+    FOLIOT_COMMAND_control(FOLIOT_COMMAND_MEMBER, control)
+} foliot_control_command;
+typedef struct foliot_gravity_command {
+    FOLIOT_COMMAND_gravity(FOLIOT_COMMAND_MEMBER, gravity)
+} foliot_gravity_command;
+typedef struct foliot_var_command {
+    FOLIOT_COMMAND_var(FOLIOT_COMMAND_MEMBER, var)
+} foliot_var_command;
+typedef struct foliot_end_command {
+    FOLIOT_COMMAND_end(FOLIOT_COMMAND_MEMBER, end)
+} foliot_end_command;
+#undef FOLIOT_COMMAND_MEMBER
+#undef FOLIOT_COMMAND_MEMBER_1
+#undef FOLIOT_COMMAND_MEMBER_3
+#undef FOLIOT_COMMAND_MEMBER_4
+
 // One command. Texts are lent: whoever keeps a command copies them (foliot_command_list).
 typedef struct foliot_command {
     uint32_t kind;     // foliot_command_kind
@@ -202,54 +252,19 @@ typedef struct foliot_command {
     uint32_t fields;   // bits of the fields that are given
     uint32_t source;   // foliot_command_source
     union {
-#define FOLIOT_COMMAND_MEMBER_1(type, name) foliot_command_##type name;
-#define FOLIOT_COMMAND_MEMBER_3(type, name) foliot_command_##type name[3];
-#define FOLIOT_COMMAND_MEMBER_4(type, name) foliot_command_##type name[4];
-#define FOLIOT_COMMAND_MEMBER(kind, type, name, count, need)                                       \
-    FOLIOT_COMMAND_MEMBER_##count(type, name)
-        struct {
-            FOLIOT_COMMAND_spawn(FOLIOT_COMMAND_MEMBER, spawn)
-        } spawn;
-        struct {
-            FOLIOT_COMMAND_despawn(FOLIOT_COMMAND_MEMBER, despawn)
-        } despawn;
-        struct {
-            FOLIOT_COMMAND_impulse(FOLIOT_COMMAND_MEMBER, impulse)
-        } impulse;
-        struct {
-            FOLIOT_COMMAND_set_motion(FOLIOT_COMMAND_MEMBER, set_motion)
-        } set_motion;
-        struct {
-            FOLIOT_COMMAND_target(FOLIOT_COMMAND_MEMBER, target)
-        } target;
-        struct {
-            FOLIOT_COMMAND_set_body(FOLIOT_COMMAND_MEMBER, set_body)
-        } set_body;
-        struct {
-            FOLIOT_COMMAND_joint(FOLIOT_COMMAND_MEMBER, joint)
-        } joint;
-        struct {
-            FOLIOT_COMMAND_set_joint(FOLIOT_COMMAND_MEMBER, set_joint)
-        } set_joint;
-        struct {
-            FOLIOT_COMMAND_break_joint(FOLIOT_COMMAND_MEMBER, break_joint)
-        } break_joint;
-        struct {
-            FOLIOT_COMMAND_control(FOLIOT_COMMAND_MEMBER, control)
-        } control;
-        struct {
-            FOLIOT_COMMAND_gravity(FOLIOT_COMMAND_MEMBER, gravity)
-        } gravity;
-        struct {
-            FOLIOT_COMMAND_var(FOLIOT_COMMAND_MEMBER, var)
-        } var;
-        struct {
-            FOLIOT_COMMAND_end(FOLIOT_COMMAND_MEMBER, end)
-        } end;
-#undef FOLIOT_COMMAND_MEMBER
-#undef FOLIOT_COMMAND_MEMBER_1
-#undef FOLIOT_COMMAND_MEMBER_3
-#undef FOLIOT_COMMAND_MEMBER_4
+        foliot_spawn_command spawn;
+        foliot_despawn_command despawn;
+        foliot_impulse_command impulse;
+        foliot_set_motion_command set_motion;
+        foliot_target_command target;
+        foliot_set_body_command set_body;
+        foliot_joint_command joint;
+        foliot_set_joint_command set_joint;
+        foliot_break_joint_command break_joint;
+        foliot_control_command control;
+        foliot_gravity_command gravity;
+        foliot_var_command var;
+        foliot_end_command end;
     } as;
 } foliot_command;
 

@@ -4,7 +4,7 @@
 // scene_reader.h reads the text form (YAML). The binary form, canonical bytes, is what recordings
 // and the wire carry. docs/reference/scenes.md is the reference of both.
 //
-// Units: any consistent set. unit_length, unit_time and unit_mass are labels for people. "N" and
+// Units: any consistent set. `units` of a scene are labels for people. "N" and
 // "m" below stand for the units of force and length that follow from them. Angles are in radians.
 //
 // Frames: the world is right-handed; no axis is special but by gravity. A body's frame has its
@@ -226,10 +226,26 @@ typedef enum foliot_script_kind {
 #define FOLIOT_HISTORY_TICKS_MAX 250u
 #define FOLIOT_HISTORY_POSES_MAX 262144u // ticks times slots
 
+// The rules of a session. The canonical bytes have `digest` and `history_ticks` alone; the other
+// members are zero in a decoded scene.
+typedef struct foliot_script_definition {
+    foliot_digest digest;   // of the rules' text, or of the module's name; zero: none
+    uint32_t history_ticks; // that the rules may look back; 0: not at all, which costs nothing
+    uint32_t kind;          // foliot_script_kind
+    const char *name;       // the file as the scene names it
+    const char *text;       // Lua: with a zero behind it
+    size_t bytes;
+} foliot_script_definition;
+
+// Labels for people, such as "m", "s", "kg".
+typedef struct foliot_units {
+    const char *length, *time, *mass;
+} foliot_units;
+
 typedef struct foliot_scene {
     const char *name;
-    const char *unit_length, *unit_time, *unit_mass; // labels
-    double dt;                                       // of one tick, in units of time; > 0, finite
+    foliot_units units;
+    double dt;      // of one tick, in units of time; > 0, finite
     double pace_hz; // ticks in a real second; 0: no default, a server must be given it
     uint32_t
         substeps; // steps of the integrator in a tick, 1..FOLIOT_SUBSTEPS_MAX or _AUTO (default)
@@ -256,13 +272,7 @@ typedef struct foliot_scene {
     uint32_t joints_max;   // that commands may add to the scene's constraints
     const foliot_body_definition *prototypes; // that commands spawn bodies from; with names
     uint32_t prototype_count;
-    foliot_digest script;   // of the rules' text, or of the module's name; zero: none
-    uint32_t history_ticks; // that the rules may look back; 0: not at all, which costs nothing
-    // Where the rules are. Not part of the canonical bytes: a decoded scene has the digest alone.
-    uint32_t script_kind;    // foliot_script_kind
-    const char *script_name; // the file as the scene names it
-    const char *script_text; // Lua: with a zero behind it
-    size_t script_bytes;
+    foliot_script_definition script;
 } foliot_scene;
 
 // The documented defaults of every key: integrator semi-implicit-euler, automatic substeps, no

@@ -52,7 +52,7 @@ static foliot_status create_game(foliot__session *session, const foliot_session_
         return FOLIOT_STATUS_INVALID; // they see a world
     game->rules = config->rules;
     game->strict = config->strict_rules;
-    game->looks_back = config->rules && session->scene->history_ticks > 0;
+    game->looks_back = config->rules && session->scene->script.history_ticks > 0;
     game->commands_max = session->scene                        ? session->scene->commands_max
                          : config->simulation->kind->step_tick ? FOLIOT_COMMANDS_MAX
                                                                : 0;

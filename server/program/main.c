@@ -212,10 +212,10 @@ static bool check_rules(const char *file, const foliot_scene *scene)
 {
     char problem[512];
     const foliot_lua_limits limits = foliot_lua_limits_default();
-    if (scene->script_kind != FOLIOT_SCRIPT_LUA)
+    if (scene->script.kind != FOLIOT_SCRIPT_LUA)
         return true;
     foliot_status status =
-        foliot_rules_check_lua(scene->script_text, scene->script_bytes, scene->script_name, &limits,
+        foliot_rules_check_lua(scene->script.text, scene->script.bytes, scene->script.name, &limits,
                                scene, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
         fprintf(stderr, "%s: script: %s\n", file, problem);

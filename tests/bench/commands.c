@@ -343,12 +343,12 @@ static void make_rules(siege *s)
     char problem[400] = "";
     foliot_lua_limits limits = foliot_lua_limits_default();
     limits.time_us = 0;
-    if (foliot_rules_create_lua(s->scene->script_text, s->scene->script_bytes, "siege.lua", &limits,
+    if (foliot_rules_create_lua(s->scene->script.text, s->scene->script.bytes, "siege.lua", &limits,
                                 s->scene, &s->rules, problem, sizeof problem) != FOLIOT_STATUS_OK)
         demand(false, problem);
     s->recorded = (foliot_recording_rules){.name = "siege.lua",
-                                           .text = s->scene->script_text,
-                                           .text_bytes = s->scene->script_bytes,
+                                           .text = s->scene->script.text,
+                                           .text_bytes = s->scene->script.bytes,
                                            .save = save,
                                            .restore = restore,
                                            .tick = tick_again,

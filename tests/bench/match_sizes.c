@@ -73,7 +73,7 @@ static void begin(match *m, const char *file)
                  .players = foliot__harness_players_create(PLAYERS, 7)};
     if (foliot_scene_read(file, &m->scene, &error) != FOLIOT_STATUS_OK)
         demand(false, error.text);
-    if (foliot_rules_create_lua(m->scene->script_text, m->scene->script_bytes, "match.lua", &limits,
+    if (foliot_rules_create_lua(m->scene->script.text, m->scene->script.bytes, "match.lua", &limits,
                                 m->scene, &m->rules, problem, sizeof problem) != FOLIOT_STATUS_OK)
         demand(false, problem);
     demand(m->players && foliot_world_create(m->scene, &m->world, NULL) == FOLIOT_STATUS_OK,

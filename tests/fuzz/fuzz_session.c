@@ -104,7 +104,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     scene.force_count = 1;
     scene.players.limit = 4;
     scene.players.force = 1.7;
-    scene.history_ticks = 16;
+    scene.script.history_ticks = 16;
     return 0;
 }
 

@@ -97,7 +97,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     scene.body_count = 3;
     scene.players.limit = 4;
     scene.players.force = 1.7;
-    scene.history_ticks = 16;
+    scene.script.history_ticks = 16;
     return 0;
 }
 

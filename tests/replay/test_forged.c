@@ -79,7 +79,7 @@ static void begin(host *h, forgery how)
     if (foliot_scene_read("games/siege/siege.yaml", &h->scene, &error) != FOLIOT_STATUS_OK)
         fail_msg("%s", error.text);
     foliot_status status =
-        foliot_rules_create_lua(h->scene->script_text, h->scene->script_bytes, "siege.lua", &limits,
+        foliot_rules_create_lua(h->scene->script.text, h->scene->script.bytes, "siege.lua", &limits,
                                 h->scene, &h->rules, problem, sizeof problem);
     if (status == FOLIOT_STATUS_UNSUPPORTED)
         skip();
@@ -171,9 +171,9 @@ static void record(host *h)
     foliot_recording *recording;
     foliot_recording_config config = recording_fixture_config(10, KEYFRAME);
     foliot_recording_rules rules = {.name = "siege.lua",
-                                    .text = h->script ? h->script : h->scene->script_text,
+                                    .text = h->script ? h->script : h->scene->script.text,
                                     .text_bytes =
-                                        h->script ? strlen(h->script) : h->scene->script_bytes,
+                                        h->script ? strlen(h->script) : h->scene->script.bytes,
                                     .save = save,
                                     .user = h};
     config.rules = &rules;

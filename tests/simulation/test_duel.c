@@ -147,7 +147,7 @@ static bool make_rules(duel *d, bool lua)
     foliot_lua_limits limits = foliot_lua_limits_default();
     limits.time_us = 0; // a sanitizer is slow
     foliot_status status =
-        lua ? foliot_rules_create_lua(d->scene->script_text, d->scene->script_bytes, "duel.lua",
+        lua ? foliot_rules_create_lua(d->scene->script.text, d->scene->script.bytes, "duel.lua",
                                       &limits, d->scene, &d->c->rules, problem, sizeof problem)
             : foliot_rules_create(&probe_kind, d->scene, &d->c->rules, problem, sizeof problem);
     if (status == FOLIOT_STATUS_UNSUPPORTED)
@@ -165,8 +165,8 @@ static foliot_recording_config recording_config(duel *d)
     config.block_ticks = 20;
     d->recorded = (foliot_recording_rules){.name = foliot_rules_get_name(d->c->rules),
                                            .version = foliot_rules_get_version(d->c->rules),
-                                           .text = d->scene->script_text,
-                                           .text_bytes = d->scene->script_bytes,
+                                           .text = d->scene->script.text,
+                                           .text_bytes = d->scene->script.bytes,
                                            .save = save_rules,
                                            .restore = restore_rules,
                                            .tick = tick_rules,

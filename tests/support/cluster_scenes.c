@@ -88,7 +88,7 @@ void cluster_make_scene(cluster *c)
         c->scene.players.body = foliot_body_definition_default();
         c->scene.players.control = FOLIOT_CONTROL_THRUST;
         c->scene.players.bodiless = c->options.bodiless;
-        c->scene.history_ticks = c->options.history_ticks;
+        c->scene.script.history_ticks = c->options.history_ticks;
         if (c->options.world == CLUSTER_SPRINGS)
             make_springs(c);
         else

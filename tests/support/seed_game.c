@@ -49,7 +49,7 @@ void seed_game_make(seed_run *run, seed_host *h)
     h->prototype.name = "ball";
     h->prototype.shape.kind = FOLIOT_SHAPE_SPHERE;
     h->prototype.shape.radius = 0.25;
-    with.history_ticks = HISTORY_TICKS;
+    with.script.history_ticks = HISTORY_TICKS;
     with.commands_max = 64;
     with.bodies_max =
         (with.bodies_max ? with.bodies_max : with.body_count + with.players.limit) + 40;

@@ -38,8 +38,8 @@ static void begin(game *g, const char *file)
     assert_int_equal(foliot_world_create(g->scene, &g->world, NULL), FOLIOT_STATUS_OK);
     foliot_lua_limits limits = foliot_lua_limits_default();
     limits.time_us = 0; // a sanitizer is slow
-    foliot_status status = foliot_rules_create_lua(g->scene->script_text, g->scene->script_bytes,
-                                                   g->scene->script_name, &limits, g->scene,
+    foliot_status status = foliot_rules_create_lua(g->scene->script.text, g->scene->script.bytes,
+                                                   g->scene->script.name, &limits, g->scene,
                                                    &g->rules, problem, sizeof problem);
     if (status == FOLIOT_STATUS_UNSUPPORTED)
         skip();

@@ -8,7 +8,7 @@
 static void start_looking_back(lua_game *g, const char *script)
 {
     game_make_scene(g);
-    g->scene.history_ticks = 20;
+    g->scene.script.history_ticks = 20;
     assert_int_equal(foliot_world_create(&g->scene, &g->world, NULL), FOLIOT_STATUS_OK);
     if (game_load(g, script) != FOLIOT_STATUS_OK)
         fail_msg("%s", g->problem);

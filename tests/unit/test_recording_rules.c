@@ -240,7 +240,7 @@ static void rules_are_features(void **state)
     for (uint32_t looks_back = 0; looks_back < 2; looks_back++) {
         foliot_order order = {.player = 1, .sequence = 1, .kind = FOLIOT_ORDER_AIMED, .length = 2};
         const foliot_tick_inputs in = {.input_count = 0};
-        s->scene->history_ticks = looks_back ? 10 : 0;
+        s->scene->script.history_ticks = looks_back ? 10 : 0;
         open_recording();
         assert_int_equal(foliot_world_step(s->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
         order.length = 3;

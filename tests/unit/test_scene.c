@@ -287,7 +287,7 @@ static void names_are_short_printable_and_unique(void **state)
         f.bodies[3].name = bad[i];
         expect_problem(&f, "bodies[3].name");
         make(&f);
-        f.scene.unit_mass = bad[i];
+        f.scene.units.mass = bad[i];
         expect_problem(&f, "units.mass");
     }
     make(&f);

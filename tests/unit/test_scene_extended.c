@@ -102,13 +102,13 @@ static void how_far_rules_look_back_is_kept(void **state)
     snprintf(with, sizeof with, text, ", history: 250");
     snprintf(without, sizeof without, text, "");
     foliot_scene *a = parsed(with), *b = parsed(without), *back = NULL;
-    assert_int_equal(a->history_ticks, 250);
-    assert_int_equal(b->history_ticks, 0);
+    assert_int_equal(a->script.history_ticks, 250);
+    assert_int_equal(b->script.history_ticks, 0);
     uint8_t *longer = encoded(a, &lengths[0]), *shorter = encoded(b, &lengths[1]);
     assert_int_equal(lengths[0], lengths[1] + 4);
     assert_int_equal(foliot_scene_decode(longer, lengths[0], &back), FOLIOT_STATUS_OK);
-    assert_int_equal(back->history_ticks, 250);
-    back->history_ticks = 251;
+    assert_int_equal(back->script.history_ticks, 250);
+    back->script.history_ticks = 251;
     foliot_error problem;
     assert_int_equal(foliot_scene_check(back, &problem), FOLIOT_STATUS_INVALID);
     assert_string_equal(problem.path, "script.history");
@@ -123,12 +123,13 @@ static void they_come_back_from_canonical_bytes(void **state)
 {
     (void)state;
     foliot_scene *s = parsed(every_key), *back = NULL;
-    s->script = (foliot_digest){0x0123456789abcdefu, 0xfedcba9876543210u};
+    s->script.digest = (foliot_digest){0x0123456789abcdefu, 0xfedcba9876543210u};
     size_t length, again;
     uint8_t *bytes = encoded(s, &length);
     assert_int_equal(foliot_scene_decode(bytes, length, &back), FOLIOT_STATUS_OK);
     check_every_key(back);
-    assert_true(back->script.low == s->script.low && back->script.high == s->script.high);
+    assert_true(back->script.digest.low == s->script.digest.low &&
+                back->script.digest.high == s->script.digest.high);
     uint8_t *copy = encoded(back, &again);
     assert_int_equal(again, length);
     assert_memory_equal(copy, bytes, length);

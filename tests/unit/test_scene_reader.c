@@ -79,9 +79,9 @@ static const char every_key[] =
 static void check_top(const foliot_scene *s)
 {
     assert_string_equal(s->name, "outer solar system");
-    assert_string_equal(s->unit_length, "AU");
-    assert_string_equal(s->unit_time, "day");
-    assert_string_equal(s->unit_mass, "Msun");
+    assert_string_equal(s->units.length, "AU");
+    assert_string_equal(s->units.time, "day");
+    assert_string_equal(s->units.mass, "Msun");
     check_bits(s->dt, 10);
     check_bits(s->pace_hz, 30);
     assert_int_equal(s->substeps, 4);
@@ -206,7 +206,7 @@ static void what_is_left_out_has_its_default(void **state)
     check_bits(s->tolerance, standard.tolerance);
     assert_int_equal(s->iterations_max, standard.iterations_max);
     assert_int_equal(s->constraint_iterations, standard.constraint_iterations);
-    assert_string_equal(s->unit_time, "s");
+    assert_string_equal(s->units.time, "s");
     assert_int_equal(s->players.limit, 16);
     assert_int_equal(s->players.position_count, 1);
     assert_int_equal(s->players.control, FOLIOT_CONTROL_THRUST);

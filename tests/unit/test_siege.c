@@ -42,7 +42,7 @@ static foliot_rules *make_rules(const game *g, int kind)
     foliot_status status =
         kind ? foliot_rules_create(foliot_rules_entry.kind, g->scene, &rules, problem,
                                    sizeof problem)
-             : foliot_rules_create_lua(g->scene->script_text, g->scene->script_bytes, "siege.lua",
+             : foliot_rules_create_lua(g->scene->script.text, g->scene->script.bytes, "siege.lua",
                                        &limits, g->scene, &rules, problem, sizeof problem);
     if (status == FOLIOT_STATUS_UNSUPPORTED)
         skip();

@@ -237,8 +237,8 @@ static bool error_is_telling(const comparison *c, const trial *t)
 static void print_table(const comparison *c)
 {
     char name[FOLIOT_NAME_BYTES], time[FOLIOT_NAME_BYTES], length[FOLIOT_NAME_BYTES];
-    foliot__text_clean(time, sizeof time, c->scene->unit_time);
-    foliot__text_clean(length, sizeof length, c->scene->unit_length);
+    foliot__text_clean(time, sizeof time, c->scene->units.time);
+    foliot__text_clean(length, sizeof length, c->scene->units.length);
     printf("%s: %.10g %s; positions against %s\n\n",
            foliot__text_clean(name, sizeof name, c->scene->name), c->time, time, c->reference.text);
     printf("%-26s %11s %12s %13s %12s %14s %9s\n", "integrator", "dt", "evaluations",

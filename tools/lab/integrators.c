@@ -109,7 +109,7 @@ int lab_check(const lab_context *context, const char *file, bool json)
     printf("  scene        %s\n", scene->name);
     printf("  bodies       %u, forces %u, constraints %u, players up to %u\n", scene->body_count,
            scene->force_count, scene->constraint_count, scene->players.limit);
-    printf("  step         %.17g %s, %s", scene->dt, scene->unit_time,
+    printf("  step         %.17g %s, %s", scene->dt, scene->units.time,
            foliot_integrator_get_info(scene->integrator)->name);
     if (scene->substeps > 1)
         printf(", %u substeps", scene->substeps);

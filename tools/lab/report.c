@@ -56,8 +56,8 @@ static plot_series *add_series(curves *c, const comparison *of, uint32_t integra
 
 static void unit_names(const comparison *of, char *length, char *time)
 {
-    foliot__text_clean(length, FOLIOT_NAME_BYTES, of->scene->unit_length);
-    foliot__text_clean(time, FOLIOT_NAME_BYTES, of->scene->unit_time);
+    foliot__text_clean(length, FOLIOT_NAME_BYTES, of->scene->units.length);
+    foliot__text_clean(time, FOLIOT_NAME_BYTES, of->scene->units.time);
 }
 
 static void fill_portrait(curves *c, const comparison *of, const char *length, const char *time)
@@ -168,7 +168,7 @@ static void headline(const comparison *of, char *text, size_t bytes)
     char name[FOLIOT_NAME_BYTES], time[FOLIOT_NAME_BYTES];
     snprintf(text, bytes, "%s: integrators over %.6g %s",
              foliot__text_clean(name, sizeof name, of->scene->name), of->time,
-             foliot__text_clean(time, sizeof time, of->scene->unit_time));
+             foliot__text_clean(time, sizeof time, of->scene->units.time));
 }
 
 // -- one page of SVG

@@ -26,12 +26,12 @@ struct lab_rules {
 int lab_rules_make(const lab_context *context, const foliot_scene *scene, foliot_rules **rules)
 {
     char problem[512];
-    if (scene->script_kind != FOLIOT_SCRIPT_LUA)
+    if (scene->script.kind != FOLIOT_SCRIPT_LUA)
         return lab_fail(context, FOLIOT__EXIT_SCENE,
-                        "the scene's rules are a module, %s: use --no-rules", scene->script_name);
+                        "the scene's rules are a module, %s: use --no-rules", scene->script.name);
     // A run has no deadline, and another one gives the same.
     foliot_status status =
-        foliot__rules_create_script(scene->script_text, scene->script_bytes, scene->script_name,
+        foliot__rules_create_script(scene->script.text, scene->script.bytes, scene->script.name,
                                     false, scene, rules, problem, sizeof problem);
     if (status == FOLIOT_STATUS_OK)
         return FOLIOT__EXIT_FINE;
@@ -43,7 +43,7 @@ int lab_rules_make(const lab_context *context, const foliot_scene *scene, foliot
 int lab_rules_open(const lab_context *context, const foliot_scene *scene, lab_rules **out)
 {
     *out = NULL;
-    if (!scene->script_name)
+    if (!scene->script.name)
         return FOLIOT__EXIT_FINE;
     lab_rules *rules = calloc(1, sizeof *rules);
     if (!rules)
@@ -145,7 +145,7 @@ static bool says_aim(const lab_said *said, uint32_t player)
 bool lab_say(lab_said *said, const foliot_scene *scene, uint64_t tick, const foliot_tick_inputs *in,
              const foliot_order *given, uint32_t given_count)
 {
-    bool draws = scene && scene->history_ticks > 0;
+    bool draws = scene && scene->script.history_ticks > 0;
     uint32_t most = given_count + (draws ? in->input_count : 0);
     if (most > said->capacity) {
         foliot_order *orders = realloc(said->orders, most * sizeof *orders);
@@ -195,8 +195,8 @@ const foliot_recording_rules *lab_rules_recorded(lab_rules *rules)
     if (!rules)
         return NULL;
     rules->recorded = (foliot_recording_rules){.name = foliot_rules_get_name(rules->rules),
-                                               .text = rules->scene->script_text,
-                                               .text_bytes = rules->scene->script_bytes,
+                                               .text = rules->scene->script.text,
+                                               .text_bytes = rules->scene->script.bytes,
                                                .save = save,
                                                .user = rules};
     return &rules->recorded;

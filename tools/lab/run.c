@@ -79,7 +79,7 @@ static int wrong_time(const run *r, uint64_t nearest)
         r->context->program, r->context->arguments,
         "--time %s is no multiple of dt = %s %s; the nearest is %s (%" PRIu64 " tick%s)",
         foliot__real_text(time, r->options->time), foliot__real_text(dt, r->scene->dt),
-        foliot__text_clean(unit, sizeof unit, r->scene->unit_time), whole, nearest,
+        foliot__text_clean(unit, sizeof unit, r->scene->units.time), whole, nearest,
         nearest == 1 ? "" : "s");
 }
 
@@ -363,9 +363,9 @@ static void unit_of(char text[FOLIOT_NAME_BYTES], const char *unit)
 static units units_of(const foliot_scene *scene)
 {
     units u;
-    unit_of(u.time, scene->unit_time);
-    unit_of(u.length, scene->unit_length);
-    unit_of(u.mass, scene->unit_mass);
+    unit_of(u.time, scene->units.time);
+    unit_of(u.length, scene->units.length);
+    unit_of(u.mass, scene->units.mass);
     if (!strcmp(u.time, "s") && !strcmp(u.length, "m") && !strcmp(u.mass, "kg")) {
         strcpy(u.energy, "J");
         strcpy(u.momentum, "N s");

@@ -507,7 +507,7 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
         code = lab_scene_open(context, file, options->integrator, 0, &scene);
     if (code)
         return code;
-    if (options->test && wants_rules(options) && (!scene->script_name || options->no_rules))
+    if (options->test && wants_rules(options) && (!scene->script.name || options->no_rules))
         code = foliot__options_wrong(context->program, context->arguments,
                                      "--test rules: there are none to test");
     else if (options->players_given && options->players > scene->players.limit)
@@ -520,7 +520,7 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
         code = lab_commands_open(context, options->commands, scene, &from.commands);
     if (code == 0)
         code = lab_orders_open(context, options->orders, scene, &from.orders);
-    if (code == 0 && scene->script_name && !options->no_rules) {
+    if (code == 0 && scene->script.name && !options->no_rules) {
         code = test_rules(context, options, scene, &from, &rules);
         from.rules = &rules;
     }

@@ -119,7 +119,7 @@ static void draw_status(player *p, const foliot_world *world)
 {
     char line[320], name[FOLIOT_NAME_BYTES], unit[FOLIOT_NAME_BYTES];
     foliot__text_clean(name, sizeof name, p->about->scene->name);
-    foliot__text_clean(unit, sizeof unit, p->about->scene->unit_time);
+    foliot__text_clean(unit, sizeof unit, p->about->scene->units.time);
     snprintf(line, sizeof line, "%s  tick %" PRIu64 " of %" PRIu64 "  %.2f %s  %s%g x  %s", name,
              foliot_world_get_tick(world), p->about->last_tick, foliot_world_get_time(world), unit,
              p->paused ? "paused, " : "", p->speed, foliot__view_name(p->view.side));
@@ -187,7 +187,7 @@ static void draw_frame(player *p)
                            FOLIOT__COLOUR_GREEN);
     }
     char unit[FOLIOT_NAME_BYTES];
-    foliot__text_clean(unit, sizeof unit, p->about->scene->unit_length);
+    foliot__text_clean(unit, sizeof unit, p->about->scene->units.length);
     foliot__view_scale(&p->view, &p->canvas, unit);
     draw_names(p, world);
     draw_status(p, world);

@@ -19,9 +19,7 @@ foliot_scene foliot_scene_default(void)
 {
     return (foliot_scene){
         .name = "",
-        .unit_length = "m",
-        .unit_time = "s",
-        .unit_mass = "kg",
+        .units = {.length = "m", .time = "s", .mass = "kg"},
         .substeps = FOLIOT_SUBSTEPS_AUTO,
         .integrator = FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
         .tolerance = 1e-12,

@@ -41,8 +41,8 @@ static const field scene_fields[] = {
     SCENE(iterations_max, 1, U32), SCENE(constraint_iterations, 1, U32), SCENE(seed, 1, U64),
     SCENE(gravity, 3, F64), SCENE(speed_max, 1, F64), SCENE(bodies_max, 1, U32),
     SCENE(sleep, 1, FLAG), SCENE(commands_max, 1, U32), SCENE(joints_max, 1, U32),
-    SCENE(script.low, 1, U64), SCENE(script.high, 1, U64),
-    SCENE(history_ticks, 1, U32), SCENE(prototype_count, 1, U32), FIELD_END,
+    SCENE(script.digest.low, 1, U64), SCENE(script.digest.high, 1, U64),
+    SCENE(script.history_ticks, 1, U32), SCENE(prototype_count, 1, U32), FIELD_END,
 };
 
 #define BODY(member, count, type) FIELD(foliot_body_definition, member, count, type)
@@ -261,9 +261,9 @@ foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, siz
     foliot__write_u32(&w, MAGIC);
     foliot__write_u16(&w, FOLIOT_SCENE_BYTES_FORMAT);
     write_text(&w, scene->name);
-    write_text(&w, scene->unit_length);
-    write_text(&w, scene->unit_time);
-    write_text(&w, scene->unit_mass);
+    write_text(&w, scene->units.length);
+    write_text(&w, scene->units.time);
+    write_text(&w, scene->units.mass);
     foliot_scene counted = *scene; // FOLIOT_SUBSTEPS_AUTO is written as a number
     counted.substeps = foliot__scene_substeps(scene);
     standard.substeps = 1;
@@ -410,9 +410,9 @@ static void read_scene(foliot__reader *r, arena *a, arena *names, foliot_scene *
     if (version > FOLIOT_SCENE_BYTES_FORMAT)
         foliot__reader_fail(r, FOLIOT_STATUS_NEWER);
     scene->name = read_text(r, names);
-    scene->unit_length = read_text(r, names);
-    scene->unit_time = read_text(r, names);
-    scene->unit_mass = read_text(r, names);
+    scene->units.length = read_text(r, names);
+    scene->units.time = read_text(r, names);
+    scene->units.mass = read_text(r, names);
     read_record(r, scene_fields, scene);
     if (scene->substeps == FOLIOT_SUBSTEPS_AUTO) // a wish, not a number
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);

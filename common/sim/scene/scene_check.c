@@ -128,9 +128,9 @@ static void check_top(foliot__checker *c)
     check_label(c, "name", scene->name);
     if (scene->name && !*scene->name)
         foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "name", "must not be empty");
-    check_label(c, "units.length", scene->unit_length);
-    check_label(c, "units.time", scene->unit_time);
-    check_label(c, "units.mass", scene->unit_mass);
+    check_label(c, "units.length", scene->units.length);
+    check_label(c, "units.time", scene->units.time);
+    check_label(c, "units.mass", scene->units.mass);
     foliot__check_rules(c, FOLIOT__AT_TOP, scene_rules, scene);
     if (scene->substeps != FOLIOT_SUBSTEPS_AUTO)
         check_count(c, "substeps", scene->substeps, 1, FOLIOT_SUBSTEPS_MAX);
@@ -166,7 +166,7 @@ static void check_commands(foliot__checker *c)
     check_count(c, "limits.commands_max", scene->commands_max, 0, FOLIOT_COMMANDS_MAX);
     check_count(c, "limits.joints_max", scene->joints_max, 0,
                 FOLIOT_CONSTRAINTS_MAX - scene->constraint_count);
-    if ((scene->script.low || scene->script.high) && scene->commands_max == 0)
+    if ((scene->script.digest.low || scene->script.digest.high) && scene->commands_max == 0)
         foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "script",
                          "its rules can change nothing: the scene has no `limits.commands_max`");
     if (scene->joints_max && scene->commands_max == 0)
@@ -179,11 +179,12 @@ static void check_history(foliot__checker *c)
     const foliot_scene *scene = c->scene;
     uint32_t least = scene->body_count + scene->players.limit;
     uint32_t bodies = scene->bodies_max > least ? scene->bodies_max : least;
-    if (scene->history_ticks == 0)
+    if (scene->script.history_ticks == 0)
         return;
-    check_count(c, "script.history", scene->history_ticks, FOLIOT_HISTORY_TICKS_MIN,
+    check_count(c, "script.history", scene->script.history_ticks, FOLIOT_HISTORY_TICKS_MIN,
                 FOLIOT_HISTORY_TICKS_MAX);
-    if (c->status == FOLIOT_STATUS_OK && bodies > FOLIOT_HISTORY_POSES_MAX / scene->history_ticks)
+    if (c->status == FOLIOT_STATUS_OK &&
+        bodies > FOLIOT_HISTORY_POSES_MAX / scene->script.history_ticks)
         foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "script.history",
                          "must be at most %u for %u bodies: a history holds %u poses",
                          (unsigned)(FOLIOT_HISTORY_POSES_MAX / bodies), (unsigned)bodies,

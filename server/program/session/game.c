@@ -87,7 +87,7 @@ static const char *module_problem(const foliot_rules_module *module)
 int foliot__hosted_make_rules(foliot__hosted *h, const foliot_scene *scene,
                               const foliot__host_options *options)
 {
-    const char *file = options->rules ? options->rules : scene->script_name;
+    const char *file = options->rules ? options->rules : scene->script.name;
     if (!file)
         return 0;
     h->rules_scene = copy_scene(scene);
@@ -100,8 +100,8 @@ int foliot__hosted_make_rules(foliot__hosted *h, const foliot_scene *scene,
         close(opened);
     if (scene->commands_max == 0)
         return complain(file, "the scene takes no commands: it lacks limits: {commands_max}");
-    if (!options->rules && scene->script_kind == FOLIOT_SCRIPT_LUA)
-        return copy_script(h, scene->script_text, scene->script_bytes, file);
+    if (!options->rules && scene->script.kind == FOLIOT_SCRIPT_LUA)
+        return copy_script(h, scene->script.text, scene->script.bytes, file);
     if (options->rules && !ends_with(file, ".so")) {
         errno = 0;
         h->script = foliot__file_slurp_text(file, FOLIOT_RULES_SCRIPT_BYTES_MAX, &h->script_bytes);

@@ -117,11 +117,11 @@ static int apply_options(foliot__hosted *hosted, const char *file,
         // real seconds.
         char note[192];
         scene->pace_hz = options->tick_hz;
-        if (foliot__time_in_seconds(scene->unit_time)) {
+        if (foliot__time_in_seconds(scene->units.time)) {
             scene->dt = 1 / options->tick_hz;
         } else {
             snprintf(note, sizeof note, "--tick-hz sets the pace alone; a tick stays %g %s",
-                     scene->dt, *scene->unit_time ? scene->unit_time : "units of its time");
+                     scene->dt, *scene->units.time ? scene->units.time : "units of its time");
             foliot__host_complain(0, file, note);
         }
     }
