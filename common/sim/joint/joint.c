@@ -45,13 +45,13 @@ void foliot__joints_begin(const foliot__step *step, bool first)
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j.joints[i];
         if (first) { // a tick starts from the present state alone
-            joint->state = joint->value <= joint->least      ? FOLIOT__BOUND_LOW
-                           : joint->value >= joint->greatest ? FOLIOT__BOUND_HIGH
-                           : joint->strength > 0             ? FOLIOT__BOUND_DRIVEN
+            joint->bound.state = joint->bound.value <= joint->bound.least      ? FOLIOT__BOUND_LOW
+                                 : joint->bound.value >= joint->bound.greatest ? FOLIOT__BOUND_HIGH
+                                 : joint->bound.strength > 0 ? FOLIOT__BOUND_DRIVEN
                                                              : FOLIOT__BOUND_FREE;
             joint->force = joint->torque = (vec3){0, 0, 0};
         }
-        joint->value_before = joint->value;
+        joint->bound.value_before = joint->bound.value;
         memset(joint->impulse_sum, 0, sizeof joint->impulse_sum);
     }
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_BODIES]; i++) {
@@ -73,9 +73,9 @@ static void clear_friction(foliot__joints *j, foliot__island *island)
 {
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = &j->joints[island->joint + i];
-        island->unfactored |= joint->friction > 0;
-        joint->friction = 0;
-        memset(joint->friction_sum, 0, sizeof joint->friction_sum);
+        island->unfactored |= joint->friction.moment > 0;
+        joint->friction.moment = 0;
+        memset(joint->friction.sum, 0, sizeof joint->friction.sum);
     }
 }
 
@@ -96,8 +96,8 @@ static void sum_tick_impulses(foliot__joints *j, double h)
 {
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j->joints[i];
-        for (uint32_t r = 0; r < joint->rows + joint->bounded; r++) {
-            double push = joint->impulse_sum[r], motor = joint->strength * h;
+        for (uint32_t r = 0; r < joint->rows + joint->bound.present; r++) {
+            double push = joint->impulse_sum[r], motor = joint->bound.strength * h;
             if (r == joint->rows && joint->kind == FOLIOT_CONSTRAINT_HINGE)
                 push = push > motor ? push - motor : push < -motor ? push + motor : 0;
             bool along = r < 3 || joint->kind == FOLIOT_CONSTRAINT_DISTANCE;
@@ -226,7 +226,7 @@ static void find_velocities(foliot__joints *j, foliot_world *world, foliot__isla
 static bool has_motor(const foliot__joints *j, const foliot__island *island)
 {
     for (uint32_t i = 0; i < island->joints; i++)
-        if (j->joints[island->joint + i].strength > 0)
+        if (j->joints[island->joint + i].bound.strength > 0)
             return true;
     return false;
 }
@@ -275,8 +275,9 @@ static void keep_energy(foliot__joints *j, foliot_world *world, foliot__island *
     bool gains = energy2 - goal2 > allowed2, loses = goal2 - energy2 > allowed2;
     for (uint32_t i = 0; i < island->joints && loses; i++) {
         const foliot__joint *joint = &j->joints[island->joint + i];
-        loses = !joint->bounded || (joint->state < FOLIOT__BOUND_LOW &&
-                                    joint->impulse_sum[joint->rows] == 0); // no impact at a limit
+        loses =
+            !joint->bound.present || (joint->bound.state < FOLIOT__BOUND_LOW &&
+                                      joint->impulse_sum[joint->rows] == 0); // no impact at a limit
     }
     if (!gains && !loses)
         return;
@@ -383,10 +384,10 @@ static void save_velocity_without_joints(foliot__joints *j, const foliot__solver
     for (uint32_t i = 0; i < island->joints; i++) {
         const foliot__joint *joint = &j->joints[island->joint + i];
         for (uint32_t r = 0; r < FOLIOT__ROWS; r++) {
-            bool ends = r >= joint->rows + joint->bounded;
+            bool ends = r >= joint->rows + joint->bound.present;
             double push = ends ? 0 : joint->impulse_sum[r];
-            if (r >= joint->rows && joint->friction > 0)
-                push += joint->friction_sum[r];
+            if (r >= joint->rows && joint->friction.moment > 0)
+                push += joint->friction.sum[r];
             for (int k = 0; k < 6 && push != 0; k++) {
                 if (joint->a != FOLIOT__NONE)
                     j->bodies[joint->a].impulse_in[k] += push * joint->ja[r][k];

@@ -56,12 +56,12 @@ static bool set_friction(const foliot__joints *j, foliot__joint *joint)
 {
     bool both = joint->a != FOLIOT__NONE && joint->b != FOLIOT__NONE;
     bool turns = joint->kind == FOLIOT_CONSTRAINT_BALL || joint->kind == FOLIOT_CONSTRAINT_HINGE;
-    joint->friction = 0;
+    joint->friction.moment = 0;
     if (!both || !turns)
         return false;
     double a = j->bodies[joint->a].swing, b = j->bodies[joint->b].swing;
-    joint->friction = (a < b ? a : b) / 2;
-    return joint->friction > 0;
+    joint->friction.moment = (a < b ? a : b) / 2;
+    return joint->friction.moment > 0;
 }
 
 bool foliot__island_damp(foliot__joints *j, const foliot__island *island, double h, double share)

@@ -69,18 +69,18 @@ static void set_stiffness(foliot__joints *j, foliot__island *island, bool stiff)
     for (uint32_t i = 0; i < island->bodies; i++)
         mass += j->bodies[island->body + i].mass;
     for (uint32_t i = 0; i < island->joints; i++)
-        reach += j->joints[island->joint + i].arm_length;
+        reach += j->joints[island->joint + i].frame.arm_length;
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = &j->joints[island->joint + i];
         bool turns =
             joint->kind == FOLIOT_CONSTRAINT_BALL || joint->kind == FOLIOT_CONSTRAINT_HINGE;
         bool both = joint->a != FOLIOT__NONE && joint->b != FOLIOT__NONE;
-        joint->friction = stiff && turns && both ? STIFFNESS * mass * reach * reach : 0;
-        memset(joint->friction_sum, 0, sizeof joint->friction_sum);
+        joint->friction.moment = stiff && turns && both ? STIFFNESS * mass * reach * reach : 0;
+        memset(joint->friction.sum, 0, sizeof joint->friction.sum);
         const double *a = joint->a == FOLIOT__NONE ? NULL : j->bodies[joint->a].taken;
         const double *b = joint->b == FOLIOT__NONE ? NULL : j->bodies[joint->b].taken;
-        for (uint32_t r = joint->rows; r < FOLIOT__ROWS && joint->friction > 0; r++)
-            joint->friction_goal[r] =
+        for (uint32_t r = joint->rows; r < FOLIOT__ROWS && joint->friction.moment > 0; r++)
+            joint->friction.goal[r] =
                 -(foliot__dot6(joint->ja[r], a) + foliot__dot6(joint->jb[r], b));
     }
     island->unfactored = true;

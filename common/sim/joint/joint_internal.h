@@ -33,6 +33,42 @@ typedef enum foliot__bound_state {
     FOLIOT__BOUND_HIGH,
 } foliot__bound_state;
 
+// Where a joint holds its bodies: fixed by the constraint.
+typedef struct foliot__joint_frame {
+    vec3 anchor_a, anchor_b; // in the bodies' axes
+    vec3 axis, side[2];      // of a hinge, in a's axes: a right-handed frame
+    vec3 axis_b;             // and in b's
+    double arm_length;       // of both arms: errors are small or great against it
+    quat start;              // b's orientation in a's axes as the scene starts
+} foliot__joint_frame;
+
+// The bounded row: the angle of a hinge, or the length of a rope.
+typedef struct foliot__joint_bound {
+    uint32_t state; // foliot__bound_state
+    bool present;
+    bool counted;            // a hinge whose angle is counted beyond one turn: of the state
+    bool followed;           // `value` was measured in this tick: the next one is the nearest to it
+    double least, greatest;  // of the value: an angle or a length
+    double speed, strength;  // of the motor; strength 0: none
+    double low, drive, high; // speeds that the row may gain; drive infinite without a motor
+    double value_before;     // at the substep's start
+    double value;            // and now
+} foliot__joint_bound;
+
+// Friction of the rows that turn (joint_damping.c).
+typedef struct foliot__joint_friction {
+    double moment;             // 0: none
+    double goal[FOLIOT__ROWS]; // the speed that ends the rotation
+    double sum[FOLIOT__ROWS];  // the impulses so far
+} foliot__joint_friction;
+
+// joint_tree.c's.
+typedef struct foliot__joint_factor {
+    double soft[FOLIOT__ROWS]; // speed that a row gives way by for a unit of impulse
+    double half[FOLIOT__ROWS];
+    double g[FOLIOT__ROWS][6], h[FOLIOT__ROWS][6], k[FOLIOT__ROWS][FOLIOT__ROWS];
+} foliot__joint_factor;
+
 typedef struct foliot__joint {
     uint32_t index;          // of the table `constraint`
     uint32_t kind;           // foliot_constraint_kind
@@ -41,31 +77,15 @@ typedef struct foliot__joint {
     uint32_t child, parent;  // likewise: the tree's order. A joint without child closes a loop
     uint32_t rows;           // that hold always
     uint32_t active;         // `rows`, and the bounded one where it is held, or those of friction
-    uint32_t state;          // foliot__bound_state
-    bool bounded;
-    bool counted;            // a hinge whose angle is counted beyond one turn: of the state
-    bool followed;           // `value` was measured in this tick: the next one is the nearest to it
-    vec3 anchor_a, anchor_b; // in the bodies' axes
-    vec3 axis, side[2];      // of a hinge, in a's axes: a right-handed frame
-    vec3 axis_b;             // and in b's
-    double arm_length;       // of both arms: errors are small or great against it
-    quat start;              // b's orientation in a's axes as the scene starts
-    double least, greatest;  // of the bounded value: an angle or a length
-    double speed, strength;  // of the motor; strength 0: none
-    double low, drive, high; // speeds that the bounded row may gain; drive infinite without a motor
-    double value_before;     // bounded value at the substep's start
-    double value;            // and now
+    foliot__joint_frame frame;
+    foliot__joint_bound bound;
     double error[FOLIOT__ROWS];
-    double ja[FOLIOT__ROWS][6], jb[FOLIOT__ROWS][6]; // speed of a row per velocity of a body
-    double impulse_sum[FOLIOT__ROWS];                // of the substep so far
-    vec3 force, torque;                              // and of the tick, on b, in the world's axes
-    // The right-hand side, and the factors (joint_tree.c).
-    double goal[FOLIOT__ROWS], impulse[FOLIOT__ROWS], half[FOLIOT__ROWS];
-    // Friction: the speed that ends the rotation, and the impulses so far.
-    double friction_goal[FOLIOT__ROWS], friction_sum[FOLIOT__ROWS];
-    double friction;           // in it against turning, as a moment; 0: none
-    double soft[FOLIOT__ROWS]; // speed that a row gives way by for a unit of impulse
-    double g[FOLIOT__ROWS][6], h[FOLIOT__ROWS][6], k[FOLIOT__ROWS][FOLIOT__ROWS];
+    double ja[FOLIOT__ROWS][6], jb[FOLIOT__ROWS][6];  // speed of a row per velocity of a body
+    double goal[FOLIOT__ROWS], impulse[FOLIOT__ROWS]; // of the present solution
+    double impulse_sum[FOLIOT__ROWS];                 // of the substep so far
+    vec3 force, torque;                               // and of the tick, on b, in the world's axes
+    foliot__joint_friction friction;
+    foliot__joint_factor factor;
 } foliot__joint;
 
 // Where a body stands.
@@ -150,9 +170,9 @@ double foliot__joint_error_max(const foliot__joint *joint);
 void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *body,
                                  const foliot__pose *pose);
 
-// joint_damping.c: sets `friction` of the joints from the impulses of the substep so far, `share`
-// of which a lasting force gives to positions. True if there is any: the island must be solved
-// again.
+// joint_damping.c: sets `friction.moment` of the joints from the impulses of the substep so far,
+// `share` of which a lasting force gives to positions. True if there is any: the island must be
+// solved again.
 bool foliot__island_damp(foliot__joints *j, const foliot__island *island, double h, double share);
 
 // joint_tree.c: the tree joints of an island. Factors must be made anew after rows or `active` have

@@ -57,17 +57,17 @@ static void frame_of(vec3 axis, vec3 side[2])
 
 static void define_hinge(const foliot_constraint_definition *d, foliot__joint *joint)
 {
-    joint->axis = vec3_of(d->axis);
-    frame_of(joint->axis, joint->side);
-    joint->axis_b = quat_rotate(quat_conjugate(joint->start), joint->axis);
+    joint->frame.axis = vec3_of(d->axis);
+    frame_of(joint->frame.axis, joint->frame.side);
+    joint->frame.axis_b = quat_rotate(quat_conjugate(joint->frame.start), joint->frame.axis);
     bool limited = d->angle_min <= d->angle_max;
     joint->rows = 5;
-    joint->bounded = limited || d->motor_torque > 0;
-    joint->least = limited ? d->angle_min : -INFINITE;
-    joint->greatest = limited ? d->angle_max : INFINITE;
-    joint->counted = limited && (d->angle_min < -PI || d->angle_max > PI);
-    joint->speed = d->motor_speed;
-    joint->strength = d->motor_torque;
+    joint->bound.present = limited || d->motor_torque > 0;
+    joint->bound.least = limited ? d->angle_min : -INFINITE;
+    joint->bound.greatest = limited ? d->angle_max : INFINITE;
+    joint->bound.counted = limited && (d->angle_min < -PI || d->angle_max > PI);
+    joint->bound.speed = d->motor_speed;
+    joint->bound.strength = d->motor_torque;
 }
 
 void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joint *joint)
@@ -79,20 +79,20 @@ void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joi
     joint->slot_a = d->a;
     joint->slot_b = d->b;
     joint->a = joint->b = joint->child = joint->parent = FOLIOT__NONE;
-    joint->anchor_a = vec3_of(d->anchor_a);
-    joint->anchor_b = vec3_of(d->anchor_b);
-    joint->start = quat_of(foliot__joint_start(world) + 4 * (size_t)index);
-    joint->arm_length = vec3_length(joint->anchor_a);
+    joint->frame.anchor_a = vec3_of(d->anchor_a);
+    joint->frame.anchor_b = vec3_of(d->anchor_b);
+    joint->frame.start = quat_of(foliot__joint_start(world) + 4 * (size_t)index);
+    joint->frame.arm_length = vec3_length(joint->frame.anchor_a);
     if (d->b != FOLIOT_NO_BODY)
-        joint->arm_length += vec3_length(joint->anchor_b);
+        joint->frame.arm_length += vec3_length(joint->frame.anchor_b);
     if (d->kind == FOLIOT_CONSTRAINT_HINGE) {
         define_hinge(d, joint);
     } else if (d->kind == FOLIOT_CONSTRAINT_DISTANCE) {
-        joint->bounded = d->length_min < d->length;
-        joint->rows = !joint->bounded;
-        joint->least = d->length_min;
-        joint->greatest = d->length;
-        joint->arm_length = d->length;
+        joint->bound.present = d->length_min < d->length;
+        joint->rows = !joint->bound.present;
+        joint->bound.least = d->length_min;
+        joint->bound.greatest = d->length;
+        joint->frame.arm_length = d->length;
     } else {
         joint->rows = d->kind == FOLIOT_CONSTRAINT_WELD ? 6 : 3;
     }
@@ -117,7 +117,8 @@ typedef struct arms {
 
 static arms arms_of(const foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
 {
-    arms arm = {.a = quat_rotate(a->q, joint->anchor_a), .b = quat_rotate(b->q, joint->anchor_b)};
+    arms arm = {.a = quat_rotate(a->q, joint->frame.anchor_a),
+                .b = quat_rotate(b->q, joint->frame.anchor_b)};
     arm.apart = vec3_add(vec3_sub(b->x, a->x), vec3_sub(arm.b, arm.a));
     return arm;
 }
@@ -160,8 +161,8 @@ void foliot__joint_linearise(foliot__joint *joint, const foliot__pose *a, const 
         return;
     }
     for (uint32_t r = 0; r < 2; r++)
-        row_about(joint, 3 + r, quat_rotate(a->q, joint->side[r]));
-    row_about(joint, 5, quat_rotate(a->q, joint->axis));
+        row_about(joint, 3 + r, quat_rotate(a->q, joint->frame.side[r]));
+    row_about(joint, 5, quat_rotate(a->q, joint->frame.axis));
 }
 
 // b's orientation against a's, less what it was as the scene started, in a's axes.
@@ -169,7 +170,7 @@ static quat turn_since_start(const foliot__joint *joint, const foliot__pose *a,
                              const foliot__pose *b)
 {
     quat apart = quat_multiply(quat_conjugate(a->q), b->q);
-    return quat_multiply(apart, quat_conjugate(joint->start));
+    return quat_multiply(apart, quat_conjugate(joint->frame.start));
 }
 
 // The angle that lies nearest to another one, whole turns apart. NaN stays NaN: machines convert it
@@ -187,41 +188,42 @@ static double nearest_angle(double angle, double other)
 // middle of the limits, so that neither limit is near the jump from pi to -pi.
 static double angle_of(const foliot__joint *joint, quat turn)
 {
-    bool limited = joint->least > -INFINITE;
-    double middle = limited ? (joint->least + joint->greatest) / 2 : 0;
-    double angle = 2 * foliot_atan2(vec3_dot(quat_vector(turn), joint->axis), turn.w);
-    if (joint->counted)
-        return nearest_angle(angle, joint->value);
+    bool limited = joint->bound.least > -INFINITE;
+    double middle = limited ? (joint->bound.least + joint->bound.greatest) / 2 : 0;
+    double angle = 2 * foliot_atan2(vec3_dot(quat_vector(turn), joint->frame.axis), turn.w);
+    if (joint->bound.counted)
+        return nearest_angle(angle, joint->bound.value);
     angle -= middle;
     if (angle > PI)
         angle -= 2 * PI;
     else if (angle < -PI)
         angle += 2 * PI;
     angle = angle < -PI ? angle + 2 * PI + middle : angle + middle;
-    return joint->followed ? nearest_angle(angle, joint->value) : angle;
+    return joint->bound.followed ? nearest_angle(angle, joint->bound.value) : angle;
 }
 
 void foliot__joint_begin_angle(const foliot_world *world, foliot__joint *joint)
 {
-    joint->followed = false;
-    if (joint->counted) {
+    joint->bound.followed = false;
+    if (joint->bound.counted) {
         uint8_t state = foliot__constraint_state(world)[joint->index];
-        joint->value = PI * (state < 128 ? state / 2 : state / 2 - 128);
+        joint->bound.value = PI * (state < 128 ? state / 2 : state / 2 - 128);
     }
 }
 
 void foliot__joint_end_angle(foliot_world *world, foliot__joint *joint)
 {
     uint8_t *state = &foliot__constraint_state(world)[joint->index], now = 0;
-    if (joint->counted) {
+    if (joint->bound.counted) {
         foliot__pose a = foliot__pose_of(world, joint->slot_a);
         foliot__pose b = foliot__pose_of(world, joint->slot_b);
         foliot__joint_measure(joint, &a, &b);
-        if (joint->value != joint->value) // a body is about to be frozen: the count stays
+        if (joint->bound.value !=
+            joint->bound.value) // a body is about to be frozen: the count stays
             return;
         const double most = FOLIOT_HALF_TURNS_MAX + 2;
         _Static_assert(2 * (FOLIOT_HALF_TURNS_MAX + 2) < 128, "twice the half turns fill a byte");
-        double turns = foliot_clamp(joint->value / PI, -most, most);
+        double turns = foliot_clamp(joint->bound.value / PI, -most, most);
         now = (uint8_t)(2 * (int)(turns + (turns < 0 ? -0.5 : 0.5)));
     }
     world->digests.definition_dirty |= now != *state;
@@ -230,13 +232,14 @@ void foliot__joint_end_angle(foliot_world *world, foliot__joint *joint)
 
 static void measure_hinge(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
 {
-    vec3 off = vec3_cross(quat_rotate(a->q, joint->axis), quat_rotate(b->q, joint->axis_b));
+    vec3 off =
+        vec3_cross(quat_rotate(a->q, joint->frame.axis), quat_rotate(b->q, joint->frame.axis_b));
     for (int r = 0; r < 2; r++)
-        joint->error[3 + r] = vec3_dot(quat_rotate(a->q, joint->side[r]), off);
-    if (!joint->bounded)
+        joint->error[3 + r] = vec3_dot(quat_rotate(a->q, joint->frame.side[r]), off);
+    if (!joint->bound.present)
         return;
-    joint->value = angle_of(joint, turn_since_start(joint, a, b));
-    joint->followed = true;
+    joint->bound.value = angle_of(joint, turn_since_start(joint, a, b));
+    joint->bound.followed = true;
 }
 
 static void measure_weld(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
@@ -250,8 +253,8 @@ void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const fo
 {
     vec3 apart = arms_of(joint, a, b).apart;
     if (joint->kind == FOLIOT_CONSTRAINT_DISTANCE) {
-        joint->value = vec3_length(apart);
-        joint->error[0] = joint->value - joint->greatest;
+        joint->bound.value = vec3_length(apart);
+        joint->error[0] = joint->bound.value - joint->bound.greatest;
         return;
     }
     vec3_store(apart, joint->error);
@@ -265,9 +268,9 @@ double foliot__joint_error_max(const foliot__joint *joint)
 {
     double worst = 0;
     for (uint32_t r = 0; r < joint->rows; r++) {
-        bool length = r < 3 && joint->arm_length > 0;
+        bool length = r < 3 && joint->frame.arm_length > 0;
         double error = joint->error[r] < 0 ? -joint->error[r] : joint->error[r];
-        double share = length ? error / joint->arm_length : r < 3 ? 0 : error;
+        double share = length ? error / joint->frame.arm_length : r < 3 ? 0 : error;
         worst = share > worst ? share : worst;
     }
     return worst;

@@ -43,44 +43,46 @@ static void push_row(foliot__joints *j, const foliot__joint *joint, uint32_t row
 
 static bool is_held(const foliot__joint *joint)
 {
-    return joint->bounded && joint->state >= FOLIOT__BOUND_LOW;
+    return joint->bound.present && joint->bound.state >= FOLIOT__BOUND_LOW;
 }
 
 // The impulse of a bounded row that is not held, beyond what it has had in this substep.
 static double free_impulse(const foliot__joint *joint, double h)
 {
-    if (!joint->bounded || is_held(joint))
+    if (!joint->bound.present || is_held(joint))
         return 0;
-    double torque = joint->strength * h;
-    return (joint->state == FOLIOT__BOUND_FREE ? torque : -torque) -
+    double torque = joint->bound.strength * h;
+    return (joint->bound.state == FOLIOT__BOUND_FREE ? torque : -torque) -
            joint->impulse_sum[joint->rows];
 }
 
 static void set_goal(foliot__joint *joint)
 {
     // A motor never drives beyond a limit.
-    if (joint->state == FOLIOT__BOUND_DRIVEN && joint->drive <= joint->low)
-        joint->state = FOLIOT__BOUND_LOW;
-    if (joint->state == FOLIOT__BOUND_DRIVEN && joint->drive >= joint->high)
-        joint->state = FOLIOT__BOUND_HIGH;
-    uint32_t first = joint->rows, rubs = joint->friction > 0 && !is_held(joint) ? 6 - first : 0;
+    if (joint->bound.state == FOLIOT__BOUND_DRIVEN && joint->bound.drive <= joint->bound.low)
+        joint->bound.state = FOLIOT__BOUND_LOW;
+    if (joint->bound.state == FOLIOT__BOUND_DRIVEN && joint->bound.drive >= joint->bound.high)
+        joint->bound.state = FOLIOT__BOUND_HIGH;
+    uint32_t first = joint->rows,
+             rubs = joint->friction.moment > 0 && !is_held(joint) ? 6 - first : 0;
     joint->active = first + is_held(joint) + rubs;
     for (uint32_t r = 0; r < joint->active; r++) {
-        joint->soft[r] = r >= first && rubs ? 1 / joint->friction : 0;
+        joint->factor.soft[r] = r >= first && rubs ? 1 / joint->friction.moment : 0;
         if (r >= first && rubs)
-            joint->goal[r] = joint->friction_goal[r] - joint->soft[r] * joint->friction_sum[r];
+            joint->goal[r] =
+                joint->friction.goal[r] - joint->factor.soft[r] * joint->friction.sum[r];
     }
     if (is_held(joint))
-        joint->goal[joint->rows] = joint->state == FOLIOT__BOUND_LOW    ? joint->low
-                                   : joint->state == FOLIOT__BOUND_HIGH ? joint->high
-                                                                        : joint->drive;
+        joint->goal[joint->rows] = joint->bound.state == FOLIOT__BOUND_LOW    ? joint->bound.low
+                                   : joint->bound.state == FOLIOT__BOUND_HIGH ? joint->bound.high
+                                                                              : joint->bound.drive;
 }
 
 // The state that a row of this impulse and speed belongs to.
 static uint32_t state_after(const foliot__joint *joint, double impulse, double speed, double torque)
 {
-    bool up = joint->drive > joint->low, down = joint->drive < joint->high;
-    switch ((foliot__bound_state)joint->state) {
+    bool up = joint->bound.drive > joint->bound.low, down = joint->bound.drive < joint->bound.high;
+    switch ((foliot__bound_state)joint->bound.state) {
     case FOLIOT__BOUND_LOW:
         if (impulse < (up ? torque : -torque))
             return up ? FOLIOT__BOUND_FREE : FOLIOT__BOUND_BRAKED;
@@ -96,19 +98,19 @@ static uint32_t state_after(const foliot__joint *joint, double impulse, double s
             return FOLIOT__BOUND_BRAKED;
         break;
     case FOLIOT__BOUND_FREE:
-        if (speed < joint->low)
+        if (speed < joint->bound.low)
             return FOLIOT__BOUND_LOW;
-        if (speed > (down ? joint->drive : joint->high))
+        if (speed > (down ? joint->bound.drive : joint->bound.high))
             return down ? FOLIOT__BOUND_DRIVEN : FOLIOT__BOUND_HIGH;
         break;
     case FOLIOT__BOUND_BRAKED:
-        if (speed > joint->high)
+        if (speed > joint->bound.high)
             return FOLIOT__BOUND_HIGH;
-        if (speed < (up ? joint->drive : joint->low))
+        if (speed < (up ? joint->bound.drive : joint->bound.low))
             return up ? FOLIOT__BOUND_DRIVEN : FOLIOT__BOUND_LOW;
         break;
     }
-    return joint->state;
+    return joint->bound.state;
 }
 
 static bool review_bounds(foliot__joints *j, foliot__island *island, double h)
@@ -116,14 +118,15 @@ static bool review_bounds(foliot__joints *j, foliot__island *island, double h)
     bool changed = false;
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = joint_at(j, island, i);
-        if (!joint->bounded)
+        if (!joint->bound.present)
             continue;
         uint32_t row = joint->rows;
         double impulse = joint->impulse_sum[row] + (is_held(joint) ? joint->impulse[row] : 0);
-        uint32_t state = state_after(joint, impulse, speed_of(j, joint, row), joint->strength * h);
-        changed |= state != joint->state;
-        island->unfactored |= state != joint->state && joint->friction > 0;
-        joint->state = state;
+        uint32_t state =
+            state_after(joint, impulse, speed_of(j, joint, row), joint->bound.strength * h);
+        changed |= state != joint->bound.state;
+        island->unfactored |= state != joint->bound.state && joint->friction.moment > 0;
+        joint->bound.state = state;
     }
     return changed;
 }
@@ -237,7 +240,7 @@ static void push_free_rows(foliot__joints *j, const foliot__island *island, doub
     clear_impulses_in(j, island);
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = joint_at(j, island, i);
-        if (joint->bounded && !is_held(joint))
+        if (joint->bound.present && !is_held(joint))
             push_row(j, joint, joint->rows, free_impulse(joint, h));
     }
 }
@@ -263,11 +266,11 @@ static void add_impulses(foliot__joints *j, const foliot__island *island, double
 {
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = joint_at(j, island, i);
-        bool rubs = joint->friction > 0 && !is_held(joint);
+        bool rubs = joint->friction.moment > 0 && !is_held(joint);
         for (uint32_t r = 0; r < joint->active; r++)
-            (rubs && r >= joint->rows ? joint->friction_sum : joint->impulse_sum)[r] +=
+            (rubs && r >= joint->rows ? joint->friction.sum : joint->impulse_sum)[r] +=
                 joint->impulse[r];
-        if (joint->bounded && !is_held(joint))
+        if (joint->bound.present && !is_held(joint))
             joint->impulse_sum[joint->rows] += free_impulse(joint, h);
     }
 }
@@ -277,9 +280,9 @@ void foliot__island_solve(foliot__joints *j, foliot__island *island, double h)
     for (uint32_t pass = 0; pass < PASSES; pass++) {
         for (uint32_t i = 0; i < island->joints; i++) {
             foliot__joint *joint = joint_at(j, island, i);
-            uint32_t active = joint->active, state = joint->state;
+            uint32_t active = joint->active, state = joint->bound.state;
             set_goal(joint);
-            island->unfactored |= active != joint->active || state != joint->state;
+            island->unfactored |= active != joint->active || state != joint->bound.state;
         }
         if (island->unfactored)
             foliot__tree_factor(j, island);

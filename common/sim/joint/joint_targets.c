@@ -90,13 +90,15 @@ double foliot__island_target_positions(foliot__joints *j, const foliot_world *wo
         worst = error > worst ? error : worst;
         for (uint32_t r = 0; r < joint->rows; r++)
             joint->goal[r] = -joint->error[r] / h;
-        joint->low = (joint->least - joint->value) / h;
-        joint->high = (joint->greatest - joint->value) / h;
-        joint->drive = joint->strength > 0 ? joint->speed - (joint->value - joint->value_before) / h
-                                           : infinite;
+        joint->bound.low = (joint->bound.least - joint->bound.value) / h;
+        joint->bound.high = (joint->bound.greatest - joint->bound.value) / h;
+        joint->bound.drive =
+            joint->bound.strength > 0
+                ? joint->bound.speed - (joint->bound.value - joint->bound.value_before) / h
+                : infinite;
         for (uint32_t r = joint->rows;
              r < FOLIOT__ROWS && joint->kind != FOLIOT_CONSTRAINT_DISTANCE; r++)
-            joint->friction_goal[r] = -turning_of(j, world, joint, r);
+            joint->friction.goal[r] = -turning_of(j, world, joint, r);
     }
     return worst;
 }
@@ -116,13 +118,13 @@ void foliot__island_target_velocities(foliot__joints *j, const foliot_world *wor
                               : j->bodies[joint->b].change;
         for (uint32_t r = 0; r < joint->rows; r++)
             joint->goal[r] = -speed_of(joint, r, a, b);
-        if (!joint->bounded)
+        if (!joint->bound.present)
             continue;
         double speed = speed_of(joint, joint->rows, a, b);
-        double below = (joint->least - joint->value) / h,
-               above = (joint->greatest - joint->value) / h;
-        joint->low = (below < 0 ? below : 0) - speed;
-        joint->high = (above > 0 ? above : 0) - speed;
-        joint->drive = joint->strength > 0 ? joint->speed - speed : infinite;
+        double below = (joint->bound.least - joint->bound.value) / h,
+               above = (joint->bound.greatest - joint->bound.value) / h;
+        joint->bound.low = (below < 0 ? below : 0) - speed;
+        joint->bound.high = (above > 0 ? above : 0) - speed;
+        joint->bound.drive = joint->bound.strength > 0 ? joint->bound.speed - speed : infinite;
     }
 }

@@ -72,15 +72,15 @@ static void factor_joint(foliot__joints *j, foliot__joint *joint)
     const double(*jc)[6] = (const double(*)[6])(joint->child == joint->a ? joint->ja : joint->jb);
     uint32_t n = joint->active;
     for (uint32_t r = 0; r < n; r++) {
-        memcpy(joint->g[r], jc[r], sizeof joint->g[r]);
-        solve_lower(child->factor, 6, joint->g[r]);
+        memcpy(joint->factor.g[r], jc[r], sizeof joint->factor.g[r]);
+        solve_lower(child->factor, 6, joint->factor.g[r]);
     }
     for (uint32_t r = 0; r < n; r++)
         for (uint32_t s = 0; s <= r; s++)
-            joint->k[r][s] = foliot__dot6(joint->g[r], joint->g[s]);
+            joint->factor.k[r][s] = foliot__dot6(joint->factor.g[r], joint->factor.g[s]);
     for (uint32_t r = 0; r < n; r++)
-        joint->k[r][r] += joint->soft[r];
-    factor_block(joint->k, n);
+        joint->factor.k[r][r] += joint->factor.soft[r];
+    factor_block(joint->factor.k, n);
     if (joint->parent == FOLIOT__NONE)
         return;
     const double(*jp)[6] = (const double(*)[6])(joint->child == joint->a ? joint->jb : joint->ja);
@@ -89,15 +89,15 @@ static void factor_joint(foliot__joints *j, foliot__joint *joint)
         double column[FOLIOT__ROWS];
         for (uint32_t r = 0; r < n; r++)
             column[r] = jp[r][c];
-        solve_lower(joint->k, n, column);
+        solve_lower(joint->factor.k, n, column);
         for (uint32_t r = 0; r < n; r++)
-            joint->h[r][c] = column[r];
+            joint->factor.h[r][c] = column[r];
     }
     for (uint32_t i = 0; i < 6; i++)
         for (uint32_t k = 0; k <= i; k++) {
             double sum = 0;
             for (uint32_t r = 0; r < n; r++)
-                sum += joint->h[r][i] * joint->h[r][k];
+                sum += joint->factor.h[r][i] * joint->factor.h[r][k];
             parent->factor[i][k] += sum;
         }
 }
@@ -119,15 +119,16 @@ static void pass_up(foliot__joints *j, foliot__joint *joint, const double *pushe
 {
     uint32_t n = joint->active;
     for (uint32_t r = 0; r < n; r++)
-        joint->half[r] = (held ? 0 : joint->goal[r]) - foliot__dot6(joint->g[r], pushed);
-    solve_lower(joint->k, n, joint->half);
+        joint->factor.half[r] =
+            (held ? 0 : joint->goal[r]) - foliot__dot6(joint->factor.g[r], pushed);
+    solve_lower(joint->factor.k, n, joint->factor.half);
     if (joint->parent == FOLIOT__NONE)
         return;
     double *to = j->bodies[joint->parent].impulse_in;
     for (uint32_t c = 0; c < 6; c++) {
         double sum = 0;
         for (uint32_t r = 0; r < n; r++)
-            sum += joint->h[r][c] * joint->half[r];
+            sum += joint->factor.h[r][c] * joint->factor.half[r];
         to[c] += sum;
     }
 }
@@ -137,15 +138,15 @@ static void pass_down(foliot__joints *j, foliot__joint *joint, double *pushed)
 {
     uint32_t n = joint->active;
     for (uint32_t r = 0; r < n; r++)
-        joint->impulse[r] = joint->half[r];
+        joint->impulse[r] = joint->factor.half[r];
     for (uint32_t r = 0; r < n && joint->parent != FOLIOT__NONE; r++)
-        joint->impulse[r] -= foliot__dot6(joint->h[r], j->bodies[joint->parent].change);
-    solve_upper(joint->k, n, joint->impulse);
+        joint->impulse[r] -= foliot__dot6(joint->factor.h[r], j->bodies[joint->parent].change);
+    solve_upper(joint->factor.k, n, joint->impulse);
     for (uint32_t r = n; r < FOLIOT__ROWS; r++)
         joint->impulse[r] = 0;
     for (uint32_t r = 0; r < n; r++)
         for (uint32_t c = 0; c < 6; c++)
-            pushed[c] += joint->g[r][c] * joint->impulse[r];
+            pushed[c] += joint->factor.g[r][c] * joint->impulse[r];
 }
 
 void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool held)
