@@ -40,14 +40,16 @@ BIT_FLAGS := -std=gnu11 -ffp-contract=off -fno-math-errno -fno-tree-slp-vectoriz
 # -fno-fast-math alone does not undo every part of it; the sources #error on what remains.
 COMPILE = $(CC) $(INCLUDES) $(WARNINGS) -D_GNU_SOURCE -fPIC -pthread $(CFLAGS) $(BIT_FLAGS) $(EXTRA)
 
-# A file NAME_avx2.c or NAME_avx512.c holds the same lanes for a wider x86; elsewhere it is empty.
-# (Not `:=`: on a fresh machine there is no compiler yet when this is read.)
-MACHINE = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-ISA_avx2 = $(if $(filter x86_64,$(MACHINE)),-mavx2)
-ISA_avx512 = $(if $(filter x86_64,$(MACHINE)),-mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512)
+# A file NAME_simd.c holds kernels, and is compiled once for each of these instruction sets: NAME_simd_avx2.o.
+# On a fresh machine there is no compiler yet when this is read.
+MACHINE := $(firstword $(subst -, ,$(or $(shell $(CC) -dumpmachine 2>/dev/null),$(shell uname -m))))
+ISAS := base $(if $(filter x86_64,$(MACHINE)),avx2 avx512)
+ISA_FLAGS_avx2 := -mavx2
+ISA_FLAGS_avx512 := -mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512
 
 LIB_SOURCES := $(sort $(wildcard common/*/*.c common/*/*/*.c server/lib/*.c client/lib/*/*.c))
-LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
+LIB_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(filter-out %_simd.c,$(LIB_SOURCES)) \
+    $(foreach isa,$(ISAS),$(patsubst %_simd.c,%_simd_$(isa).c,$(filter %_simd.c,$(LIB_SOURCES)))))
 # One is for who runs servers, and is called foliotctl.
 PROGRAMS := $(patsubst tools/%/main.c,$(BUILD)/foliot-%,$(filter-out tools/ctl/%,$(wildcard tools/*/main.c))) \
             $(patsubst tools/ctl/main.c,$(BUILD)/foliotctl,$(wildcard tools/ctl/main.c)) \
@@ -121,11 +123,15 @@ $(BUILD)/obj/common/rules/%.o $(BUILD)/obj/tests/unit/test_rules_doc.o: EXTRA +=
 $(BUILD)/obj/server/%.o: EXTRA += -Iserver
 $(BUILD)/obj/server/http/%.o: EXTRA += $(if $(filter 0,$(HTTP)),-DFOLIOT_HTTP_OFF)
 $(BUILD)/obj/server/rtc/%.o $(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/bench/%.o: EXTRA += $(if $(filter 0,$(WEBRTC)),-DFOLIOT_WEBRTC_OFF)
-$(BUILD)/obj/%_avx2.o: ISA = $(ISA_avx2)
-$(BUILD)/obj/%_avx512.o: ISA = $(ISA_avx512)
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(DEPS_STAMP)
 	@mkdir -p $(@D)
-	$(COMPILE) $(ISA) -MMD -MP -c $< -o $@
+	$(COMPILE) -MMD -MP -c $< -o $@
+define ISA_RULE
+$(BUILD)/obj/%_simd_$(1).o: %_simd.c $(BUILD)/.flags | $(DEPS_STAMP)
+	@mkdir -p $$(@D)
+	$$(COMPILE) $(ISA_FLAGS_$(1)) -DFOLIOT__ISA=$(1) -MMD -MP -c $$< -o $$@
+endef
+$(foreach isa,$(ISAS),$(eval $(call ISA_RULE,$(isa))))
 
 $(BUILD)/libfoliot.a: $(LIB_OBJECTS)
 	@rm -f $@

@@ -22,8 +22,8 @@ STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps answer instances socket) co
     $(wildcard common/sim/*/*.c client/lib/*/*.c common/wire/*.c) \
     $(patsubst %,common/divergence/%.c,divergence rewind search state_layers) \
     $(patsubst %,common/simulation/%.c,simulation world_simulation) common/recording/keyframe_codec.c)
-DETAILS_SOURCES := web/details.c web/lines.c common/base/assert.c common/base/cpu.c $(filter-out %_avx2.c %_avx512.c, \
-    $(wildcard common/sim/collide/manifold_box*.c)) common/sim/collide/manifold_round.c common/sim/collide/shape_gap.c
+DETAILS_SOURCES := web/details.c web/lines.c common/base/assert.c common/base/cpu.c \
+    $(wildcard common/sim/collide/manifold_box*.c) common/sim/collide/manifold_round.c common/sim/collide/shape_gap.c
 WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer instances lines world_picture) $(sort \
     $(filter-out common/base/file.c,$(WEB_BASE)) common/base/json_reader.c $(wildcard common/sim/*/*.c) \
     $(filter-out common/scene/file_text.c,$(wildcard common/scene/*.c)) tools/lab/scene.c)

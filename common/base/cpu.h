@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// cpu.h: which vector unit this machine has. Every path computes the same bits: the choice affects
-// speed and size only.
+// cpu.h: which vector unit this machine has, and which kernel uses it. Every path computes the same
+// bits: the choice affects speed and size only.
 #ifndef FOLIOT_BASE_CPU_H
 #define FOLIOT_BASE_CPU_H
 
@@ -24,5 +24,26 @@ typedef enum foliot__simd {
 
 // The widest that machine and operating system support. Cheap: a load and a test.
 foliot__simd foliot__cpu_simd(void);
+
+// A file NAME_simd.c holds kernels. It is compiled once for each instruction set, with FOLIOT__ISA
+// defined as base, avx2 or avx512 (the Makefile's ISAS): the last two for x86-64 alone.
+#ifndef FOLIOT__ISA
+#define FOLIOT__ISA base
+#endif
+#define FOLIOT__PASTE(name, isa) name##_##isa
+#define FOLIOT__NAME_OF_ISA(name, isa) FOLIOT__PASTE(name, isa)
+// The name of a kernel in the file that defines it: foliot__newton_avx2.
+#define FOLIOT__KERNEL(name) FOLIOT__NAME_OF_ISA(name, FOLIOT__ISA)
+
+// The kernel for the widest vectors of this machine: name_base, name_avx2 or name_avx512. A table
+// of kernels takes &name.
+#if defined(__x86_64__) && FOLIOT__VECTORS
+#define FOLIOT__KERNEL_OF_CPU(name)                                                                \
+    (foliot__cpu_simd() == FOLIOT__SIMD_AVX512 ? name##_avx512                                     \
+     : foliot__cpu_simd() == FOLIOT__SIMD_AVX2 ? name##_avx2                                       \
+                                               : name##_base)
+#else
+#define FOLIOT__KERNEL_OF_CPU(name) name##_base
+#endif
 
 #endif

@@ -17,7 +17,7 @@
 #include "base/cpu.h"
 #include "foliot/foliot.h"
 #include "sim/force/force.h"
-#include "sim/force/force_newton.h"
+#include "sim/force/force_simd.h"
 #include "status.h"
 
 #define RUNS 15

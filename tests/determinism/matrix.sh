@@ -65,29 +65,31 @@ ready=
 [ ! -f "$out/ready_scenes.h" ] || ready="-DREADY_SCENES=\"$PWD/$out/ready_scenes.h\""
 export BIT_FLAGS sources ready replay_sources
 
-# Wider x86 lanes have flags of their own, which only an x86-64 compiler knows.
+# A file NAME_simd.c is compiled once for each instruction set, as in the Makefile. Only x86-64 has more than one.
 compile() { # NAME COMPILER-AND-FLAGS
-    local name=$1 compiler=$2 dir=$out/$1 source object objects="" isa include atomic=
+    local name=$1 compiler=$2 dir=$out/$1 source object objects="" isa isas flags include atomic=
     mkdir -p "$dir"
     [[ $compiler != *-linux-gnu*-gcc* ]] || atomic=-latomic # 64 bits at once are a call on some of 32
+    include="-Iinclude -Icommon -I$out/include"
     for source in $sources; do
-        object=$dir/$(echo "${source%.c}" | tr / _).o
-        objects="$objects $object"
-        isa=
-        if [[ $name =~ ^(gcc-|clang-|reference$) ]]; then
-            case $source in
-            *_avx2.c) isa=-mavx2 ;;
-            *_avx512.c) isa="-mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512" ;;
+        isas=base
+        [[ $source != *_simd.c || ! $name =~ ^(gcc-|clang-|reference$) ]] || isas="base avx2 avx512"
+        for isa in $isas; do
+            object=$dir/$(echo "${source%.c}" | tr / _)_$isa.o
+            objects="$objects $object"
+            case $isa in
+            avx2) flags=-mavx2 ;;
+            avx512) flags="-mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512" ;;
+            *) flags= ;;
             esac
-        fi
-        include="-Iinclude -Icommon -I$out/include"
-        # shellcheck disable=SC2086 # flags, one word each
-        $compiler $include $ready $isa -D_GNU_SOURCE $BIT_FLAGS -c "$source" -o "$object" || return 1
+            # shellcheck disable=SC2086 # flags, one word each
+            $compiler $include $ready $flags -DFOLIOT__ISA=$isa -D_GNU_SOURCE $BIT_FLAGS -c "$source" -o "$object" || return 1
+        done
     done
     # shellcheck disable=SC2086
     $compiler -o "$dir/driver" $objects -lm $atomic || return 1
     # foliot-replay as far as it needs nothing but libc, with the same objects of sim.
-    local shared=${objects#*cases.o}
+    local shared=${objects#*cases_base.o}
     # shellcheck disable=SC2086
     $compiler $include -D_GNU_SOURCE -DFOLIOT_REPLAY_CORE -DFOLIOT_NO_ZSTD -DFOLIOT_NO_LUA $BIT_FLAGS -o "$dir/foliot-replay" $replay_sources $shared -lm $atomic
 }

@@ -68,14 +68,14 @@ names_part "one ulp of pi is named" sin common/sim/math/math_tables.h 's/HALF_PI
 names_part "one ulp in a table of exp is named" exp common/sim/math/math_tables.h 's/0x1.6a09e667f3bcdp+0/0x1.6a09e667f3bcep+0/' common/sim/math/math.c
 names_part "one ulp in a table of log is named" log common/sim/math/math_tables.h 's/LN2_LOW = 0x1.ef35793c76730p-45/LN2_LOW = 0x1.ef35793c70000p-40/' common/sim/math/math.c
 names_part "one ulp in a table of atan is named" atan2 common/sim/math/math_tables.h 's/0x1.0657e94db30d0p-1/0x1.0657e94db30d1p-1/' common/sim/math/math.c
-names_part "a hash with one other bit is named" XXH3 common/sim/math/hash.c 's/return \(.*\)(spans, count);/return (foliot_digest){\1(spans, count).low ^ 1, \1(spans, count).high};/'
+names_part "a hash with one other bit is named" XXH3 common/sim/math/digest.c 's/return \(.*\)(spans, count);/return (foliot_digest){\1(spans, count).low ^ 1, \1(spans, count).high};/'
 changed common/sim/world/step.c 's|\.dt = dt / world->scene.substeps,|.dt = dt / world->scene.substeps * (1 + 0x1p-52),|' && link "$tree/changed.o" && [ "$("$tree/self")" = "springs, drag, pulses, rotation" ] && digests_differ
 report "one ulp of dt is named" $?
 
 if [ "$machine" = x86_64 ]; then
     fused="-std=gnu11 -ffp-contract=fast -mfma -mavx2 -fno-math-errno"
     # The whole library, as somebody's CFLAGS might have it if they came last.
-    find common/sim -name '*.c' ! -name '*_avx2.c' ! -name '*_avx512.c' | sort >"$tree/sources"
+    find common/sim -name '*.c' | sort >"$tree/sources"
     compile_fused() {
         # shellcheck disable=SC2086
         $CC $flags $fused -c "$1" -o "$tree/fused/$(echo "${1%.c}" | tr / _).o"
@@ -112,7 +112,7 @@ if [ "$machine" = x86_64 ]; then
         */sensor.c | */broadphase.c | */scene_check_*.c | */scene_rules.c | */scene_fit.c) continue ;;
         */joint_record.c) continue ;;
         # Its results are rounded to binary32, and no case meets a pair where that shows: many pairs are compared instead.
-        */manifold_box_fine_base.c)
+        */manifold_box_fine_simd.c)
             link_boxes "$object" && ! boxes_agree || silent="$silent $source"
             continue
             ;;
@@ -122,7 +122,7 @@ if [ "$machine" = x86_64 ]; then
         */lattice.c | */clock.c | */collide/fat_bounds.c) continue ;;
         esac
         machine_of= # these run where there is no AVX2: so that they run here, the library is told so
-        case $source in */collide/*_base.c | */solver/*_base.c | */integrator/*_base.c) machine_of=$tree/base_cpu.o ;; esac
+        case $source in *_simd.c) machine_of=$tree/base_cpu.o ;; esac
         # shellcheck disable=SC2086 # one word or none
         link_driver "$object" $machine_of && digests_differ || silent="$silent $source"
     done <"$tree/sources"

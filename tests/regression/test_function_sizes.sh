@@ -10,7 +10,7 @@ trap 'rm -f "$object"' EXIT
 failed=0
 FILE_BYTES_MAX=100000 # x86-64; hppa's are up to half as large again, and reach 240,000
 
-for kernel in solver/solver_base collide/manifold_box_base collide/manifold_box_fine_base; do
+for kernel in solver/solver_simd collide/manifold_box_simd collide/manifold_box_fine_simd; do
     name="${kernel#*/}_is_small_without_vectors"
     ${CC:-cc} -Iinclude -Icommon -D_GNU_SOURCE -O2 -std=gnu11 -ffp-contract=off -fno-math-errno -fno-tree-slp-vectorize \
         -DFOLIOT_SCALAR -c "common/sim/$kernel.c" -o "$object" || exit 1

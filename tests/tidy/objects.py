@@ -15,12 +15,16 @@ class Objects:
     def __init__(self, root, build, sources):
         files = [path[:-2] for path in sources if path.endswith(".c")]
         # Objects of the page's files are there after fuzzing alone, and old then.
-        present = [f for f in files if not f.startswith("web/") and os.path.exists(os.path.join(root, build, "obj", f + ".o"))]
-        self.missing = sorted(set(files) - set(present))
+        folder = os.path.join(root, build, "obj")
+        objects = {file: [name for name in names_of_objects(file) if os.path.exists(os.path.join(folder, name + ".o"))]
+                   for file in files if not file.startswith("web/")}
+        present = [name for names in objects.values() for name in names]
+        self.missing = sorted(file for file in files if not objects.get(file))
         self.defined = defaultdict(list)  # symbol: files
         self.needs = defaultdict(set)     # file: symbols
         self.data = defaultdict(list)     # file: symbols of data that can change
-        for symbol, file, kind, section in read_symbols(os.path.join(root, build, "obj"), present):
+        for symbol, file, kind, section in read_symbols(folder, present):
+            file = ISA.sub("_simd", file)
             if kind == "U":
                 self.needs[file].add(symbol)
             elif kind.isupper():
@@ -62,6 +66,14 @@ class Objects:
                 for symbol in sorted(self.needs[file]):
                     if not re.match(r'foliot_|mem(cpy|set|cmp|move)$|str[a-z]*$|__|_GLOBAL_OFFSET_TABLE_', symbol):
                         yield f"{file}.o: needs {symbol}"
+
+
+ISA = re.compile(r'_simd_(base|avx2|avx512)$')
+
+
+def names_of_objects(file):
+    """The objects of a source: kernels have one for each instruction set."""
+    return [f"{file}_{isa}" for isa in ("base", "avx2", "avx512")] if file.endswith("_simd") else [file]
 
 
 def read_symbols(folder, files):

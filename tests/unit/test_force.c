@@ -4,7 +4,7 @@
 #include "../support/force_bench.h"
 
 #include "base/cpu.h"
-#include "sim/force/force_spring_lanes.h"
+#include "sim/force/force_simd.h"
 
 static void gravity_and_uniform_forces_add_up(void **state)
 {

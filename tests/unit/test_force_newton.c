@@ -13,7 +13,7 @@
 #include "base/rng.h"
 #include "foliot/foliot.h"
 #include "sim/force/force.h"
-#include "sim/force/force_newton.h"
+#include "sim/force/force_simd.h"
 
 #define COUNT_MAX 1100
 

@@ -88,13 +88,14 @@ static const foliot__phase phases[2] = {
     {.h = 1.0f / 240, .per_h = 240, .moving = {9, 0.9f, 0.1f}, .still = {18, 0.95f, 0.05f}},
 };
 
-static void run(const foliot__solver *s, const foliot__solver_kernel *kernel)
+static void run(foliot__solver *s, const foliot__solver_kernel *kernel)
 {
     uint32_t blocks = s->counts->blocks;
+    foliot__iteration iterations[2] = {{s, phases[0]}, {s, phases[1]}};
     kernel->prepare(s, 0, blocks);
     kernel->warm(s, 0, blocks);
     for (int k = 0; k < 6; k++)
-        kernel->iterate(s, &phases[k % 2], 0, blocks);
+        kernel->iterate(&iterations[k % 2], 0, blocks);
     kernel->store_impulses(s, 0, blocks);
 }
 

@@ -15,20 +15,6 @@ typedef struct batch_of_pairs {
     foliot__box_kernel *kernel;
 } batch_of_pairs;
 
-static void choose_kernels(batch_of_pairs *coarse, batch_of_pairs *fine)
-{
-    coarse->kernel = foliot__boxes_base;
-    fine->kernel = foliot__boxes_base_fine;
-#if defined(__x86_64__)
-    if (foliot__cpu_simd() != FOLIOT__SIMD_BASE) {
-        coarse->kernel = foliot__boxes_avx2;
-        fine->kernel = foliot__boxes_avx2_fine;
-    }
-    if (foliot__cpu_simd() == FOLIOT__SIMD_AVX512)
-        fine->kernel = foliot__boxes_avx512_fine;
-#endif
-}
-
 static void gather_body(const foliot_world *world, uint32_t slot, uint32_t l,
                         double q[4][FOLIOT__BOX_LANES], double half[3][FOLIOT__BOX_LANES])
 {
@@ -87,7 +73,8 @@ void foliot__collide_boxes(const foliot_world *world, const foliot__body_pair *p
 {
     batch_of_pairs coarse, fine;
     (void)pairs;
-    choose_kernels(&coarse, &fine);
+    coarse.kernel = FOLIOT__KERNEL_OF_CPU(foliot__boxes);
+    fine.kernel = FOLIOT__KERNEL_OF_CPU(foliot__boxes_fine);
     coarse.count = fine.count = 0;
     for (uint32_t k = 0; k < count; k++) {
         foliot__manifold *m = &out[which[k]];
@@ -104,20 +91,19 @@ void foliot__collide_box_pair(const double q_a[4], const double half_a[3], const
                               const double half_b[3], const double d[3], double distance_max,
                               foliot__manifold *out)
 {
-    batch_of_pairs coarse, fine;
+    foliot__box_batch batch;
     foliot__manifold *to[FOLIOT__BOX_LANES] = {out};
-    choose_kernels(&coarse, &fine);
     for (uint32_t l = 0; l < FOLIOT__BOX_LANES; l++) {
         for (int k = 0; k < 4; k++) {
-            fine.batch.q_a[k][l] = q_a[k];
-            fine.batch.q_b[k][l] = q_b[k];
+            batch.q_a[k][l] = q_a[k];
+            batch.q_b[k][l] = q_b[k];
         }
         for (int k = 0; k < 3; k++) {
-            fine.batch.half_a[k][l] = half_a[k];
-            fine.batch.half_b[k][l] = half_b[k];
-            fine.batch.d[k][l] = d[k];
+            batch.half_a[k][l] = half_a[k];
+            batch.half_b[k][l] = half_b[k];
+            batch.d[k][l] = d[k];
         }
-        fine.batch.distance_max[l] = distance_max;
+        batch.distance_max[l] = distance_max;
     }
-    fine.kernel(&fine.batch, 1, to);
+    FOLIOT__KERNEL_OF_CPU(foliot__boxes_fine)(&batch, 1, to);
 }

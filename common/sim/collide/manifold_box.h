@@ -20,9 +20,9 @@ typedef void foliot__box_kernel(const foliot__box_batch *in, uint32_t count,
 
 // In binary32, for boxes of like sizes; and in binary64, where a small box on a large one, or a
 // thin plate, would lose too much of its gap to rounding.
-extern foliot__box_kernel foliot__boxes_base, foliot__boxes_base_fine;
-extern foliot__box_kernel foliot__boxes_avx2, foliot__boxes_avx2_fine; // x86-64 alone
-extern foliot__box_kernel foliot__boxes_avx512_fine;
+extern foliot__box_kernel foliot__boxes_base, foliot__boxes_fine_base;
+extern foliot__box_kernel foliot__boxes_avx2, foliot__boxes_fine_avx2; // x86-64 alone
+extern foliot__box_kernel foliot__boxes_avx512, foliot__boxes_fine_avx512;
 
 // One pair, by itself; binary64.
 void foliot__collide_box_pair(const double q_a[4], const double half_a[3], const double q_b[4],

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // force_newton.c: pairwise gravity of all bodies that move. Scales, deals blocks to tasks and adds
-// up their sums by index; the pairs themselves are in force_newton_lanes.h.
+// up their sums by index; the pairs themselves are in force_newton_simd.c.
 //
 // Coordinates are scaled by a power of two, which changes no bits of the result, so that squares of
 // distances and their inverses fit into binary32: the farthest coordinate comes out below 2^59.
 // Bodies nearer than 2^-60 in that scale (2^-118 of the world's extent) are softened to it; two in
 // one place do not attract.
-#include "sim/force/force_newton.h"
+#include "sim/force/force_simd.h"
 
 #include "base/cpu.h"
 #include "sim/force/force_workspace.h"
@@ -24,21 +24,6 @@ typedef struct newton {
     size_t stride;
     uint32_t tasks;
 } newton;
-
-static foliot__newton_kernel *kernel_of_cpu(void)
-{
-#if defined(__x86_64__)
-    switch (foliot__cpu_simd()) {
-    case FOLIOT__SIMD_AVX512:
-        return foliot__newton_avx512;
-    case FOLIOT__SIMD_AVX2:
-        return foliot__newton_avx2;
-    default:
-        break;
-    }
-#endif
-    return foliot__newton_base;
-}
 
 // 2^(58 - e), where the largest magnitude of the rows that move lies in [2^e, 2^(e + 1)).
 static double scale_of(const foliot_world *world, foliot__v3 x, double softening)
@@ -126,7 +111,7 @@ void foliot__newton_add(const foliot__step *step, const foliot_force_definition 
     newton problem = {
         .bodies = {bodies, bodies + stride, bodies + 2 * stride, bodies + 3 * stride,
                    softening2 > SOFTENING2_MIN ? softening2 : SOFTENING2_MIN, blocks},
-        .kernel = kernel_of_cpu(),
+        .kernel = FOLIOT__KERNEL_OF_CPU(foliot__newton),
         .partial = bodies + 4 * stride,
         .stride = stride,
         .tasks = tasks < FOLIOT__NEWTON_TASKS ? tasks : FOLIOT__NEWTON_TASKS,

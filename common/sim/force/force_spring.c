@@ -6,10 +6,8 @@
 // busy: ends are gathered into lanes, forces are computed in lanes, forces are added to the ends
 // one by one. A spring's arithmetic does not depend on its lane, so batches change no bits.
 #include "base/cpu.h"
+#include "sim/force/force_simd.h"
 #include "sim/force/force_workspace.h"
-
-#define SPRING_KERNEL foliot__springs_pull_base
-#include "sim/force/force_spring_lanes.h"
 
 // Two ends in one place have no direction: the spring pushes them apart along x. The distance that
 // stands for 0 there is too short to change a force.
@@ -31,21 +29,6 @@ static inline void gather_springs(const foliot__spring *spring, uint32_t count, 
         to->stiffness[n] = spring[n].stiffness;
         to->length[n] = spring[n].length;
     }
-}
-
-static foliot__springs_kernel *kernel_of_cpu(void)
-{
-#if defined(__x86_64__)
-    switch (foliot__cpu_simd()) {
-    case FOLIOT__SIMD_AVX512:
-        return foliot__springs_pull_avx512;
-    case FOLIOT__SIMD_AVX2:
-        return foliot__springs_pull_avx2;
-    default:
-        break;
-    }
-#endif
-    return foliot__springs_pull_base;
 }
 
 // The row of `a` stays in registers while springs share it: as their memory would pass the sum on,
@@ -85,7 +68,7 @@ void foliot__springs_add(const foliot_world *world, uint32_t first, uint32_t cou
 {
     const foliot__spring *spring = foliot__forces_springs(foliot__forces_of(world)) + first;
     const double *inverse = foliot__inverse_mass(world);
-    foliot__springs_kernel *pull = kernel_of_cpu();
+    foliot__springs_kernel *pull = FOLIOT__KERNEL_OF_CPU(foliot__springs_pull);
     foliot__springs_batch b __attribute__((aligned(64)));
     for (uint32_t n = 0; n < FOLIOT__SPRINGS_BATCH; n++)
         b.dx[n] = b.dy[n] = b.dz[n] = b.stiffness[n] = b.length[n] = 0;

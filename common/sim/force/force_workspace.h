@@ -10,7 +10,7 @@
 #define FOLIOT_SIM_FORCE_FORCE_WORKSPACE_H
 
 #include "sim/force/force.h"
-#include "sim/force/force_newton.h"
+#include "sim/force/force_simd.h"
 #include "sim/state/lanes.h"
 #include "sim/state/state.h"
 

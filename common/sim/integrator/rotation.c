@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rotation.c: free rotation of rigid bodies by splitting (Dullweber, Leimkuhler and McLachlan 1997,
 // J. Chem. Phys. 107, 5840) with Cayley maps for the elementary rotations; what it is composed of,
-// and which kernel does it (rotation_lanes.h). Knows nothing of contacts.
+// and which kernel does it (rotation_simd.c). Knows nothing of contacts.
 //
 // The energy of rotation is a sum over the body's axes, m1^2/2I1 + m2^2/2I2 + m3^2/2I3 (m: the
 // angular momentum in the body's axes). Under one summand alone the body turns about that axis at
@@ -45,17 +45,6 @@ static weights weights_of(unsigned order)
 }
 #undef WEIGHT
 
-static foliot__rotation_kernel *kernel_of_cpu(void)
-{
-#if defined(__x86_64__)
-    if (foliot__cpu_simd() == FOLIOT__SIMD_AVX512)
-        return foliot__rotate_avx512;
-    if (foliot__cpu_simd() != FOLIOT__SIMD_BASE)
-        return foliot__rotate_avx2;
-#endif
-    return foliot__rotate_base;
-}
-
 typedef struct turning {
     foliot_world *world;
     weights composed;
@@ -73,7 +62,7 @@ void foliot__rotate(const foliot__step *step, unsigned order)
 {
     if (!step->world->scene.rotates || order == 0)
         return;
-    turning t = {step->world, weights_of(order), step->dt, kernel_of_cpu()};
+    turning t = {step->world, weights_of(order), step->dt, FOLIOT__KERNEL_OF_CPU(foliot__rotate)};
     foliot__parallel_run(step->workers, 0, foliot__lanes(step->world) / FOLIOT__LANES, GRAIN,
                          rotate_part, &t);
 }

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: MIT
-// digest.c: digests of bytes, and digests as text: 32 lower-case hex digits, the high half first.
+// digest.c: digests of bytes and of arrays, and digests as text: 32 lower-case hex digits, the high
+// half first.
 #include "foliot/digest.h"
 
+#include "base/cpu.h"
 #include "sim/math/hash.h"
+
+foliot_digest foliot__hash(const foliot__span *spans, uint32_t count)
+{
+    return FOLIOT__KERNEL_OF_CPU(foliot__hash)(spans, count);
+}
 
 static const char hex[] = "0123456789abcdef";
 

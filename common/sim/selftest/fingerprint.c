@@ -12,7 +12,7 @@
 #include "foliot/query.h"
 #include "foliot/world.h"
 #include "sim/selftest/fingerprint.h"
-#include "sim/force/force_newton.h"
+#include "sim/force/force_simd.h"
 #include "sim/math/hash.h"
 #include "sim/scene/scene.h"
 #include "sim/selftest/probe.h"

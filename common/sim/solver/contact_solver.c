@@ -100,20 +100,10 @@ void foliot__contact_begin(const foliot__step *step)
     foliot__paths_begin(&c);
 }
 
-static void find_paths_range(void *context, uint32_t begin, uint32_t end)
-{
-    const foliot__collider *c = context;
-    const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
-    if (c->step->index == 0)
-        kernel->measure(c, begin, end);
-    kernel->find_paths(c, begin, end);
-    memset(&c->paths.sweep_valid[begin], 0, (end - begin) * sizeof *c->paths.sweep_valid);
-    memset(&c->paths.struck[begin], 0, (end - begin) * sizeof *c->paths.struck);
-}
-
 void foliot__find_paths(foliot__collider *c)
 {
-    foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES, find_paths_range, c);
+    foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES,
+                         foliot__solver_of_cpu()->find_paths, c);
 }
 
 void foliot__collide(const foliot__step *step)

@@ -73,67 +73,22 @@ static void clear_range(void *context, uint32_t begin, uint32_t end)
 
 // -- a substep
 
-typedef struct iteration {
-    const foliot__solver *s;
-    foliot__phase phase;
-} iteration;
-
-static void iterate_range(void *context, uint32_t from, uint32_t to)
+static void iterate(foliot__solver *s, foliot__iteration *iteration)
 {
-    const iteration *v = context;
-    foliot__solver_of_cpu()->iterate(v->s, &v->phase, from, to);
-}
-
-static void iterate(foliot__solver *s, iteration *v)
-{
+    const foliot__phase *phase = &iteration->phase;
     if (foliot__has_joints(s->world)) {
         foliot__parallel_wait(s->workers);
-        foliot__joints_solve(s->world, s->bodies, v->phase.h, v->phase.soft);
+        foliot__joints_solve(s->world, s->bodies, phase->h, phase->soft);
     }
-    foliot__plan_colours(s, iterate_range, v);
-}
-
-static void store_impulses_range(void *context, uint32_t from, uint32_t to)
-{
-    foliot__solver_of_cpu()->store_impulses(context, from, to);
+    foliot__plan_colours(s, foliot__solver_of_cpu()->iterate, iteration);
 }
 
 // Stores what the manifolds have pushed so far in the tick.
 static void store_impulses(foliot__solver *s)
 {
     foliot__parallel_enqueue(s->workers, 0, s->counts->blocks, FOLIOT__GRAIN_BLOCKS,
-                             store_impulses_range, s);
+                             foliot__solver_of_cpu()->store_impulses, s);
     foliot__store_contacts(s);
-}
-
-static void load_range(void *context, uint32_t from, uint32_t to)
-{
-    foliot__solver_of_cpu()->load_and_begin(context, from, to);
-}
-
-static void advance_range(void *context, uint32_t from, uint32_t to)
-{
-    foliot__solver_of_cpu()->advance(context, from, to);
-}
-
-static void store_range(void *context, uint32_t from, uint32_t to)
-{
-    foliot__solver_of_cpu()->store(context, from, to);
-}
-
-static void load_smooth_range(void *context, uint32_t from, uint32_t to)
-{
-    foliot__solver_of_cpu()->load(context, from, to);
-}
-
-static void remember_range(void *context, uint32_t from, uint32_t to)
-{
-    foliot__solver_of_cpu()->remember_given(context, from, to);
-}
-
-static void begin_range(void *context, uint32_t from, uint32_t to)
-{
-    foliot__solver_of_cpu()->begin_soft(context, from, to);
 }
 
 static void plan_active(foliot__solver *s, foliot__loop_body *part)
@@ -184,19 +139,21 @@ static void advance_kinematics(void *context, uint32_t begin, uint32_t end)
 
 static void begin_with_joints(foliot__solver *s)
 {
+    const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
     plan_active(s, clear_range);
-    foliot__plan_colours(s, foliot__warm_range, s);
-    plan_active(s, remember_range);
-    plan_active(s, load_smooth_range);
+    foliot__plan_colours(s, kernel->warm, s);
+    plan_active(s, kernel->remember_given);
+    plan_active(s, kernel->load);
     foliot__parallel_wait(s->workers);
     foliot__joints_remember_smooth(s->world, s->bodies, s->colours_taken);
-    plan_active(s, begin_range);
+    plan_active(s, kernel->begin_soft);
 }
 
 static void solve_active(foliot__solver *s)
 {
     foliot_world *world = s->world;
-    iteration soft = {s, phase_of(s)}, relaxing = soft;
+    const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
+    foliot__iteration soft = {s, phase_of(s)}, relaxing = soft;
     uint32_t sweeps = (STEPS_SWEPT + world->scene.substeps - 1) / world->scene.substeps;
     if (s->counts->loaded)
         sweeps *= LOADED_SWEEPS;
@@ -207,15 +164,15 @@ static void solve_active(foliot__solver *s)
     if (joints)
         begin_with_joints(s);
     else
-        plan_active(s, load_range);
+        plan_active(s, kernel->load_and_begin);
     for (uint32_t k = 0; k < sweeps; k++)
         iterate(s, &soft);
-    plan_active(s, advance_range);
+    plan_active(s, kernel->advance);
     if (world->counts.kinematic > 0)
         foliot__parallel_enqueue(s->workers, 0, 1, 1, advance_kinematics, s);
     for (uint32_t k = 0; k < (joints ? RELAXING_JOINED : RELAXING) * sweeps; k++)
         iterate(s, &relaxing);
-    plan_active(s, store_range);
+    plan_active(s, kernel->store);
     foliot__parallel_wait(s->workers);
     world->acceleration_valid = 0;
 }

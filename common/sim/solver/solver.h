@@ -132,8 +132,6 @@ static inline uint32_t foliot__active_bits(uint32_t row)
 // solver_prepare.c: enqueues `part` on all blocks, colour after colour; those without a colour in
 // one chunk.
 void foliot__plan_colours(foliot__solver *s, foliot__loop_body *part, void *context);
-// Gives the solver bodies what blocks [begin, end) have accumulated; the context is a solver.
-void foliot__warm_range(void *solver, uint32_t begin, uint32_t end);
 // Manifolds at the present poses, in blocks, with what they pushed before.
 void foliot__prepare_contacts(foliot__solver *s);
 

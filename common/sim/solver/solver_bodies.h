@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // solver_bodies.h: what a substep does to bodies apart from their contacts, eight slots at a time:
 // it finds paths, and loads and stores solver bodies around the iterations. Included by
-// solver_columns.h, whose gather_8 and scatter_8 it uses. Every slot is computed alone. A body
+// solver_simd.c, whose gather_8 and scatter_8 it uses. Every slot is computed alone. A body
 // without contacts and joints keeps its bits.
 #include "sim/ccd/impact.h"
 #include "sim/integrator/response.h"
@@ -104,8 +104,9 @@ IN set_follows(const foliot__solver *s, uint32_t first, float ahead, const lanes
 }
 
 // given := the velocities of the solver bodies.
-static void remember_given(const foliot__solver *s, uint32_t begin, uint32_t end)
+static void remember_given(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__solver *s = context;
     for (uint32_t k = begin; k < end; k++) {
         uint32_t first = foliot__active_first(s->active[k]);
         lanes_8 speed[8], *given = (lanes_8 *)(void *)s->given[first / 8].row;
@@ -117,11 +118,12 @@ static void remember_given(const foliot__solver *s, uint32_t begin, uint32_t end
 
 // The same. Also sets how they have turned since the contacts were found, which was at the
 // substep's end.
-static void begin_tick(const foliot__solver *s, uint32_t begin, uint32_t end)
+static void begin_tick(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__solver *s = context;
     field w = field_of(foliot__angular_velocity(s->world));
     float h = (float)s->step->dt;
-    remember_given(s, begin, end);
+    remember_given(context, begin, end);
     for (uint32_t k = begin; k < end; k++) {
         uint32_t first = foliot__active_first(s->active[k]);
         lanes_8 displacement[8];
@@ -144,8 +146,9 @@ IN begin_phase(const foliot__solver *s, uint32_t lane, float share, lanes_8 spee
 }
 
 // Adds what was given before to the solver bodies: the soft phase begins.
-static void begin_soft(const foliot__solver *s, uint32_t begin, uint32_t end)
+static void begin_soft(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__solver *s = context;
     float share = (float)foliot__response(s->world);
     for (uint32_t k = begin; k < end; k++) {
         uint32_t first = foliot__active_first(s->active[k]);
@@ -182,14 +185,14 @@ IN load_bodies(const foliot__solver *s, uint32_t begin, uint32_t end, const bool
     }
 }
 
-static void load(const foliot__solver *s, uint32_t begin, uint32_t end)
+static void load(void *context, uint32_t begin, uint32_t end)
 {
-    load_bodies(s, begin, end, false);
+    load_bodies(context, begin, end, false);
 }
 
-static void load_and_begin(const foliot__solver *s, uint32_t begin, uint32_t end)
+static void load_and_begin(void *context, uint32_t begin, uint32_t end)
 {
-    load_bodies(s, begin, end, true);
+    load_bodies(context, begin, end, true);
 }
 
 // Rotates by the small vector `turn` where it is not 0.
@@ -213,8 +216,9 @@ IN rotate(double *const q[4], uint32_t i, const wide_marks *mine, const wide tur
 // further by p: together that is its turn by (u h + p) if p loses half of its product with u h (the
 // formula of Baker, Campbell and Hausdorff). Without that, a body that is pushed and turns, turns
 // across both. The solver bodies get the resulting velocities, for the relaxing phase.
-static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
+static void advance(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__solver *s = context;
     const foliot_world *world = s->world;
     field x = field_of(foliot__position(world)), v = field_of(foliot__velocity(world));
     field w = field_of(foliot__angular_velocity(world)), found = field_of(s->found);
@@ -284,8 +288,9 @@ static bool clamp_spin(const foliot_world *world, uint32_t slot, double most)
 }
 
 // Adds what was given to the velocities.
-static void store(const foliot__solver *s, uint32_t begin, uint32_t end)
+static void store(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__solver *s = context;
     const foliot_world *world = s->world;
     field v = field_of(foliot__velocity(world)), w = field_of(foliot__angular_velocity(world));
     const double most = FOLIOT__FAR_TURN / s->step->dt;
@@ -378,8 +383,9 @@ static void turn_anew(const foliot__collider *c, uint32_t slot)
 
 // Paths of slots [begin, end), rounded up to eight. Velocities at the start become mean
 // accelerations; the paths end where the positions are (impact.c).
-static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void find_paths(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__collider *c = context;
     const foliot_world *world = c->world;
     field v = field_of(foliot__velocity(world)), w = field_of(foliot__angular_velocity(world));
     field acceleration = field_of(c->paths.acceleration), path = field_of(c->paths.end_velocity);
@@ -390,6 +396,10 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
     double steps = response > 0 ? 1 : 2;
     const wide infinite = (wide){0} + (double)__builtin_inf();
     const double most = FOLIOT__FAR_TURN * per_dt;
+    if (c->step->index == 0)
+        measure(c, begin, end);
+    memset(&c->paths.sweep_valid[begin], 0, (end - begin) * sizeof *c->paths.sweep_valid);
+    memset(&c->paths.struck[begin], 0, (end - begin) * sizeof *c->paths.struck);
     for (uint32_t first = begin; first < end; first += 8) {
         slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
         EACH_HALF (p, i, first) {

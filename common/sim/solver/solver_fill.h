@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // solver_fill.h: fills blocks of COLUMNS pairs (8 or 1) from manifolds, and copies accumulated
-// impulses back. Included by solver_columns.h after solver_lanes.h, whose macros it undefines at
+// impulses back. Included by solver_simd.c after solver_lanes.h, whose macros it undefines at
 // its end.
 
 #if COLUMNS != 16

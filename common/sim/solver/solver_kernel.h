@@ -5,6 +5,7 @@
 #ifndef FOLIOT_SIM_SOLVER_SOLVER_KERNEL_H
 #define FOLIOT_SIM_SOLVER_SOLVER_KERNEL_H
 
+#include "base/cpu.h"
 #include "sim/solver/solver.h"
 
 #define FOLIOT__BLOCK 8
@@ -18,13 +19,19 @@ typedef struct foliot__softness {
     float rate, mass, leak;
 } foliot__softness;
 
-// One iteration over all blocks in one of the phases of a substep.
+// One of the two phases of a substep.
 typedef struct foliot__phase {
     float h, per_h;
     float ahead;                    // half of h in the soft phase, in which bodies still move; or 0
     bool soft;                      // overlaps are resolved; else only velocities are corrected
     foliot__softness moving, still; // two that move; one of the two cannot
 } foliot__phase;
+
+// One iteration over all blocks.
+typedef struct foliot__iteration {
+    const foliot__solver *solver;
+    foliot__phase phase;
+} foliot__iteration;
 
 // One row a quantity, one column a pair: FOLIOT__BLOCK columns, or one for a pair without a colour.
 // A block is the head and as many points as its kind has.
@@ -91,40 +98,45 @@ static inline uint32_t *foliot__block_names(const foliot__solver *s,
     return (uint32_t *)(void *)(s->arena + block->at);
 }
 
-// On rows [begin, end) of the solver's list of active bodies.
-typedef void foliot__bodies_kernel(const foliot__solver *s, uint32_t begin, uint32_t end);
-// On slots [begin, end) of the collider, rounded up to eight.
-typedef void foliot__paths_kernel(const foliot__collider *c, uint32_t begin, uint32_t end);
-
-// On blocks [begin, end) of the solver, unless stated.
+// Bodies of loops; the context is the solver, unless stated.
 typedef struct foliot__solver_kernel {
+    // -- on blocks [begin, end)
+
     // Fills in the blocks whose manifolds are named, accumulated impulses from s->warm.
-    void (*prepare)(const foliot__solver *s, uint32_t begin, uint32_t end);
-    // Gives the solver bodies what is accumulated.
-    void (*warm)(const foliot__solver *s, uint32_t begin, uint32_t end);
-    void (*iterate)(const foliot__solver *s, const foliot__phase *phase, uint32_t begin,
-                    uint32_t end);
+    foliot__loop_body *prepare;
+    // Adds what is accumulated to the solver bodies.
+    foliot__loop_body *warm;
+    // The context is a foliot__iteration.
+    foliot__loop_body *iterate;
     // Copies what is accumulated to s->warm.
-    void (*store_impulses)(const foliot__solver *s, uint32_t begin, uint32_t end);
-    // Inradius and bounding radius.
-    foliot__paths_kernel *measure;
-    // Acceleration, end velocity, restitution threshold, displacement, since and revision from the
-    // motion that the scheme has made.
-    foliot__paths_kernel *find_paths;
+    foliot__loop_body *store_impulses;
+
+    // -- on slots [begin, end), rounded up to eight; the context is a collider
+
+    // Inradius and bounding radius, in a tick's first substep. Acceleration, end velocity,
+    // restitution threshold, displacement, since and revision from the motion that the scheme has
+    // made.
+    foliot__loop_body *find_paths;
+
+    // -- on rows [begin, end) of the list of active bodies
+
     // Remembers what contacts gave the solver bodies; begin_tick also sets how far these have
     // turned since the contacts were found.
-    foliot__bodies_kernel *remember_given, *begin_tick;
+    foliot__loop_body *remember_given, *begin_tick;
     // The solver bodies at the begin of a substep; then with what was given, the soft phase; both
     // at once.
-    foliot__bodies_kernel *load, *begin_soft, *load_and_begin;
-    foliot__bodies_kernel *advance; // poses by what the soft phase gave; the relaxing phase begins
-    foliot__bodies_kernel *store;   // velocities
+    foliot__loop_body *load, *begin_soft, *load_and_begin;
+    foliot__loop_body *advance; // poses by what the soft phase gave; the relaxing phase begins
+    foliot__loop_body *store;   // velocities
 } foliot__solver_kernel;
 
 extern const foliot__solver_kernel foliot__solver_base;
 extern const foliot__solver_kernel foliot__solver_avx2; // x86-64 alone
 extern const foliot__solver_kernel foliot__solver_avx512;
 // The kernel for the widest vectors of this machine.
-const foliot__solver_kernel *foliot__solver_of_cpu(void);
+static inline const foliot__solver_kernel *foliot__solver_of_cpu(void)
+{
+    return FOLIOT__KERNEL_OF_CPU(&foliot__solver);
+}
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // solver_lanes.h: impulses of blocks of COLUMNS pairs: 8, or 1 for pairs without a colour, or 16. A
 // block of 16 is two consecutive blocks of 8 that are of one kind and share no body. Included by
-// solver_columns.h. Sums have a fixed order and nothing is fused, so the bits are the same with
+// solver_simd.c. Sums have a fixed order and nothing is fused, so the bits are the same with
 // vectors of any width.
 //
 // `side`: what the first body of every pair is. One that stands is left out; one that is kinematic
@@ -658,7 +658,7 @@ IN LANE_NAME(weigh_held)(const HEAD *t, size_t next, const GRIP *g, const LANES 
 #if COLUMNS == 8 && !FOLIOT__VECTORS
 static void hold_8(head_8 *t, size_t next, const foliot__phase *phase, foliot__solver_body *bodies,
                    uint32_t spare, const foliot__side side, const lanes_8 *limit,
-                   const lanes_8 *most); // solver_columns.h
+                   const lanes_8 *most); // solver_simd.c
 #else
 static __attribute__((noinline)) void
 LANE_NAME(hold)(HEAD *t, size_t next, const foliot__phase *phase, foliot__solver_body *bodies,

@@ -532,25 +532,10 @@ static void match_range(void *context, uint32_t begin, uint32_t end)
     foliot__match_contacts(p->s, begin, end);
 }
 
-static void prepare_range(void *context, uint32_t begin, uint32_t end)
-{
-    foliot__solver_of_cpu()->prepare(context, begin, end);
-}
-
-void foliot__warm_range(void *context, uint32_t begin, uint32_t end)
-{
-    foliot__solver_of_cpu()->warm(context, begin, end);
-}
-
-// The poses are those at the substep's end.
-static void begin_range(void *context, uint32_t begin, uint32_t end)
-{
-    foliot__solver_of_cpu()->begin_tick(context, begin, end);
-}
-
 void foliot__prepare_contacts(foliot__solver *s)
 {
     foliot__workers *workers = s->workers;
+    const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
     placing p;
     p.s = s;
     p.colours = 0;
@@ -560,9 +545,12 @@ void foliot__prepare_contacts(foliot__solver *s)
     make_blocks(&p);
     list_active(s);
     foliot__parallel_enqueue(workers, 0, s->counts->live, 4 * FOLIOT__GRAIN_PAIRS, match_range, &p);
-    foliot__parallel_enqueue(workers, 0, s->counts->blocks, FOLIOT__GRAIN_BLOCKS, prepare_range, s);
-    foliot__plan_colours(s, foliot__warm_range, s);
-    foliot__parallel_enqueue(workers, 0, s->counts->active, FOLIOT__GRAIN_ACTIVE, begin_range, s);
+    foliot__parallel_enqueue(workers, 0, s->counts->blocks, FOLIOT__GRAIN_BLOCKS, kernel->prepare,
+                             s);
+    foliot__plan_colours(s, kernel->warm, s);
+    // The poses are those at the substep's end.
+    foliot__parallel_enqueue(workers, 0, s->counts->active, FOLIOT__GRAIN_ACTIVE,
+                             kernel->begin_tick, s);
     foliot__parallel_wait(workers);
     foliot__watch_approaches(s);
     place_watched(&p);

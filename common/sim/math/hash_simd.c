@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// hash_lanes.h: the body of hash*.c, which compile it for different vector units.
-#ifndef FOLIOT_SIM_MATH_HASH_LANES_H
-#define FOLIOT_SIM_MATH_HASH_LANES_H
+// hash_simd.c: XXH3-128 for one instruction set (base/cpu.h).
+#include "sim/math/hash.h"
+
+#include "base/cpu.h"
 
 // Everything from the header, nothing from the library: builds for machines that have no libxxhash.
 #define XXH_INLINE_ALL
 #include <xxhash.h>
-
-#include "sim/math/hash.h"
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 static inline void hash_span(XXH3_state_t *state, const foliot__span *span)
@@ -32,7 +31,7 @@ static inline void hash_span(XXH3_state_t *state, const foliot__span *span)
 }
 #endif
 
-static inline foliot_digest hash_spans(const foliot__span *spans, uint32_t count)
+foliot_digest FOLIOT__KERNEL(foliot__hash)(const foliot__span *spans, uint32_t count)
 {
     XXH3_state_t state;
     XXH3_INITSTATE(&state);
@@ -41,7 +40,10 @@ static inline foliot_digest hash_spans(const foliot__span *spans, uint32_t count
         if (spans[i].count)
             hash_span(&state, &spans[i]);
     XXH128_hash_t hash = XXH3_128bits_digest(&state);
+#if defined(__AVX__)
+    // gcc 12 leaves this out on some paths; without it all SSE code that runs later is three times
+    // slower.
+    __builtin_ia32_vzeroupper();
+#endif
     return (foliot_digest){hash.low64, hash.high64};
 }
-
-#endif

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
-// rotation_lanes.h: the splitting of rotation.c for WIDE bodies at once. Included once by each file
-// that defines ROTATION_KERNEL.
+// rotation_simd.c: the splitting of rotation.c for WIDE bodies at once, for one instruction set
+// (base/cpu.h).
 //
 // Invariant: every lane is one body's, computed alone, so the bits do not depend on WIDE;
 // orientations are unit quaternions after every turn. Bodies that do not rotate (points, static,
 // frozen, empty rows) are left as they are.
 #include "sim/integrator/rotation.h"
 
+#include "base/cpu.h"
 #include "sim/math/simd.h"
 
+#define ROTATION_KERNEL FOLIOT__KERNEL(foliot__rotate)
 #define WIDE FOLIOT__SIMD_DOUBLES
 typedef double lanes FOLIOT__SIMD(double, WIDE);
 typedef int64_t marks FOLIOT__SIMD(int64_t, WIDE);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// force_newton_lanes.h: pairwise gravity in virtual lanes of 8 doubles, of which a vector holds
-// WIDTH. Included once by each file that defines NEWTON_KERNEL, ROWS (that share a pass) and
-// STAGES.
+// force_newton_simd.c: pairwise gravity in virtual lanes of 8 doubles, of which a vector holds
+// WIDTH, for one instruction set (base/cpu.h).
 //
 // The order of sums, which every width keeps: row i has 8 partial sums, one a lane; lane l takes
 // the bodies 8 b + l in order of b, starting with i's own block, and the 8 are added as a tree at
@@ -16,10 +15,20 @@
 // which a core reorders instructions. So the loop works on two blocks at once, or on three where
 // the registers reach (STAGES 3): forces of one, inverse distances of the next, distances of the
 // one after it.
-#include "sim/force/force_newton.h"
+#include "sim/force/force_simd.h"
+
+#include "base/cpu.h"
 #include "sim/math/simd.h"
 
+#define NEWTON_KERNEL FOLIOT__KERNEL(foliot__newton)
 #define WIDTH FOLIOT__SIMD_DOUBLES
+#if defined(__AVX2__)
+#define ROWS 2 // that share a pass
+#define STAGES 3
+#else
+#define ROWS 1
+#define STAGES 2
+#endif
 typedef double lanes FOLIOT__SIMD(double, WIDTH);
 typedef float halves FOLIOT__SIMD(float, WIDTH);
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-// solver_columns.h: the kernel for blocks of eight columns and of one. Two blocks of eight are
-// taken at once where the machine has vectors of sixteen floats. Included once by each file that
-// defines SOLVER_KERNEL.
+// solver_simd.c: the kernel for blocks of eight columns and of one, for one instruction set
+// (base/cpu.h). Two blocks of eight are solved at once where the machine has vectors of sixteen
+// floats.
 #include "sim/solver/solver_kernel.h"
 
 #include <string.h>
-
-#include "base/cpu.h"
 
 #include "sim/math/simd.h"
 
@@ -84,30 +82,35 @@ static void hold_8(head_8 *t, size_t next, const foliot__phase *phase, foliot__s
         else call(1);                                                                              \
     }
 
-static void prepare(const foliot__solver *s, uint32_t begin, uint32_t end)
+static void prepare(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__solver *s = context;
 #define CALL(n) prepare_one_##n(t, s, block)
     EACH_BLOCK(CALL, ONE_BY_ONE)
 #undef CALL
 }
 
-static void warm(const foliot__solver *s, uint32_t begin, uint32_t end)
+static void warm(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__solver *s = context;
 #define CALL(n) warm_one_##n(t, s, block)
     EACH_BLOCK(CALL, AT_ONCE)
 #undef CALL
 }
 
-static void iterate(const foliot__solver *s, const foliot__phase *phase, uint32_t begin,
-                    uint32_t end)
+static void iterate(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__iteration *iteration = context;
+    const foliot__solver *s = iteration->solver;
+    const foliot__phase *phase = &iteration->phase;
 #define CALL(n) iterate_one_##n(t, s, phase, block)
     EACH_BLOCK(CALL, AT_ONCE)
 #undef CALL
 }
 
-static void store_impulses(const foliot__solver *s, uint32_t begin, uint32_t end)
+static void store_impulses(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__solver *s = context;
 #define CALL(n) store_one_##n(t, s, block)
     EACH_BLOCK(CALL, ONE_BY_ONE)
 #undef CALL
@@ -115,6 +118,6 @@ static void store_impulses(const foliot__solver *s, uint32_t begin, uint32_t end
 
 #include "sim/solver/solver_bodies.h"
 
-const foliot__solver_kernel SOLVER_KERNEL = {
-    prepare,    warm, iterate,    store_impulses, measure, find_paths, remember_given,
-    begin_tick, load, begin_soft, load_and_begin, advance, store};
+const foliot__solver_kernel FOLIOT__KERNEL(foliot__solver) = {
+    prepare,    warm, iterate,    store_impulses, find_paths, remember_given,
+    begin_tick, load, begin_soft, load_and_begin, advance,    store};
