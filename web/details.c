@@ -95,11 +95,10 @@ static foliot__solid place_solid(const web_detail_body *body)
     bool plane = shape->kind == FOLIOT_SHAPE_PLANE, round = shape->kind == FOLIOT_SHAPE_SPHERE;
     foliot__solid s = {.kind = shape->kind, .offset = shape->offset};
     s.radius = shape->kind == FOLIOT_SHAPE_BOX ? 0 : shape->radius;
-    for (int k = 0; k < 3; k++) {
-        s.x[k] = body->state.position[k];
-        s.half[k] = plane ? shape->normal[k] : round ? 0 : shape->half[k];
-    }
-    foliot__quat_axes(body->state.orientation, s.axis);
+    if (!round)
+        vec3_store(vec3_of(plane ? shape->normal : shape->half), s.half);
+    s.x = vec3_of(body->state.position);
+    s.axis = quat_axes(quat_of(body->state.orientation));
     return s;
 }
 
@@ -110,13 +109,16 @@ static void bound_solid(const foliot__solid *s, solid *out)
     out->inradius = box ? foliot__smaller(half[0], foliot__smaller(half[1], half[2])) : s->radius;
     if (s->kind == FOLIOT_SHAPE_PLANE)
         out->inradius = __builtin_inf();
-    for (int k = 0; k < 3; k++) {
-        double reach = s->radius + out->inradius * NEAR + d.rounding;
-        for (int axis = box ? 0 : 2; axis < 3; axis++)
-            reach += foliot__absolute(s->axis[axis][k]) * half[axis];
-        out->low[k] = s->x[k] - reach;
-        out->high[k] = s->x[k] + reach;
+    double least = s->radius + out->inradius * NEAR + d.rounding;
+    vec3 reach = {least, least, least};
+    for (int axis = box ? 0 : 2; axis < 3; axis++) {
+        vec3 along = s->axis.row[axis];
+        along =
+            (vec3){foliot__absolute(along.x), foliot__absolute(along.y), foliot__absolute(along.z)};
+        reach = vec3_add(reach, vec3_scale(along, half[axis]));
     }
+    vec3_store(vec3_sub(s->x, reach), out->low);
+    vec3_store(vec3_add(s->x, reach), out->high);
 }
 
 static void list_solids(void)
@@ -160,18 +162,18 @@ static void add_contacts_of(const solid *one, const solid *two)
     const web_detail_body *of_a = &d.bodies[a->slot], *of_b = &d.bodies[b->slot];
     foliot__solid first = place_solid(of_a), second = place_solid(of_b);
     foliot__near_point points[FOLIOT__POINTS];
-    double normal[3], from[3], at[3];
-    for (int k = 0; k < 3; k++)
-        from[k] = second.x[k] - first.x[k];
+    vec3 normal;
     double inradius = foliot__smaller(a->inradius, b->inradius);
     double near = inradius * NEAR + d.rounding, length = foliot__smaller(d.length, inradius);
     d.looks += POINTS_LOOKS;
-    uint32_t count = foliot__near_points(&first, of_a->state.orientation, &second,
-                                         of_b->state.orientation, from, near, normal, points);
+    uint32_t count = foliot__near_points(&first, quat_of(of_a->state.orientation), &second,
+                                         quat_of(of_b->state.orientation),
+                                         vec3_sub(second.x, first.x), near, &normal, points);
     for (uint32_t i = 0; i < count && d.contacts < CONTACTS_MAX; i++, d.contacts++) {
-        for (int k = 0; k < 3; k++)
-            at[k] = first.x[k] + points[i].arm_a[k];
-        web_lines_add_contact(at, normal, length);
+        double at[3], n[3];
+        vec3_store(vec3_add(first.x, points[i].arm_a), at);
+        vec3_store(normal, n);
+        web_lines_add_contact(at, n, length);
     }
 }
 

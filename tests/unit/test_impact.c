@@ -79,9 +79,8 @@ static foliot__step step_of(foliot_world *world, double dt)
 static shaped pose_at(const foliot__collider *c, const shaped *s, uint32_t i, double time)
 {
     shaped at = *s;
-    double v[3];
-    foliot__path_at(c, i, time, at.x, v);
-    foliot__orientation_at(c, i, time, at.q);
+    vec3_store(foliot__path_at(c, i, time).x, at.x);
+    quat_store(foliot__orientation_at(c, foliot__sweep_of(c, i), time), at.q);
     return at;
 }
 
@@ -138,12 +137,13 @@ static void the_time_is_that_of_a_search_through_the_poses(void **state)
             continue;
         shaped a = pose_at(&ccd.collider, &s[0], 0, m.time),
                b = pose_at(&ccd.collider, &s[1], 1, m.time);
-        check_near(shape_gap_along(&a, &b, m.normal), 0, 2e-3);
-        double at[3];
-        for (int k = 0; k < 3; k++) {
-            at[k] = a.x[k] + m.arm_a[k];
-            check_near(at[k], b.x[k] + m.arm_b[k], 1e-5);
-        }
+        double normal[3], at[3], on_b[3];
+        vec3_store(m.normal, normal);
+        vec3_store(vec3_add(vec3_of(a.x), m.arm_a), at);
+        vec3_store(vec3_add(vec3_of(b.x), m.arm_b), on_b);
+        check_near(shape_gap_along(&a, &b, normal), 0, 2e-3);
+        for (int k = 0; k < 3; k++)
+            check_near(at[k], on_b[k], 1e-5);
         check_below(shape_outside(&a, at), 2e-3);
         check_below(shape_outside(&b, at), 2e-3);
         check_below(0, m.speed);

@@ -29,13 +29,6 @@ static double radius_of(const foliot__collider *c, uint32_t i)
     return foliot__radius(c->world)[i];
 }
 
-static void plane_normal(const foliot__collider *c, uint32_t plane, double n[3])
-{
-    n[0] = foliot__half_x(c->world)[plane];
-    n[1] = foliot__half_y(c->world)[plane];
-    n[2] = foliot__half_z(c->world)[plane];
-}
-
 // Whether an approach at that speed is an impact.
 static bool is_impact(const foliot__collider *c, uint32_t a, uint32_t b, double speed, double left)
 {
@@ -43,26 +36,17 @@ static bool is_impact(const foliot__collider *c, uint32_t a, uint32_t b, double 
            speed * left >= foliot__impact_displacement_min(c, a, b);
 }
 
-// A cheap bound: false if is_impact would be false whenever the two meet, as for most pairs of a
-// pile.
-static bool may_have_impact(const foliot__collider *c, uint32_t a, uint32_t b)
-{
-    float inradius = c->inradius[a] < c->inradius[b] ? c->inradius[a] : c->inradius[b];
-    return c->paths.displacement_max[a] + c->paths.displacement_max[b] > (double)inradius / 2;
-}
-
 static bool find_plane_impact(const foliot__collider *c, uint32_t plane, uint32_t ball,
                               double since, foliot__toi *m)
 {
-    double x[3], w[3], n[3];
-    foliot__path_at(c, ball, since, x, w);
-    plane_normal(c, plane, n);
-    const double a[3] = {c->paths.acceleration.x[ball], c->paths.acceleration.y[ball],
-                         c->paths.acceleration.z[ball]};
-    double gap =
-        foliot__vec3_dot(n, x) - foliot__plane_offset(c->world)[plane] - radius_of(c, ball);
-    double speed = foliot__vec3_dot(n, w), gain = foliot__vec3_dot(n, a),
-           left = c->step->dt - since;
+    foliot__motion at = foliot__path_at(c, ball, since);
+    const vec3 n = {foliot__half_x(c->world)[plane], foliot__half_y(c->world)[plane],
+                    foliot__half_z(c->world)[plane]},
+               none = {0, 0, 0};
+    double radius = radius_of(c, ball);
+    double gap = vec3_dot(n, at.x) - foliot__plane_offset(c->world)[plane] - radius;
+    double speed = vec3_dot(n, at.v), left = c->step->dt - since;
+    double gain = vec3_dot(n, foliot__v3_get(c->paths.acceleration, ball));
     double after = 0;
     if (gap > 0) {
         // First root of gap + speed t + gain t^2 / 2.
@@ -75,30 +59,31 @@ static bool find_plane_impact(const foliot__collider *c, uint32_t plane, uint32_
         after = 2 * gap / sum;
     }
     bool first = plane < ball; // the normal points from the lower slot to the higher
-    *m =
-        (foliot__toi){.time = since + after,
-                      .unresolved = false,
-                      .speed = -(speed + gain * after),
-                      .normal = {first ? n[0] : -n[0], first ? n[1] : -n[1], first ? n[2] : -n[2]}};
-    for (int k = 0; k < 3; k++) {
-        double arm = -radius_of(c, ball) * n[k];
-        m->arm_a[k] = first ? 0 : arm;
-        m->arm_b[k] = first ? arm : 0;
-    }
+    vec3 arm = vec3_scale(n, -radius);
+    *m = (foliot__toi){.time = since + after,
+                       .normal = first ? n : vec3_negate(n),
+                       .arm_a = first ? none : arm,
+                       .arm_b = first ? arm : none,
+                       .speed = -(speed + gain * after)};
     return true;
 }
 
-// The first time at which two spheres at distance d are in contact. It is found on the chord of
-// their relative path, then refined on the path itself. False if there is none.
-static bool sphere_impact_time(const double d[3], const double w[3], const double a[3],
-                               double radius, double left, double *time)
+// The motion after the time t, at the acceleration a.
+static foliot__motion motion_after(foliot__motion from, vec3 a, double t)
 {
-    double displacement[3];
-    for (int k = 0; k < 3; k++)
-        displacement[k] = (w[k] + a[k] * left / 2) * left;
-    double outside = foliot__vec3_dot(d, d) - radius * radius;
-    double length2 = foliot__vec3_dot(displacement, displacement),
-           toward = -foliot__vec3_dot(d, displacement);
+    vec3 mean = vec3_add(from.v, vec3_divide(vec3_scale(a, t), 2));
+    return (foliot__motion){vec3_add(from.x, vec3_scale(mean, t)),
+                            vec3_add(from.v, vec3_scale(a, t))};
+}
+
+// The first time at which two spheres in relative motion, with the relative acceleration a, are in
+// contact. It is found on the chord of their relative path, then refined on the path itself. False
+// if there is none.
+static bool sphere_impact_time(foliot__motion at, vec3 a, double radius, double left, double *time)
+{
+    vec3 displacement = vec3_scale(vec3_add(at.v, vec3_divide(vec3_scale(a, left), 2)), left);
+    double outside = vec3_dot(at.x, at.x) - radius * radius;
+    double length2 = vec3_dot(displacement, displacement), toward = -vec3_dot(at.x, displacement);
     *time = 0;
     if (outside <= 0)
         return true;
@@ -110,15 +95,11 @@ static bool sphere_impact_time(const double d[3], const double w[3], const doubl
         return false;
     double t = share * left;
     for (int k = 0; k < NEWTON_STEPS; k++) {
-        double at[3], speed[3];
-        for (int i = 0; i < 3; i++) {
-            at[i] = d[i] + (w[i] + a[i] * t / 2) * t;
-            speed[i] = w[i] + a[i] * t;
-        }
-        double slope = 2 * foliot__vec3_dot(at, speed);
+        foliot__motion then = motion_after(at, a, t);
+        double slope = 2 * vec3_dot(then.x, then.v);
         if (!(slope < 0))
             break;
-        t -= (foliot__vec3_dot(at, at) - radius * radius) / slope;
+        t -= (vec3_dot(then.x, then.x) - radius * radius) / slope;
         t = t < 0 ? 0 : t > left ? left : t;
     }
     *time = t;
@@ -128,36 +109,24 @@ static bool sphere_impact_time(const double d[3], const double w[3], const doubl
 static bool find_sphere_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
                                foliot__toi *m)
 {
-    double xa[3], xb[3], wa[3], wb[3], d[3], w[3], time;
     foliot__v3 acceleration = c->paths.acceleration;
-    foliot__path_at(c, a, since, xa, wa);
-    foliot__path_at(c, b, since, xb, wb);
-    const double gain[3] = {acceleration.x[b] - acceleration.x[a],
-                            acceleration.y[b] - acceleration.y[a],
-                            acceleration.z[b] - acceleration.z[a]};
-    for (int k = 0; k < 3; k++) {
-        d[k] = xb[k] - xa[k];
-        w[k] = wb[k] - wa[k];
-    }
-    if (!sphere_impact_time(d, w, gain, radius_of(c, a) + radius_of(c, b), c->step->dt - since,
-                            &time))
+    foliot__motion of_a = foliot__path_at(c, a, since), of_b = foliot__path_at(c, b, since);
+    foliot__motion at = {vec3_sub(of_b.x, of_a.x), vec3_sub(of_b.v, of_a.v)};
+    vec3 gain = vec3_sub(foliot__v3_get(acceleration, b), foliot__v3_get(acceleration, a));
+    double ra = radius_of(c, a), rb = radius_of(c, b), time;
+    if (!sphere_impact_time(at, gain, ra + rb, c->step->dt - since, &time))
         return false;
-    for (int k = 0; k < 3; k++) {
-        d[k] += (w[k] + gain[k] * time / 2) * time;
-        w[k] += gain[k] * time;
-    }
-    double distance = foliot__vec3_length(d);
+    at = motion_after(at, gain, time);
+    double distance = vec3_length(at.x);
     if (!(distance > 0))
         return false; // one in the other's place: no direction to bounce
-    double half = (distance - radius_of(c, a) - radius_of(c, b)) / 2;
-    for (int k = 0; k < 3; k++) {
-        m->normal[k] = d[k] / distance;
-        m->arm_a[k] = (radius_of(c, a) + half) * m->normal[k];
-        m->arm_b[k] = m->arm_a[k] - d[k];
-    }
+    double half = (distance - ra - rb) / 2;
+    m->normal = vec3_divide(at.x, distance);
+    m->arm_a = vec3_scale(m->normal, ra + half);
+    m->arm_b = vec3_sub(m->arm_a, at.x);
     m->time = since + time;
     m->unresolved = false;
-    m->speed = -foliot__vec3_dot(w, m->normal);
+    m->speed = -vec3_dot(at.v, m->normal);
     return true;
 }
 
@@ -268,42 +237,29 @@ bool foliot__path_changed_now(const foliot__ccd *ccd, uint32_t i)
     return revision > 1 || (revision == 1 && ccd->changed_at[i] >= ccd->counts->remembered);
 }
 
-// The body's turning begins anew from the orientation q. It goes on with the spin that it has, or
-// ends at once.
-static void restart_turning(foliot__collider *c, uint32_t i, double time, double q[4], bool goes_on)
-{
-    foliot_world *world = c->world;
-    if (!world->scene.rotates)
-        return;
-    for (int k = 0; k < 4; k++)
-        c->paths.start_orientation[k][i] = q[k];
-    foliot__v3 spin = foliot__angular_velocity(world);
-    const double w[3] = {spin.x[i], spin.y[i], spin.z[i]};
-    if (goes_on)
-        foliot__turn_on(q, w, c->step->dt - time);
-    foliot__orientation_w(world)[i] = q[0];
-    foliot__orientation_x(world)[i] = q[1];
-    foliot__orientation_y(world)[i] = q[2];
-    foliot__orientation_z(world)[i] = q[3];
-}
-
-// A body's path changes at `time`, where it has orientation q. From now on the body is one of the
-// changed.
-static void change_path(foliot__ccd *ccd, uint32_t i, double time, double q[4], bool goes_on)
+// A body's path changes at `time`, where it has orientation q. From there it turns on with the spin
+// that it has, or its turning ends. From now on the body is one of the changed.
+static void change_path(foliot__ccd *ccd, uint32_t i, double time, quat q, bool goes_on)
 {
     foliot__collider *c = &ccd->collider;
-    if (foliot__inverse_mass(c->world)[i] == 0)
+    foliot_world *world = c->world;
+    if (foliot__inverse_mass(world)[i] == 0)
         return;
     if (c->paths.revision[i]++ == 0) {
         ccd->changed_at[i] = ccd->counts->changed++;
         ccd->changed[ccd->changed_at[i]] = i;
     }
-    if (c->world->capacity.sensed > 0) {
-        double x[3], v[3];
-        foliot__path_at(c, i, time, x, v);
-        foliot__sensors_bend(c->world, i, time / c->step->dt, x, q);
+    if (world->capacity.sensed > 0)
+        foliot__sensors_bend(world, i, time / c->step->dt, foliot__path_at(c, i, time).x, q);
+    if (world->scene.rotates) {
+        double *const *start = c->paths.start_orientation;
+        start[0][i] = q.w;
+        start[1][i] = q.x;
+        start[2][i] = q.y;
+        start[3][i] = q.z;
+        vec3 spin = foliot__v3_get(foliot__angular_velocity(world), i);
+        foliot__quat_put(world, i, goes_on ? foliot__turn_on(q, spin, c->step->dt - time) : q);
     }
-    restart_turning(c, i, time, q, goes_on);
     c->paths.since[i] = time;
     c->paths.sweep_valid[i] = false;
     c->paths.struck[i] = true;
@@ -369,35 +325,25 @@ static void each_neighbour(foliot__ccd *ccd, uint32_t i, pair_action *act)
 static void stop_body(foliot__ccd *ccd, uint32_t i, double time)
 {
     const foliot__collider *c = &ccd->collider;
-    foliot__v3 end = foliot__position(c->world), v = c->paths.end_velocity;
-    foliot__v3 a = c->paths.acceleration;
-    double x[3], w[3], q[4];
-    foliot__path_at(c, i, time, x, w);
-    foliot__orientation_at(c, i, time, q);
-    end.x[i] = x[0];
-    end.y[i] = x[1];
-    end.z[i] = x[2];
-    v.x[i] = v.y[i] = v.z[i] = 0;
-    a.x[i] = a.y[i] = a.z[i] = 0;
+    const vec3 none = {0, 0, 0};
+    quat q = foliot__orientation_at(c, foliot__sweep_of(c, i), time);
+    foliot__v3_put(foliot__position(c->world), i, foliot__path_at(c, i, time).x);
+    foliot__v3_put(c->paths.end_velocity, i, none);
+    foliot__v3_put(c->paths.acceleration, i, none);
     ccd->counts->stopped++;
     ccd->stopped_in[i] = c->step->index + 1;
     change_path(ccd, i, time, q, false);
 }
 
-static bool is_stopped(const foliot__collider *c, uint32_t i)
-{
-    foliot__v3 v = c->paths.end_velocity;
-    double q[4];
-    foliot__orientation_of(c->world, i, q);
-    for (int k = 0; k < 4; k++)
-        if (c->paths.start_orientation[k][i] != q[k])
-            return false;
-    return v.x[i] == 0 && v.y[i] == 0 && v.z[i] == 0;
-}
-
 static void stop_if_moving(foliot__ccd *ccd, uint32_t i, double time)
 {
-    if (foliot__inverse_mass(ccd->collider.world)[i] == 0 || is_stopped(&ccd->collider, i))
+    const foliot__collider *c = &ccd->collider;
+    double *const *start = c->paths.start_orientation;
+    quat q = foliot__quat_get(c->world, i);
+    vec3 v = foliot__v3_get(c->paths.end_velocity, i);
+    bool turns =
+        start[0][i] != q.w || start[1][i] != q.x || start[2][i] != q.y || start[3][i] != q.z;
+    if (foliot__inverse_mass(c->world)[i] == 0 || (!turns && v.x == 0 && v.y == 0 && v.z == 0))
         return;
     stop_body(ccd, i, time);
     each_neighbour(ccd, i, queue_pair);
@@ -416,9 +362,8 @@ static void apply_impact(foliot__ccd *ccd, const foliot__impact *impact)
         c->world->counters.hits_deferred++;
         return;
     }
-    double qa[4], qb[4];
-    foliot__orientation_at(c, a, toi.time, qa);
-    foliot__orientation_at(c, b, toi.time, qb);
+    quat qa = foliot__orientation_at(c, foliot__sweep_of(c, a), toi.time);
+    quat qb = foliot__orientation_at(c, foliot__sweep_of(c, b), toi.time);
     foliot__collision_impulse(c, a, b, &toi);
     change_path(ccd, a, toi.time, qa, true);
     change_path(ccd, b, toi.time, qb, true);
@@ -441,9 +386,9 @@ static void stop_fast_bodies(foliot__ccd *ccd)
     ccd->counts->queued = 0;
     for (uint32_t k = 0; k < c->counts->sorted; k++) {
         uint32_t i = c->grid.bounds[k].body;
-        const double w[3] = {v.x[i], v.y[i], v.z[i]};
         double displacement =
-            (foliot__vec3_length(w) + c->paths.restitution_threshold[i]) * (dt - c->paths.since[i]);
+            (vec3_length(foliot__v3_get(v, i)) + c->paths.restitution_threshold[i]) *
+            (dt - c->paths.since[i]);
         if (foliot__inverse_mass(c->world)[i] > 0 &&
             displacement > foliot__inradius(c->world, i) / 2)
             stop_body(ccd, i, c->paths.since[i]);
@@ -499,11 +444,17 @@ static bool all_slow(const foliot__collider *c)
 static void queue_impacts(foliot__ccd *ccd)
 {
     const foliot__collider *c = &ccd->collider;
+    const double *displacement = c->paths.displacement_max;
     bool slow = all_slow(c);
     uint32_t pairs = c->counts->pairs;
-    for (uint32_t k = 0; k < pairs && !slow; k++)
-        if (may_have_impact(c, c->pairs[k].a, c->pairs[k].b))
-            queue_impact(ccd, c->pairs[k].a, c->pairs[k].b);
+    for (uint32_t k = 0; k < pairs && !slow; k++) {
+        // A cheap bound: is_impact would be false whenever the two meet, as for most pairs of a
+        // pile.
+        uint32_t a = c->pairs[k].a, b = c->pairs[k].b;
+        float inradius = c->inradius[a] < c->inradius[b] ? c->inradius[a] : c->inradius[b];
+        if (displacement[a] + displacement[b] > (double)inradius / 2)
+            queue_impact(ccd, a, b);
+    }
 }
 
 void foliot__run_impacts(foliot__ccd *ccd)

@@ -39,10 +39,10 @@ typedef struct foliot__ccd {
 // Where and how two bodies meet.
 typedef struct foliot__toi {
     double time;
-    double normal[3];          // from a to b
-    double arm_a[3], arm_b[3]; // from the centres to the point of impact
-    double speed;              // of approach there
-    bool unresolved;           // the search ran out of steps: the bodies are stopped
+    vec3 normal;       // from a to b
+    vec3 arm_a, arm_b; // from the centres to the point of impact
+    double speed;      // of approach there
+    bool unresolved;   // the search ran out of steps: the bodies are stopped
 } foliot__toi;
 
 void foliot__ccd_carve(foliot__ccd *ccd, foliot__carver *from, size_t slots, size_t contacts);

@@ -25,61 +25,42 @@
 typedef struct swept_pair {
     const foliot__collider *c;
     foliot__sweep a, b;
-    double d[3];          // from a's centre to b's
+    vec3 d;               // from a's centre to b's
     double contact_gap;   // a smaller gap is contact
     double surface_speed; // of the two surfaces by turning, at most, as a speed
     double gain;          // of the relative velocity, as an acceleration
-    double n[3];          // what separates them, from a to b
+    vec3 n;               // what separates them, from a to b
     foliot__near_point points[FOLIOT__POINTS]; // none yet if the count is 0
     uint32_t count;
-    double spin_a[3], spin_b[3]; // in contact
+    vec3 spin_a, spin_b; // in contact
 } swept_pair;
 
 static void move_pair(swept_pair *p, double time)
 {
     foliot__sweep_move(p->c, &p->a, time);
     foliot__sweep_move(p->c, &p->b, time);
-    for (int k = 0; k < 3; k++)
-        p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
+    p->d = vec3_sub(p->b.solid.x, p->a.solid.x);
 }
 
-static void begin_pair(swept_pair *p, const foliot__collider *c, const foliot__sweep *a,
-                       const foliot__sweep *b, double time, double gain)
+static double closing_speed(const swept_pair *p, vec3 n)
 {
-    p->c = c;
-    p->a = *a;
-    p->b = *b;
-    p->contact_gap = CONTACT_GAP * foliot__smaller(a->inradius, b->inradius);
-    p->surface_speed = a->surface_speed + b->surface_speed;
-    p->gain = gain;
-    if (c->paths.since[a->body] != time)
-        foliot__sweep_move(c, &p->a, time);
-    if (c->paths.since[b->body] != time)
-        foliot__sweep_move(c, &p->b, time);
-    for (int k = 0; k < 3; k++)
-        p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
-}
-
-static double closing_speed(const swept_pair *p, const double n[3])
-{
-    const double v[3] = {p->a.v[0] - p->b.v[0], p->a.v[1] - p->b.v[1], p->a.v[2] - p->b.v[2]};
-    return foliot__vec3_dot(v, n);
+    return vec3_dot(vec3_sub(p->a.v, p->b.v), n);
 }
 
 // The support of the solid along n from its centre, times the length of n.
-static inline double support(const foliot__solid *s, const double n[3], double length)
+static inline double support(const foliot__solid *s, vec3 n, double length)
 {
     double sum = s->radius * length;
     if (s->kind == FOLIOT_SHAPE_CAPSULE)
-        return sum + s->half[2] * foliot__absolute(foliot__vec3_dot(s->axis[2], n));
+        return sum + s->half[2] * foliot__absolute(vec3_dot(s->axis.row[2], n));
     for (int k = 0; k < 3 && s->kind == FOLIOT_SHAPE_BOX; k++)
-        sum += s->half[k] * foliot__absolute(foliot__vec3_dot(s->axis[k], n));
+        sum += s->half[k] * foliot__absolute(vec3_dot(s->axis.row[k], n));
     return sum;
 }
 
 // The remainder of the step, relative to two bodies that may come into contact in it.
 typedef struct remaining_step {
-    double d[3], v[3]; // from the first centre to the second; of the first as the second sees it
+    vec3 d, v; // from the first centre to the second; of the first as the second sees it
     double left, contact_gap;
     double more;  // how much faster than v the centres may close in
     double turns; // how far the two surfaces may come by turning
@@ -87,9 +68,9 @@ typedef struct remaining_step {
 
 // Whether the gap along n outlasts the step. `length` is that of n; `support_sum` is the support of
 // both.
-static bool gap_lasts(const remaining_step *o, const double n[3], double length, double support_sum)
+static bool gap_lasts(const remaining_step *o, vec3 n, double length, double support_sum)
 {
-    double along = foliot__vec3_dot(o->d, n), speed = foliot__vec3_dot(o->v, n);
+    double along = vec3_dot(o->d, n), speed = vec3_dot(o->v, n);
     double gap = foliot__absolute(along) - support_sum, closes = along < 0 ? -speed : speed;
     return (foliot__larger(closes, 0) + o->more * length) * o->left <=
            gap - (o->contact_gap + o->turns) * length;
@@ -98,17 +79,20 @@ static bool gap_lasts(const remaining_step *o, const double n[3], double length,
 static bool face_gap_lasts(const remaining_step *o, const foliot__solid *box,
                            const foliot__solid *other)
 {
-    for (int k = 0; k < 3 && box->kind == FOLIOT_SHAPE_BOX; k++)
-        if (gap_lasts(o, box->axis[k], 1, box->half[k] + support(other, box->axis[k], 1)))
+    for (int k = 0; k < 3 && box->kind == FOLIOT_SHAPE_BOX; k++) {
+        vec3 n = box->axis.row[k];
+        if (gap_lasts(o, n, 1, box->half[k] + support(other, n, 1)))
             return true;
+    }
     return false;
 }
 
-static bool plane_gap_lasts(const remaining_step *o, const double x[3], const double v[3],
-                            const foliot__solid *solid, const foliot__solid *plane)
+static bool plane_gap_lasts(const remaining_step *o, foliot__motion at, const foliot__solid *solid,
+                            const foliot__solid *plane)
 {
-    double gap = foliot__vec3_dot(plane->half, x) - plane->offset - support(solid, plane->half, 1);
-    double closes = -foliot__vec3_dot(plane->half, v);
+    vec3 n = vec3_of(plane->half);
+    double gap = vec3_dot(n, at.x) - plane->offset - support(solid, n, 1);
+    double closes = -vec3_dot(n, at.v);
     return (foliot__larger(closes, 0) + o->more) * o->left <= gap - (o->contact_gap + o->turns);
 }
 
@@ -118,30 +102,24 @@ static bool plane_gap_lasts(const remaining_step *o, const double x[3], const do
 static bool stay_apart(const foliot__collider *c, const foliot__sweep *a, const foliot__sweep *b,
                        double since, double gain)
 {
-    double there[2][2][3], end = c->step->dt;
-    const double *xa = a->solid.x, *va = a->v, *xb = b->solid.x, *vb = b->v;
+    double end = c->step->dt;
+    foliot__motion at_a = {a->solid.x, a->v}, at_b = {b->solid.x, b->v};
     remaining_step o = {.left = end - since,
                         .contact_gap = CONTACT_GAP * foliot__smaller(a->inradius, b->inradius)};
     o.more = gain * o.left;
     o.turns = a->surface_speed * (end - c->paths.since[a->body]) +
               b->surface_speed * (end - c->paths.since[b->body]);
-    if (c->paths.since[a->body] != since) {
-        foliot__path_at(c, a->body, since, there[0][0], there[0][1]);
-        xa = there[0][0], va = there[0][1];
-    }
-    if (c->paths.since[b->body] != since) {
-        foliot__path_at(c, b->body, since, there[1][0], there[1][1]);
-        xb = there[1][0], vb = there[1][1];
-    }
+    if (c->paths.since[a->body] != since)
+        at_a = foliot__path_at(c, a->body, since);
+    if (c->paths.since[b->body] != since)
+        at_b = foliot__path_at(c, b->body, since);
     if (a->solid.kind == FOLIOT_SHAPE_PLANE)
-        return plane_gap_lasts(&o, xb, vb, &b->solid, &a->solid);
+        return plane_gap_lasts(&o, at_b, &b->solid, &a->solid);
     if (b->solid.kind == FOLIOT_SHAPE_PLANE)
-        return plane_gap_lasts(&o, xa, va, &a->solid, &b->solid);
-    for (int k = 0; k < 3; k++) {
-        o.d[k] = xb[k] - xa[k];
-        o.v[k] = va[k] - vb[k];
-    }
-    double length = foliot__vec3_length(o.d);
+        return plane_gap_lasts(&o, at_a, &a->solid, &b->solid);
+    o.d = vec3_sub(at_b.x, at_a.x);
+    o.v = vec3_sub(at_a.v, at_b.v);
+    double length = vec3_length(o.d);
     double support_sum = support(&a->solid, o.d, length) + support(&b->solid, o.d, length);
     return gap_lasts(&o, o.d, length, support_sum) || face_gap_lasts(&o, &a->solid, &b->solid) ||
            face_gap_lasts(&o, &b->solid, &a->solid);
@@ -149,56 +127,28 @@ static bool stay_apart(const foliot__collider *c, const foliot__sweep *a, const 
 
 // -- the point that is hit
 
-static double approach_at(const swept_pair *p, const double arm_a[3], const double arm_b[3],
-                          const double n[3])
+static double approach_at(const swept_pair *p, vec3 arm_a, vec3 arm_b, vec3 n)
 {
-    double by_a[3], by_b[3];
-    foliot__vec3_cross(p->spin_a, arm_a, by_a);
-    foliot__vec3_cross(p->spin_b, arm_b, by_b);
-    double turned = p->b.solid.kind == FOLIOT_SHAPE_PLANE ? 0 : -foliot__vec3_dot(by_b, n);
+    double turned =
+        p->b.solid.kind == FOLIOT_SHAPE_PLANE ? 0 : -vec3_dot(vec3_cross(p->spin_b, arm_b), n);
     if (p->a.solid.kind != FOLIOT_SHAPE_PLANE)
-        turned += foliot__vec3_dot(by_a, n);
+        turned += vec3_dot(vec3_cross(p->spin_a, arm_a), n);
     return closing_speed(p, n) + turned;
 }
 
 static void find_points(swept_pair *p)
 {
-    p->count = foliot__near_points(&p->a.solid, p->a.q, &p->b.solid, p->b.q, p->d, NOWHERE, p->n,
+    p->count = foliot__near_points(&p->a.solid, p->a.q, &p->b.solid, p->b.q, p->d, NOWHERE, &p->n,
                                    p->points);
-}
-
-// The gap, and the direction that separates them. The points of two boxes are found only when they
-// are needed.
-static double measure_gap(swept_pair *p)
-{
-    double gap = NOWHERE;
-    p->count = 0;
-    if (p->a.solid.kind == FOLIOT_SHAPE_BOX && p->b.solid.kind == FOLIOT_SHAPE_BOX)
-        return foliot__gap_of_boxes(&p->a.solid, &p->b.solid, p->d, p->n);
-    find_points(p);
-    for (uint32_t i = 0; i < p->count; i++)
-        gap = foliot__smaller(gap, p->points[i].gap);
-    return gap;
 }
 
 // The highest speed along n that rotation gives a point of the solid. The contact of a ball at its
 // end is its foremost point, which rotation does not move.
-static double turned_along(const foliot__sweep *r, const double w[3], const double n[3])
+static double turned_along(const foliot__sweep *r, vec3 w, vec3 n)
 {
-    double displacement_min[3];
-    foliot__vec3_cross(n, w, displacement_min);
     return r->solid.kind == FOLIOT_SHAPE_PLANE
                ? 0
-               : support(&r->solid, displacement_min, 0); // 0: without the balls
-}
-
-// The highest speed at which any point of the two approaches the other body.
-static double approach_max(swept_pair *p)
-{
-    foliot__spin_along(&p->a, p->a.solid.axis, p->spin_a);
-    foliot__spin_along(&p->b, p->b.solid.axis, p->spin_b);
-    double turned = turned_along(&p->a, p->spin_a, p->n) + turned_along(&p->b, p->spin_b, p->n);
-    return closing_speed(p, p->n) + turned;
+               : support(&r->solid, vec3_cross(n, w), 0); // 0: without the balls
 }
 
 // Finds the middle of the points that are in contact and approach: a box that lands flat is hit in
@@ -209,13 +159,13 @@ static bool find_hit_point(swept_pair *p, double speed_min, foliot__toi *m, doub
         find_points(p);
     const foliot__near_point *points = p->points;
     uint32_t hit_count = 0, count = p->count;
-    for (int k = 0; k < 3; k++)
-        m->normal[k] = p->n[k];
+    m->normal = p->n;
     *next = count > 1 || p->surface_speed == 0 ? NOWHERE : 0;
     for (uint32_t i = 0; i < count; i++)
         if (points[i].gap > p->contact_gap)
             *next = foliot__smaller(*next, points[i].gap);
-    double least = NOWHERE, sum_a[3] = {0, 0, 0}, sum_b[3] = {0, 0, 0};
+    double least = NOWHERE;
+    vec3 sum_a = {0, 0, 0}, sum_b = {0, 0, 0};
     for (uint32_t i = 0; i < count; i++)
         if (points[i].gap <= 2 * p->contact_gap &&
             approach_at(p, points[i].arm_a, points[i].arm_b, m->normal) > speed_min)
@@ -226,37 +176,34 @@ static bool find_hit_point(swept_pair *p, double speed_min, foliot__toi *m, doub
             !(approach_at(p, at->arm_a, at->arm_b, m->normal) > speed_min))
             continue;
         hit_count++;
-        for (int k = 0; k < 3; k++) {
-            sum_a[k] += at->arm_a[k];
-            sum_b[k] += at->arm_b[k];
-        }
+        sum_a = vec3_add(sum_a, at->arm_a);
+        sum_b = vec3_add(sum_b, at->arm_b);
     }
     if (hit_count == 0)
         return false;
-    for (int k = 0; k < 3; k++) {
-        m->arm_a[k] = sum_a[k] / hit_count;
-        m->arm_b[k] = sum_b[k] / hit_count;
-    }
+    m->arm_a = vec3_divide(sum_a, hit_count);
+    m->arm_b = vec3_divide(sum_b, hit_count);
     m->speed = approach_at(p, m->arm_a, m->arm_b, m->normal);
     return true;
-}
-
-// For how long two bodies in contact without approach cannot get deeper by a part of the inradius.
-// Rotation and translation give at most this acceleration along the separating direction.
-static double safe_duration(const swept_pair *p, double most)
-{
-    double turns = foliot__vec3_length(p->spin_a) + foliot__vec3_length(p->spin_b);
-    double acceleration = p->gain + most * turns;
-    return acceleration > 0 ? foliot__sqrt(2 * STRIDE * p->contact_gap / acceleration) : NOWHERE;
 }
 
 static bool search_impact(swept_pair *p, double since, double speed_min, double displacement_min,
                           double most, foliot__toi *m)
 {
     double time = since, end = p->c->step->dt, pause = (end - since) / CALM_ADVANCES;
+    bool boxes = p->a.solid.kind == FOLIOT_SHAPE_BOX && p->b.solid.kind == FOLIOT_SHAPE_BOX;
     for (int step = 0; step < STEPS_MAX; step++) {
-        double gap = measure_gap(p), left = end - time, next = NOWHERE,
+        // The gap, and the direction that separates them. The points of two boxes are found only
+        // when they are needed.
+        double gap = NOWHERE, left = end - time, next = NOWHERE,
                slowest = foliot__larger(speed_min, displacement_min / left);
+        p->count = 0;
+        if (boxes)
+            gap = foliot__gap_of_boxes(&p->a.solid, &p->b.solid, p->d, &p->n);
+        else
+            find_points(p);
+        for (uint32_t i = 0; i < p->count; i++)
+            gap = foliot__smaller(gap, p->points[i].gap);
         double bound =
                    foliot__larger(closing_speed(p, p->n), 0) + p->gain * left + p->surface_speed,
                on = pause;
@@ -267,7 +214,11 @@ static bool search_impact(swept_pair *p, double since, double speed_min, double 
             if (step >= STEPS_EXACT) // a surface rotates away as fast as it might come
                 on = foliot__larger(on, p->contact_gap * (STRIDE / 4) / most);
         } else {
-            double speed = approach_max(p);
+            // The highest speed at which any point of the two approaches the other body.
+            p->spin_a = foliot__spin_along(&p->a, &p->a.solid.axis);
+            p->spin_b = foliot__spin_along(&p->b, &p->b.solid.axis);
+            double speed = closing_speed(p, p->n) + (turned_along(&p->a, p->spin_a, p->n) +
+                                                     turned_along(&p->b, p->spin_b, p->n));
             if (speed + p->gain * left <= slowest &&
                 most * left < CALM_DISPLACEMENT * p->contact_gap)
                 return false;
@@ -276,8 +227,15 @@ static bool search_impact(swept_pair *p, double since, double speed_min, double 
                 m->unresolved = false;
                 return true;
             }
-            // No point in contact approaches yet; others may advance as far as their gaps allow.
-            on = foliot__smaller(pause, safe_duration(p, most));
+            // No point in contact approaches yet; others may advance as far as their gaps allow,
+            // and the two as long as they cannot get deeper by a part of the inradius: rotation and
+            // translation give at most this acceleration along the separating direction.
+            double turns = vec3_length(p->spin_a) + vec3_length(p->spin_b);
+            double acceleration = p->gain + most * turns;
+            double safe = acceleration > 0
+                              ? foliot__sqrt(2 * STRIDE * p->contact_gap / acceleration)
+                              : NOWHERE;
+            on = foliot__smaller(pause, safe);
             if (next < NOWHERE)
                 on = foliot__smaller(
                     on, foliot__larger(next - p->contact_gap / 2, p->contact_gap * STRIDE) / most);
@@ -301,10 +259,9 @@ static double approach_min(const foliot__collider *c, double contact_gap, double
 // The highest speed of any point of the body.
 static double speed_max(const foliot__collider *c, uint32_t i)
 {
-    foliot__v3 v = foliot__velocity(c->world), w = foliot__angular_velocity(c->world);
-    const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-    double turned = foliot__vec3_length(spin);
-    return foliot__vec3_length(speed) + (turned > 0 ? turned * (double)c->bounding_radius[i] : 0);
+    double turned = vec3_length(foliot__v3_get(foliot__angular_velocity(c->world), i));
+    return vec3_length(foliot__v3_get(foliot__velocity(c->world), i)) +
+           (turned > 0 ? turned * (double)c->bounding_radius[i] : 0);
 }
 
 bool foliot__will_rebound(const foliot__collider *c, uint32_t a, uint32_t b, double speed)
@@ -325,14 +282,23 @@ bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, d
 {
     const foliot__sweep *ra = foliot__sweep_of(c, a), *rb = foliot__sweep_of(c, b);
     foliot__v3 g = c->paths.acceleration;
-    const double change[3] = {g.x[b] - g.x[a], g.y[b] - g.y[a], g.z[b] - g.z[a]};
-    double gain = foliot__vec3_length(change), end = c->step->dt;
+    double gain = vec3_length(vec3_sub(foliot__v3_get(g, b), foliot__v3_get(g, a)));
+    double end = c->step->dt;
     if (!(end - since > end * REMAINDER_MIN) || stay_apart(c, ra, rb, since, gain))
         return false;
     swept_pair p;
-    begin_pair(&p, c, ra, rb, since, gain);
-    const double v[3] = {p.b.v[0] - p.a.v[0], p.b.v[1] - p.a.v[1], p.b.v[2] - p.a.v[2]};
-    double most = foliot__vec3_length(v) + gain * (end - since) + p.surface_speed;
+    p.c = c;
+    p.a = *ra;
+    p.b = *rb;
+    p.contact_gap = CONTACT_GAP * foliot__smaller(ra->inradius, rb->inradius);
+    p.surface_speed = ra->surface_speed + rb->surface_speed;
+    p.gain = gain;
+    if (c->paths.since[a] != since)
+        foliot__sweep_move(c, &p.a, since);
+    if (c->paths.since[b] != since)
+        foliot__sweep_move(c, &p.b, since);
+    p.d = vec3_sub(p.b.solid.x, p.a.solid.x);
+    double most = vec3_length(vec3_sub(p.b.v, p.a.v)) + gain * (end - since) + p.surface_speed;
     double speed_min =
         foliot__larger(foliot__impact_speed_min(c, a, b), approach_min(c, p.contact_gap, most));
     return most > speed_min &&

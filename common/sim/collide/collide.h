@@ -50,7 +50,7 @@ typedef struct foliot__body_pair {
 
 // Where a body's centre may go, from `at` on, before pairs are looked for anew.
 typedef struct foliot__fat_bounds {
-    double at[3];
+    vec3 at;
     float displacement[3], margin;
 } foliot__fat_bounds;
 

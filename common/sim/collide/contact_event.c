@@ -46,70 +46,54 @@ static double inradius_of(const foliot__solid *s)
 }
 
 // The point of the box that is nearest to p.
-static void clamp_to(const foliot__solid *box, double p[3])
+static vec3 clamp_to(const foliot__solid *box, vec3 p)
 {
-    double at[3] = {box->x[0], box->x[1], box->x[2]};
-    const double d[3] = {p[0] - at[0], p[1] - at[1], p[2] - at[2]};
+    vec3 at = box->x, d = vec3_sub(p, at);
     for (int k = 0; k < 3; k++) {
-        double along =
-            foliot__clamp(foliot__vec3_dot(d, box->axis[k]), -box->half[k], box->half[k]);
-        for (int i = 0; i < 3; i++)
-            at[i] += along * box->axis[k][i];
+        double along = foliot__clamp(vec3_dot(d, box->axis.row[k]), -box->half[k], box->half[k]);
+        at = vec3_add(at, vec3_scale(box->axis.row[k], along));
     }
-    for (int i = 0; i < 3; i++)
-        p[i] = at[i];
-}
-
-// Two boxes that pressed in the last substep and have passed each other's corners since have no
-// points that face each other. The contact is then halfway between the nearest points (by
-// alternating projection), along the separating direction.
-static void find_corners(const foliot__solid *a, const foliot__solid *b, const double d[3],
-                         foliot_contact_event *event)
-{
-    double on_a[3], on_b[3] = {b->x[0], b->x[1], b->x[2]};
-    for (int n = 0; n < PROJECTIONS; n++) {
-        for (int k = 0; k < 3; k++)
-            on_a[k] = on_b[k];
-        clamp_to(a, on_a);
-        for (int k = 0; k < 3; k++)
-            on_b[k] = on_a[k];
-        clamp_to(b, on_b);
-    }
-    foliot__gap_of(a, b, d, event->normal);
-    for (int k = 0; k < 3; k++)
-        event->point[k] = (on_a[k] + on_b[k]) / 2;
+    return at;
 }
 
 // The present contact of the two: the middle of the points, and the normal.
 static void find_contact_point(const foliot_world *world, foliot_contact_event *event)
 {
     foliot__solid a = foliot__solid_of(world, event->a), b = foliot__solid_of(world, event->b);
-    double qa[4], qb[4];
-    foliot__orientation_of(world, event->a, qa);
-    foliot__orientation_of(world, event->b, qb);
-    const double d[3] = {b.x[0] - a.x[0], b.x[1] - a.x[1], b.x[2] - a.x[2]};
+    quat qa = foliot__quat_get(world, event->a), qb = foliot__quat_get(world, event->b);
+    vec3 d = vec3_sub(b.x, a.x), n = {0, 0, 0}, point = {0, 0, 0};
     foliot__near_point points[FOLIOT__POINTS];
     double distance_max = foliot__smaller(inradius_of(&a), inradius_of(&b)) * DISTANCE_MAX;
-    uint32_t count = foliot__near_points(&a, qa, &b, qb, d, distance_max, event->normal, points);
+    uint32_t count = foliot__near_points(&a, qa, &b, qb, d, distance_max, &n, points);
     if (count == 0)
-        count = foliot__near_points(&a, qa, &b, qb, d, (double)FOLIOT__FAR, event->normal, points);
-    if (count == 0)
-        find_corners(&a, &b, d, event);
-    for (uint32_t i = 0; i < count; i++)
-        for (int k = 0; k < 3; k++) {
-            // A plane has no place: use the arm of the other.
-            double at = a.kind == FOLIOT_SHAPE_PLANE ? b.x[k] + points[i].arm_b[k]
-                                                     : a.x[k] + points[i].arm_a[k];
-            event->point[k] += at / count;
+        count = foliot__near_points(&a, qa, &b, qb, d, (double)FOLIOT__FAR, &n, points);
+    if (count == 0) {
+        // Two boxes that pressed in the last substep and have passed each other's corners since
+        // have no points that face each other. The contact is then halfway between the nearest
+        // points (by alternating projection), along the separating direction.
+        vec3 on_a = a.x, on_b = b.x;
+        for (int k = 0; k < PROJECTIONS; k++) {
+            on_a = clamp_to(&a, on_b);
+            on_b = clamp_to(&b, on_a);
         }
+        foliot__gap_of(&a, &b, d, &n);
+        point = vec3_divide(vec3_add(on_a, on_b), 2);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        // A plane has no place: use the arm of the other.
+        vec3 at = a.kind == FOLIOT_SHAPE_PLANE ? vec3_add(b.x, points[i].arm_b)
+                                               : vec3_add(a.x, points[i].arm_a);
+        point = vec3_add(point, vec3_divide(at, count));
+    }
+    vec3_store(n, event->normal);
+    vec3_store(point, event->point);
 }
 
 static double approach_of(const foliot_world *world, const foliot_contact_event *event)
 {
     foliot__v3 v = foliot__before_velocity(world);
-    uint32_t a = event->a, b = event->b;
-    const double w[3] = {v.x[a] - v.x[b], v.y[a] - v.y[b], v.z[a] - v.z[b]};
-    return foliot__vec3_dot(w, event->normal);
+    vec3 w = vec3_sub(foliot__v3_get(v, event->a), foliot__v3_get(v, event->b));
+    return vec3_dot(w, vec3_of(event->normal));
 }
 
 static foliot_contact_event event_of(const foliot_world *world, const foliot__contact_row *row,
@@ -124,8 +108,8 @@ static foliot_contact_event event_of(const foliot_world *world, const foliot__co
         event.force += (double)normal[p];
     }
     event.force *= rate;
-    for (int k = 0; k < 3; k++)
-        event.friction[k] = (double)friction[k] * rate;
+    vec3 force = {(double)friction[0], (double)friction[1], (double)friction[2]};
+    vec3_store(vec3_scale(force, rate), event.friction);
     find_contact_point(world, &event);
     event.speed = begins ? approach_of(world, &event) : 0;
     return event;
@@ -136,10 +120,8 @@ static foliot_contact_event brief_event(const foliot_world *world, const foliot_
 {
     foliot_contact_event event = {
         .a = row->a, .b = row->b, .change = FOLIOT_CONTACT_BEGIN, .points = row->points};
-    for (int k = 0; k < 3; k++) {
-        event.point[k] = row->point[k];
-        event.normal[k] = row->normal[k];
-    }
+    vec3_store(vec3_of(row->point), event.point);
+    vec3_store(vec3_of(row->normal), event.normal);
     event.force = row->impulse / world->scene.dt;
     event.speed = approach_of(world, &event);
     return event;

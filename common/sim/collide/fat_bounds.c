@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// fat_bounds.c: how far bodies may go before pairs are found anew. Pairs are found once a tick for
+// fat_bounds.c: how far bodies may go before pairs are found again. Pairs are found once a tick for
 // the displacement that every body's velocity promises; a margin allows for what changes it.
 #include "sim/collide/collide.h"
 
 void foliot__fat_bounds_reset(const foliot__collider *c, uint32_t i)
 {
     const foliot_world *world = c->world;
-    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
     double left = c->step->left;
     foliot__fat_bounds *fat = &c->fat_bounds[i];
-    *fat = (foliot__fat_bounds){.at = {x.x[i], x.y[i], x.z[i]}, .margin = FOLIOT__FAR};
+    *fat = (foliot__fat_bounds){.at = foliot__v3_get(foliot__position(world), i),
+                                .margin = FOLIOT__FAR};
     if (foliot__inverse_mass(world)[i] == 0 || !foliot__is_solid(world, i))
         return;
-    const double speed[3] = {v.x[i], v.y[i], v.z[i]};
-    for (int k = 0; k < 3; k++)
-        fat->displacement[k] = (float)(speed[k] * left);
+    vec3 displacement = vec3_scale(foliot__v3_get(foliot__velocity(world), i), left);
+    fat->displacement[0] = (float)displacement.x;
+    fat->displacement[1] = (float)displacement.y;
+    fat->displacement[2] = (float)displacement.z;
     fat->margin = c->inradius[i] * (float)FOLIOT__FAT_MARGIN +
                   (float)(c->paths.restitution_threshold[i] * left);
 }
@@ -35,19 +36,22 @@ typedef struct search {
     _Atomic(bool) left;
 } search;
 
+static inline bool is_within(float d, float displacement, float margin)
+{
+    float low = displacement < 0 ? displacement : 0, high = displacement > 0 ? displacement : 0;
+    return d >= low - margin && d <= high + margin;
+}
+
 static bool some_left(const foliot__collider *c, uint32_t begin, uint32_t end)
 {
     foliot__v3 x = foliot__position(c->world);
     for (uint32_t i = begin; i < end; i++) {
         const foliot__fat_bounds *fat = &c->fat_bounds[i];
-        const float d[3] = {(float)(x.x[i] - fat->at[0]), (float)(x.y[i] - fat->at[1]),
-                            (float)(x.z[i] - fat->at[2])};
-        for (int k = 0; k < 3; k++) {
-            float low = fat->displacement[k] < 0 ? fat->displacement[k] : 0;
-            float high = fat->displacement[k] > 0 ? fat->displacement[k] : 0;
-            if (!(d[k] >= low - fat->margin && d[k] <= high + fat->margin))
-                return true;
-        }
+        vec3 d = vec3_sub(foliot__v3_get(x, i), fat->at);
+        if (!is_within((float)d.x, fat->displacement[0], fat->margin) ||
+            !is_within((float)d.y, fat->displacement[1], fat->margin) ||
+            !is_within((float)d.z, fat->displacement[2], fat->margin))
+            return true;
     }
     return false;
 }

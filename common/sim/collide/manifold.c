@@ -21,16 +21,22 @@ static int rank_of(uint32_t kind)
     }
 }
 
-static void set_point(foliot__manifold *m, uint32_t at, const double arm_a[3],
-                      const double arm_b[3], double gap, uint32_t feature)
+static void set_point(foliot__manifold *m, uint32_t at, vec3 arm_a, vec3 arm_b, double gap,
+                      uint32_t feature)
 {
-    foliot__manifold_point *p = &m->point[at];
-    for (int k = 0; k < 3; k++) {
-        p->arm_a[k] = (float)arm_a[k];
-        p->arm_b[k] = (float)arm_b[k];
-    }
-    p->gap = (float)gap;
-    p->feature = feature;
+    m->point[at] = (foliot__manifold_point){
+        .arm_a = {(float)arm_a.x, (float)arm_a.y, (float)arm_a.z},
+        .arm_b = {(float)arm_b.x, (float)arm_b.y, (float)arm_b.z},
+        .gap = (float)gap,
+        .feature = feature,
+    };
+}
+
+static void set_normal(foliot__manifold *m, vec3 n)
+{
+    m->normal[0] = (float)n.x;
+    m->normal[1] = (float)n.y;
+    m->normal[2] = (float)n.z;
 }
 
 // -- spheres with spheres and planes: most of a pile
@@ -38,92 +44,68 @@ static void set_point(foliot__manifold *m, uint32_t at, const double arm_a[3],
 static void collide_spheres(const foliot_world *world, double distance_max, foliot__manifold *m)
 {
     foliot__v3 x = foliot__position(world);
-    uint32_t a = m->a, b = m->b;
-    const double d[3] = {x.x[b] - x.x[a], x.y[b] - x.y[a], x.z[b] - x.z[a]};
-    double ra = foliot__radius(world)[a], rb = foliot__radius(world)[b], sum = ra + rb;
-    double distance2 = foliot__vec3_dot(d, d), farthest = sum + distance_max;
+    vec3 d = vec3_sub(foliot__v3_get(x, m->b), foliot__v3_get(x, m->a));
+    double ra = foliot__radius(world)[m->a], rb = foliot__radius(world)[m->b], sum = ra + rb;
+    double distance2 = vec3_dot(d, d), farthest = sum + distance_max;
     if (!(distance2 <= farthest * farthest))
         return;
-    double distance = foliot__sqrt(distance2), gap = distance - sum;
-    double n[3] = {0, 0, 1}; // at the same place: any direction will do
-    if (distance > 0)
-        for (int k = 0; k < 3; k++)
-            n[k] = d[k] / distance;
-    double arm_a[3], arm_b[3], half = gap / 2;
-    for (int k = 0; k < 3; k++) {
-        arm_a[k] = n[k] * (ra + half);
-        arm_b[k] = -n[k] * (rb + half);
-        m->normal[k] = (float)n[k];
-    }
-    set_point(m, 0, arm_a, arm_b, gap, 0);
+    double distance = foliot__sqrt(distance2), gap = distance - sum, half = gap / 2;
+    // At the same place any direction will do.
+    vec3 n = distance > 0 ? vec3_divide(d, distance) : (vec3){0, 0, 1};
+    set_normal(m, n);
+    set_point(m, 0, vec3_scale(n, ra + half), vec3_scale(vec3_negate(n), rb + half), gap, 0);
     m->count = 1;
 }
 
 static void collide_sphere_plane(const foliot_world *world, uint32_t ball, uint32_t plane,
                                  double distance_max, foliot__manifold *m)
 {
-    static const double none[3];
-    foliot__v3 x = foliot__position(world);
-    const double n[3] = {foliot__half_x(world)[plane], foliot__half_y(world)[plane],
-                         foliot__half_z(world)[plane]};
-    const double at[3] = {x.x[ball], x.y[ball], x.z[ball]};
+    const vec3 n = {foliot__half_x(world)[plane], foliot__half_y(world)[plane],
+                    foliot__half_z(world)[plane]},
+               none = {0, 0, 0};
     double radius = foliot__radius(world)[ball];
-    double gap = foliot__vec3_dot(n, at) - foliot__plane_offset(world)[plane] - radius;
+    double gap = vec3_dot(n, foliot__v3_get(foliot__position(world), ball)) -
+                 foliot__plane_offset(world)[plane] - radius;
     if (!(gap <= distance_max))
         return;
     bool first = ball == m->a;
-    double arm[3];
-    for (int k = 0; k < 3; k++) {
-        arm[k] = -n[k] * radius; // not halfway: it rolls on its surface at any depth
-        m->normal[k] = (float)(first ? -n[k] : n[k]);
-    }
+    vec3 arm =
+        vec3_scale(vec3_negate(n), radius); // not halfway: it rolls on its surface at any depth
+    set_normal(m, first ? vec3_negate(n) : n);
     set_point(m, 0, first ? arm : none, first ? none : arm, gap, 0);
     m->count = 1;
 }
 
 // -- all others
 
-static void sort_points(foliot__shape_contact *t)
-{
-    for (uint32_t i = 1; i < t->count; i++) {
-        struct foliot__shape_contact_point p = t->point[i];
-        uint32_t at = i;
-        for (; at > 0 && t->point[at - 1].feature > p.feature; at--)
-            t->point[at] = t->point[at - 1];
-        t->point[at] = p;
-    }
-}
-
-static void store_manifold(foliot__shape_contact *t, const double d[3], bool plane, bool swapped,
-                           foliot__manifold *m)
-{
-    sort_points(t);
-    for (int k = 0; k < 3; k++)
-        m->normal[k] = (float)(swapped ? -t->normal[k] : t->normal[k]);
-    for (uint32_t i = 0; i < t->count; i++) {
-        const struct foliot__shape_contact_point *p = &t->point[i];
-        double other[3];
-        for (int k = 0; k < 3; k++)
-            other[k] = plane ? 0 : p->at[k] - d[k];
-        set_point(m, i, swapped ? other : p->at, swapped ? p->at : other, p->gap, p->feature);
-    }
-    m->count = t->count;
-}
-
 static void collide_solids(const foliot_world *world, bool swapped, double distance_max,
                            foliot__manifold *m)
 {
     foliot__solid s = foliot__solid_of(world, swapped ? m->b : m->a);
     foliot__solid o = foliot__solid_of(world, swapped ? m->a : m->b);
-    const double d[3] = {o.x[0] - s.x[0], o.x[1] - s.x[1], o.x[2] - s.x[2]};
+    vec3 d = vec3_sub(o.x, s.x);
     foliot__shape_contact t = {.count = 0};
-    if (o.kind == FOLIOT_SHAPE_PLANE)
+    bool plane = o.kind == FOLIOT_SHAPE_PLANE;
+    if (plane)
         foliot__collide_plane(&s, &o, distance_max, &t);
     else if (o.kind == FOLIOT_SHAPE_BOX)
         foliot__collide_capsule_box(&s, &o, d, distance_max, &t);
     else
         foliot__collide_capsules(&s, &o, d, distance_max, &t);
-    store_manifold(&t, d, o.kind == FOLIOT_SHAPE_PLANE, swapped, m);
+    for (uint32_t i = 1; i < t.count; i++) { // ascending by feature
+        struct foliot__shape_contact_point p = t.point[i];
+        uint32_t at = i;
+        for (; at > 0 && t.point[at - 1].feature > p.feature; at--)
+            t.point[at] = t.point[at - 1];
+        t.point[at] = p;
+    }
+    set_normal(m, swapped ? vec3_negate(t.normal) : t.normal);
+    for (uint32_t i = 0; i < t.count; i++) {
+        const struct foliot__shape_contact_point *p = &t.point[i];
+        vec3 other = plane ? (vec3){0, 0, 0} : vec3_sub(p->at, d);
+        set_point(m, i, swapped ? other : p->at, swapped ? p->at : other, p->gap, p->feature);
+    }
+    m->count = t.count;
 }
 
 // False for a pair of boxes, which are gathered.
@@ -159,9 +141,9 @@ void foliot__find_manifolds(const foliot_world *world, const foliot__body_pair *
             continue;
         boxes[waiting++] = k;
         if (waiting == FOLIOT__BOX_BATCH) {
-            foliot__collide_boxes(world, pairs, boxes, waiting, speculative_distance, out);
+            foliot__collide_boxes(world, boxes, waiting, speculative_distance, out);
             waiting = 0;
         }
     }
-    foliot__collide_boxes(world, pairs, boxes, waiting, speculative_distance, out);
+    foliot__collide_boxes(world, boxes, waiting, speculative_distance, out);
 }

@@ -15,28 +15,39 @@ typedef struct batch_of_pairs {
     foliot__box_kernel *kernel;
 } batch_of_pairs;
 
-static void gather_body(const foliot_world *world, uint32_t slot, uint32_t l,
-                        double q[4][FOLIOT__BOX_LANES], double half[3][FOLIOT__BOX_LANES])
+static void set_body(uint32_t l, quat q, vec3 half, double to_q[4][FOLIOT__BOX_LANES],
+                     double to_half[3][FOLIOT__BOX_LANES])
 {
-    q[0][l] = foliot__orientation_w(world)[slot];
-    q[1][l] = foliot__orientation_x(world)[slot];
-    q[2][l] = foliot__orientation_y(world)[slot];
-    q[3][l] = foliot__orientation_z(world)[slot];
-    half[0][l] = foliot__half_x(world)[slot];
-    half[1][l] = foliot__half_y(world)[slot];
-    half[2][l] = foliot__half_z(world)[slot];
+    to_q[0][l] = q.w;
+    to_q[1][l] = q.x;
+    to_q[2][l] = q.y;
+    to_q[3][l] = q.z;
+    to_half[0][l] = half.x;
+    to_half[1][l] = half.y;
+    to_half[2][l] = half.z;
+}
+
+static void set_offset(uint32_t l, vec3 d, double distance_max, foliot__box_batch *batch)
+{
+    batch->d[0][l] = d.x;
+    batch->d[1][l] = d.y;
+    batch->d[2][l] = d.z;
+    batch->distance_max[l] = distance_max;
+}
+
+static vec3 half_of(const foliot_world *world, uint32_t slot)
+{
+    return (vec3){foliot__half_x(world)[slot], foliot__half_y(world)[slot],
+                  foliot__half_z(world)[slot]};
 }
 
 static bool of_like_sizes(const foliot_world *world, uint32_t a, uint32_t b)
 {
-    const double half[6] = {foliot__half_x(world)[a], foliot__half_y(world)[a],
-                            foliot__half_z(world)[a], foliot__half_x(world)[b],
-                            foliot__half_y(world)[b], foliot__half_z(world)[b]};
-    double low = half[0], high = half[0];
-    for (int k = 1; k < 6; k++) {
-        low = foliot__smaller(low, half[k]);
-        high = foliot__larger(high, half[k]);
-    }
+    vec3 ha = half_of(world, a), hb = half_of(world, b);
+    double low = foliot__smaller(foliot__smaller(ha.x, ha.y), ha.z);
+    double high = foliot__larger(foliot__larger(ha.x, ha.y), ha.z);
+    low = foliot__smaller(foliot__smaller(foliot__smaller(low, hb.x), hb.y), hb.z);
+    high = foliot__larger(foliot__larger(foliot__larger(high, hb.x), hb.y), hb.z);
     return high <= SIZE_RATIO_MAX * low;
 }
 
@@ -46,12 +57,10 @@ static void gather_pair(const foliot_world *world, const float *speculative_dist
     foliot__v3 x = foliot__position(world);
     uint32_t a = m->a, b = m->b, l = to->count++;
     foliot__box_batch *batch = &to->batch;
-    gather_body(world, a, l, batch->q_a, batch->half_a);
-    gather_body(world, b, l, batch->q_b, batch->half_b);
-    batch->d[0][l] = x.x[b] - x.x[a];
-    batch->d[1][l] = x.y[b] - x.y[a];
-    batch->d[2][l] = x.z[b] - x.z[a];
-    batch->distance_max[l] = (double)speculative_distance[a] + (double)speculative_distance[b];
+    set_body(l, foliot__quat_get(world, a), half_of(world, a), batch->q_a, batch->half_a);
+    set_body(l, foliot__quat_get(world, b), half_of(world, b), batch->q_b, batch->half_b);
+    set_offset(l, vec3_sub(foliot__v3_get(x, b), foliot__v3_get(x, a)),
+               (double)speculative_distance[a] + (double)speculative_distance[b], batch);
     to->out[l] = m;
 }
 
@@ -67,12 +76,10 @@ static void run_batch(const foliot_world *world, const float *speculative_distan
     g->count = 0;
 }
 
-void foliot__collide_boxes(const foliot_world *world, const foliot__body_pair *pairs,
-                           const uint32_t *which, uint32_t count, const float *speculative_distance,
-                           foliot__manifold *out)
+void foliot__collide_boxes(const foliot_world *world, const uint32_t *which, uint32_t count,
+                           const float *speculative_distance, foliot__manifold *out)
 {
     batch_of_pairs coarse, fine;
-    (void)pairs;
     coarse.kernel = FOLIOT__KERNEL_OF_CPU(foliot__boxes);
     fine.kernel = FOLIOT__KERNEL_OF_CPU(foliot__boxes_fine);
     coarse.count = fine.count = 0;
@@ -87,23 +94,15 @@ void foliot__collide_boxes(const foliot_world *world, const foliot__body_pair *p
     run_batch(world, speculative_distance, &fine);
 }
 
-void foliot__collide_box_pair(const double q_a[4], const double half_a[3], const double q_b[4],
-                              const double half_b[3], const double d[3], double distance_max,
-                              foliot__manifold *out)
+void foliot__collide_box_pair(quat q_a, const double half_a[3], quat q_b, const double half_b[3],
+                              vec3 d, double distance_max, foliot__manifold *out)
 {
     foliot__box_batch batch;
     foliot__manifold *to[FOLIOT__BOX_LANES] = {out};
     for (uint32_t l = 0; l < FOLIOT__BOX_LANES; l++) {
-        for (int k = 0; k < 4; k++) {
-            batch.q_a[k][l] = q_a[k];
-            batch.q_b[k][l] = q_b[k];
-        }
-        for (int k = 0; k < 3; k++) {
-            batch.half_a[k][l] = half_a[k];
-            batch.half_b[k][l] = half_b[k];
-            batch.d[k][l] = d[k];
-        }
-        batch.distance_max[l] = distance_max;
+        set_body(l, q_a, vec3_of(half_a), batch.q_a, batch.half_a);
+        set_body(l, q_b, vec3_of(half_b), batch.q_b, batch.half_b);
+        set_offset(l, d, distance_max, &batch);
     }
     FOLIOT__KERNEL_OF_CPU(foliot__boxes_fine)(&batch, 1, to);
 }

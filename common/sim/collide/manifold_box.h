@@ -25,8 +25,7 @@ extern foliot__box_kernel foliot__boxes_avx2, foliot__boxes_fine_avx2; // x86-64
 extern foliot__box_kernel foliot__boxes_avx512, foliot__boxes_fine_avx512;
 
 // One pair, by itself; binary64.
-void foliot__collide_box_pair(const double q_a[4], const double half_a[3], const double q_b[4],
-                              const double half_b[3], const double d[3], double distance_max,
-                              foliot__manifold *out);
+void foliot__collide_box_pair(quat q_a, const double half_a[3], quat q_b, const double half_b[3],
+                              vec3 d, double distance_max, foliot__manifold *out);
 
 #endif

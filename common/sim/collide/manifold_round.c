@@ -21,9 +21,9 @@ static double half_length(const foliot__solid *s)
 // -- capsule and capsule
 
 typedef struct segment_pair {
-    const double *u, *v, *d; // directions; from the middle of the first to that of the second
-    double la, lb;           // half lengths
-    double cosine, f, g;     // u.v, u.d, v.d
+    vec3 u, v, d;        // directions; from the middle of the first to that of the second
+    double la, lb;       // half lengths
+    double cosine, f, g; // u.v, u.d, v.d
 } segment_pair;
 
 static double nearest_on_b(const segment_pair *p, double s)
@@ -31,26 +31,10 @@ static double nearest_on_b(const segment_pair *p, double s)
     return foliot__clamp(p->cosine * s - p->g, -p->lb, p->lb);
 }
 
-static double nearest_on_a(const segment_pair *p, double t)
-{
-    return foliot__clamp(p->f + p->cosine * t, -p->la, p->la);
-}
-
 // From the first's point s to the second's point t.
-static void difference_of(const segment_pair *p, double s, double t, double w[3])
+static vec3 difference_of(const segment_pair *p, double s, double t)
 {
-    for (int k = 0; k < 3; k++)
-        w[k] = (p->d[k] + t * p->v[k]) - s * p->u[k];
-}
-
-// The nearest points (Ericson, Real-Time Collision Detection, 5.1.9).
-static void nearest_points(const segment_pair *p, double sine2, double *s, double *t)
-{
-    double at = 0;
-    if (sine2 > LENGTH_MIN)
-        at = foliot__clamp((p->f - p->cosine * p->g) / sine2, -p->la, p->la);
-    *t = nearest_on_b(p, at);
-    *s = nearest_on_a(p, *t);
+    return vec3_sub(vec3_add(p->d, vec3_scale(p->v, t)), vec3_scale(p->u, s));
 }
 
 static uint32_t end_feature(double s, double half)
@@ -58,36 +42,28 @@ static uint32_t end_feature(double s, double half)
     return s <= -half ? 1 : s >= half ? 2 : 0;
 }
 
-static void direction_of(const segment_pair *p, const double w[3], double size, double n[3])
+// The normal of two segments that intersect, or nearly do.
+static vec3 crossing_normal(const segment_pair *p)
 {
-    double length = foliot__vec3_length(w);
-    if (length > size * LENGTH_MIN) {
-        for (int k = 0; k < 3; k++)
-            n[k] = w[k] / length;
-        return;
-    }
-    // The segments intersect.
-    double across[3], sine2;
-    foliot__vec3_cross(p->u, p->v, across);
-    sine2 = foliot__vec3_dot(across, across);
-    if (p->la > 0 && p->lb > 0 && sine2 > LENGTH_MIN) {
-        double scale = (foliot__vec3_dot(across, p->d) < 0 ? -1 : 1) / foliot__sqrt(sine2);
-        for (int k = 0; k < 3; k++)
-            n[k] = across[k] * scale;
-    } else if (p->la > 0 || p->lb > 0) {
-        foliot__across(p->la > 0 ? p->u : p->v, n);
-    } else {
-        n[0] = n[1] = 0;
-        n[2] = 1;
-    }
+    vec3 across = vec3_cross(p->u, p->v);
+    double sine2 = vec3_dot(across, across);
+    if (p->la > 0 && p->lb > 0 && sine2 > LENGTH_MIN)
+        return vec3_scale(across, (vec3_dot(across, p->d) < 0 ? -1 : 1) / foliot__sqrt(sine2));
+    if (!(p->la > 0 || p->lb > 0))
+        return (vec3){0, 0, 1};
+    // Across the segment and the axis that it is farthest from.
+    vec3 u = p->la > 0 ? p->u : p->v;
+    double x = foliot__absolute(u.x), y = foliot__absolute(u.y), z = foliot__absolute(u.z);
+    const vec3 axis = {x <= y && x <= z ? 1 : 0, y < x && y <= z ? 1 : 0, z < x && z < y ? 1 : 0};
+    vec3 n = vec3_cross(u, axis);
+    return vec3_divide(n, vec3_length(n));
 }
 
 static void add_capsule_point(const segment_pair *p, double s, double radius_a, double gap,
                               uint32_t feature, foliot__shape_contact *t)
 {
     struct foliot__shape_contact_point *point = foliot__shape_contact_add(t, gap, feature);
-    for (int k = 0; k < 3; k++)
-        point->at[k] = s * p->u[k] + t->normal[k] * (radius_a + gap / 2);
+    point->at = vec3_add(vec3_scale(p->u, s), vec3_scale(t->normal, radius_a + gap / 2));
 }
 
 // Adds the two ends of the part that both segments share, measured along the first. False if that
@@ -102,10 +78,10 @@ static bool add_shared_ends(const segment_pair *p, double radius_a, double radiu
         return false;
     const double ends[2] = {low, high};
     for (int e = 0; e < 2; e++) {
-        double s = ends[e], w[3];
-        difference_of(p, s, nearest_on_b(p, s), w);
-        double along = foliot__vec3_dot(w, t->normal), gap = along - sum;
-        if (along > 0 && foliot__vec3_length(w) - along > MISS_MAX * sum) {
+        double s = ends[e];
+        vec3 w = difference_of(p, s, nearest_on_b(p, s));
+        double along = vec3_dot(w, t->normal), gap = along - sum;
+        if (along > 0 && vec3_length(w) - along > MISS_MAX * sum) {
             t->count = 0;
             return false;
         }
@@ -118,28 +94,35 @@ static bool add_shared_ends(const segment_pair *p, double radius_a, double radiu
     return t->count > 0;
 }
 
-void foliot__collide_capsules(const foliot__solid *a, const foliot__solid *b, const double d[3],
+void foliot__collide_capsules(const foliot__solid *a, const foliot__solid *b, vec3 d,
                               double distance_max, foliot__shape_contact *t)
 {
-    segment_pair p = {.u = a->axis[2], .v = b->axis[2], .d = d};
+    segment_pair p = {.u = a->axis.row[2], .v = b->axis.row[2], .d = d};
     p.la = half_length(a);
     p.lb = half_length(b);
-    p.cosine = foliot__vec3_dot(p.u, p.v);
-    p.f = foliot__vec3_dot(p.u, d);
-    p.g = foliot__vec3_dot(p.v, d);
-    double sine2 = 1 - p.cosine * p.cosine, sum = a->radius + b->radius, s, s_b, w[3];
-    nearest_points(&p, sine2, &s, &s_b);
-    difference_of(&p, s, s_b, w);
-    double distance2 = foliot__vec3_dot(w, w);
+    p.cosine = vec3_dot(p.u, p.v);
+    p.f = vec3_dot(p.u, d);
+    p.g = vec3_dot(p.v, d);
+    double sine2 = 1 - p.cosine * p.cosine, sum = a->radius + b->radius;
+    // The nearest points s and s_b (Ericson, Real-Time Collision Detection, 5.1.9).
+    double s = 0;
+    if (sine2 > LENGTH_MIN)
+        s = foliot__clamp((p.f - p.cosine * p.g) / sine2, -p.la, p.la);
+    double s_b = nearest_on_b(&p, s);
+    s = foliot__clamp(p.f + p.cosine * s_b, -p.la, p.la);
+    vec3 w = difference_of(&p, s, s_b);
+    double distance2 = vec3_dot(w, w);
     if (!(distance2 <= (sum + distance_max) * (sum + distance_max)))
         return;
-    direction_of(&p, w, sum + p.la + p.lb, t->normal);
-    double along_normal = foliot__vec3_dot(t->normal, p.u);
+    double distance = foliot__sqrt(distance2);
+    t->normal = distance > (sum + p.la + p.lb) * LENGTH_MIN ? vec3_divide(w, distance)
+                                                            : crossing_normal(&p);
+    double along_normal = vec3_dot(t->normal, p.u);
     if (sine2 < PARALLEL_SINE2 && along_normal * along_normal < PARALLEL_SINE2 &&
         add_shared_ends(&p, a->radius, b->radius, distance_max, t))
         return;
     uint32_t feature = end_feature(s, p.la) | end_feature(s_b, p.lb) << 2;
-    add_capsule_point(&p, s, a->radius, foliot__sqrt(distance2) - sum, feature, t);
+    add_capsule_point(&p, s, a->radius, distance - sum, feature, t);
 }
 
 // -- capsule and box
@@ -150,26 +133,18 @@ typedef struct rod {
     const double *box; // half extents
 } rod;
 
-static void rod_point_at(const rod *r, double t, double x[3])
+static vec3 rod_point_at(const rod *r, double t)
 {
-    for (int k = 0; k < 3; k++)
-        x[k] = r->p[k] + t * r->e[k];
+    return vec3_add(vec3_of(r->p), vec3_scale(vec3_of(r->e), t));
 }
 
 // From the nearest point of the box to the rod's point t.
-static void excess_at(const rod *r, double t, double excess[3])
+static vec3 excess_at(const rod *r, double t)
 {
-    rod_point_at(r, t, excess);
-    for (int k = 0; k < 3; k++)
-        excess[k] -= foliot__clamp(excess[k], -r->box[k], r->box[k]);
-}
-
-// Half the derivative of the squared distance to the box: piecewise linear and increasing.
-static double distance_slope(const rod *r, double t)
-{
-    double excess[3];
-    excess_at(r, t, excess);
-    return foliot__vec3_dot(excess, r->e);
+    const double *h = r->box;
+    vec3 x = rod_point_at(r, t);
+    return (vec3){x.x - foliot__clamp(x.x, -h[0], h[0]), x.y - foliot__clamp(x.y, -h[1], h[1]),
+                  x.z - foliot__clamp(x.z, -h[2], h[2])};
 }
 
 // Two points of the rod at once: where it crosses the planes of two opposite faces, or its ends if
@@ -203,11 +178,13 @@ static two distance_slopes(const rod *r, two t)
     return (along[0] + along[1]) + along[2];
 }
 
-// The rod's point nearest to the box. The slope passes 0 there, between the last crossing at which
-// it is negative and the first at which it is not.
+// The rod's point nearest to the box. Half the derivative of the squared distance is piecewise
+// linear and increasing. It passes 0 there, between the last crossing at which it is negative and
+// the first at which it is not.
 static double nearest_on_rod(const rod *r)
 {
-    double first = distance_slope(r, -r->half), last = distance_slope(r, r->half);
+    double first = vec3_dot(excess_at(r, -r->half), vec3_of(r->e));
+    double last = vec3_dot(excess_at(r, r->half), vec3_of(r->e));
     if (first >= 0)
         return -r->half;
     if (!(last >= 0))
@@ -233,7 +210,8 @@ typedef struct exit_direction {
     int edge;
 } exit_direction;
 
-static exit_direction exit_by_face(const rod *r)
+// The direction of least overlap. An edge must be better than the faces by the preference.
+static exit_direction exit_from_box(const rod *r, double preference)
 {
     exit_direction best = {.face = 3};
     for (int k = 0; k < 3; k++) {
@@ -243,13 +221,6 @@ static exit_direction exit_by_face(const rod *r)
         best = (exit_direction){.gap = gap, .face = k};
         best.n[k] = r->p[k] < 0 ? -1 : 1;
     }
-    return best;
-}
-
-// The direction of least overlap. An edge must be better than the faces by the preference.
-static exit_direction exit_from_box(const rod *r, double preference)
-{
-    exit_direction best = exit_by_face(r);
     for (int k = 0; k < 3 && r->half > 0; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         double ni = -r->e[j], nj = r->e[i], length = foliot__sqrt(ni * ni + nj * nj);
@@ -302,18 +273,15 @@ static bool clip_rod(const rod *r, unsigned mask, double t[2], uint32_t feature[
 // Where a rod that pierces the box near an edge is nearest to that edge's line.
 static double nearest_to_edge(const rod *r, const exit_direction *exit)
 {
-    double from[3];
-    for (int k = 0; k < 3; k++)
-        from[k] = exit->n[k] < 0 ? -r->box[k] : r->box[k];
     double ee = 1 - r->e[exit->edge] * r->e[exit->edge], along = 0;
     for (int k = 0; k < 3; k++)
         if (k != exit->edge)
-            along += r->e[k] * (from[k] - r->p[k]);
+            along += r->e[k] * ((exit->n[k] < 0 ? -r->box[k] : r->box[k]) - r->p[k]);
     return ee > 0x1p-20 ? foliot__clamp(along / ee, -r->half, r->half) : 0;
 }
 
 typedef struct rod_contact {
-    const foliot__solid *capsule, *box;
+    const foliot__solid *capsule;
     rod r;
     double n[3]; // out of the box, in its axes
     double distance_max;
@@ -323,46 +291,36 @@ typedef struct rod_contact {
 // The rod's point s, `height` above the surface of the box along the normal.
 static void add_rod_point(rod_contact *w, double s, double height, uint32_t feature)
 {
-    double gap = height - w->capsule->radius;
+    double radius = w->capsule->radius, gap = height - radius;
     if (!(gap <= w->distance_max))
         return;
     struct foliot__shape_contact_point *p = foliot__shape_contact_add(w->t, gap, feature);
-    for (int k = 0; k < 3; k++)
-        p->at[k] = s * w->capsule->axis[2][k] + w->t->normal[k] * (w->capsule->radius + gap / 2);
-}
-
-static double height_above_box(const rod_contact *w, double s)
-{
-    double x[3], height = 0;
-    rod_point_at(&w->r, s, x);
-    for (int k = 0; k < 3; k++) // above the vertex, edge or face that the normal points to
-        if (w->n[k] != 0)
-            height += w->n[k] * (x[k] - (w->n[k] < 0 ? -w->r.box[k] : w->r.box[k]));
-    return height;
+    p->at = vec3_add(vec3_scale(w->capsule->axis.row[2], s),
+                     vec3_scale(w->t->normal, radius + gap / 2));
 }
 
 // Adds two points if the rod is parallel to a face or to an edge.
 static bool add_two_points(rod_contact *w, unsigned mask)
 {
+    const rod *r = &w->r;
     double s[2];
     uint32_t feature[2];
-    if (!clip_rod(&w->r, mask, s, feature) || !(s[1] - s[0] > SHARED_MIN * w->capsule->radius))
+    if (!clip_rod(r, mask, s, feature) || !(s[1] - s[0] > SHARED_MIN * w->capsule->radius))
         return false;
     for (int e = 0; e < 2; e++) {
-        double height = height_above_box(w, s[e]), excess[3];
-        excess_at(&w->r, s[e], excess);
-        if (height > 0 && foliot__vec3_length(excess) - height > MISS_MAX * w->capsule->radius) {
+        double height = 0; // above the vertex, edge or face that the normal points to
+        for (int k = 0; k < 3; k++)
+            if (w->n[k] != 0)
+                height +=
+                    w->n[k] * (r->p[k] + s[e] * r->e[k] - (w->n[k] < 0 ? -r->box[k] : r->box[k]));
+        if (height > 0 &&
+            vec3_length(excess_at(r, s[e])) - height > MISS_MAX * w->capsule->radius) {
             w->t->count = 0;
             return false;
         }
         add_rod_point(w, s[e], height, feature[e]);
     }
     return w->t->count > 0;
-}
-
-static unsigned axes_across(const double n[3])
-{
-    return (n[0] == 0) | (unsigned)(n[1] == 0) << 1 | (unsigned)(n[2] == 0) << 2;
 }
 
 static bool is_parallel(const rod_contact *w, unsigned mask)
@@ -390,35 +348,25 @@ static uint32_t rod_feature(const rod_contact *w, double s)
     return 16 + mark;
 }
 
-static void rod_in_box_axes(rod_contact *w, const double d[3])
+void foliot__collide_capsule_box(const foliot__solid *capsule, const foliot__solid *box, vec3 d,
+                                 double distance_max, foliot__shape_contact *t)
 {
-    const foliot__solid *capsule = w->capsule, *box = w->box;
-    for (int k = 0; k < 3; k++) {
-        w->r.p[k] = -foliot__vec3_dot(box->axis[k], d);
-        w->r.e[k] = foliot__vec3_dot(box->axis[k], capsule->axis[2]);
-    }
-    w->r.half = half_length(capsule);
-    w->r.box = box->half;
-}
-
-void foliot__collide_capsule_box(const foliot__solid *capsule, const foliot__solid *box,
-                                 const double d[3], double distance_max, foliot__shape_contact *t)
-{
-    rod_contact w = {.capsule = capsule, .box = box, .distance_max = distance_max, .t = t};
-    rod_in_box_axes(&w, d);
-    double s = nearest_on_rod(&w.r), excess[3], radius = capsule->radius;
-    excess_at(&w.r, s, excess);
-    double distance2 = foliot__vec3_dot(excess, excess);
+    rod_contact w = {.capsule = capsule, .distance_max = distance_max, .t = t};
+    vec3_store(vec3_negate(mat3_apply(box->axis, d)), w.r.p);
+    vec3_store(mat3_apply(box->axis, capsule->axis.row[2]), w.r.e);
+    w.r.half = half_length(capsule);
+    w.r.box = box->half;
+    double s = nearest_on_rod(&w.r), radius = capsule->radius;
+    vec3 excess = excess_at(&w.r, s);
+    double distance2 = vec3_dot(excess, excess);
     if (!(distance2 <= (radius + distance_max) * (radius + distance_max)))
         return;
     double distance = foliot__sqrt(distance2);
     if (distance > LENGTH_MIN * (radius + w.r.half)) {
-        for (int k = 0; k < 3; k++)
-            w.n[k] = excess[k] / distance;
+        vec3_store(vec3_divide(excess, distance), w.n);
     } else {
         exit_direction exit = exit_from_box(&w.r, PREFERENCE * radius);
-        for (int k = 0; k < 3; k++)
-            w.n[k] = exit.n[k];
+        vec3_store(vec3_of(exit.n), w.n);
         distance = exit.gap;
         double along_normal = foliot__vec3_dot(w.n, w.r.e);
         s = exit.face < 3 ? (along_normal > 0   ? -w.r.half
@@ -426,27 +374,24 @@ void foliot__collide_capsule_box(const foliot__solid *capsule, const foliot__sol
                                                 : 0)
                           : nearest_to_edge(&w.r, &exit);
     }
-    for (int k = 0; k < 3; k++)
-        t->normal[k] =
-            -((w.n[0] * box->axis[0][k] + w.n[1] * box->axis[1][k]) + w.n[2] * box->axis[2][k]);
-    unsigned mask = axes_across(w.n);
-    if (is_parallel(&w, mask) && add_two_points(&w, mask))
+    t->normal = vec3_negate(mat3_apply_transposed(box->axis, vec3_of(w.n)));
+    unsigned across = (w.n[0] == 0) | (unsigned)(w.n[1] == 0) << 1 | (unsigned)(w.n[2] == 0) << 2;
+    if (is_parallel(&w, across) && add_two_points(&w, across))
         return;
     add_rod_point(&w, s, distance, rod_feature(&w, s));
 }
 
 // -- planes
 
-static void add_plane_point(const foliot__solid *plane, double centre, const double from[3],
-                            double radius, double distance_max, uint32_t feature,
-                            foliot__shape_contact *t)
+static void add_plane_point(const foliot__solid *plane, double centre, vec3 from, double radius,
+                            double distance_max, uint32_t feature, foliot__shape_contact *t)
 {
-    double gap = (centre + foliot__vec3_dot(plane->half, from)) - radius;
+    vec3 n = vec3_of(plane->half);
+    double gap = (centre + vec3_dot(n, from)) - radius;
     if (!(gap <= distance_max))
         return;
     struct foliot__shape_contact_point *p = foliot__shape_contact_add(t, gap, feature);
-    for (int k = 0; k < 3; k++)
-        p->at[k] = from[k] - plane->half[k] * (radius + gap / 2);
+    p->at = vec3_sub(from, vec3_scale(n, radius + gap / 2));
 }
 
 // Adds the four corners of the lowest face. Bit k of a corner's number is the sign of its axis k.
@@ -457,7 +402,7 @@ static void collide_box_plane(const foliot__solid *box, const foliot__solid *pla
     uint32_t lowest = 0; // corner
     int face = 0;
     for (int k = 0; k < 3; k++) {
-        double along = foliot__vec3_dot(box->axis[k], plane->half) * box->half[k];
+        double along = vec3_dot(box->axis.row[k], vec3_of(plane->half)) * box->half[k];
         rise[k] = foliot__absolute(along);
         lowest |= (along > 0 ? 0u : 1u) << k;
         face = rise[k] > rise[face] ? k : face;
@@ -467,11 +412,10 @@ static void collide_box_plane(const foliot__solid *box, const foliot__solid *pla
     for (uint32_t corner = 0; corner < 8; corner++) {
         if ((corner ^ lowest) >> face & 1)
             continue;
-        double from[3] = {0, 0, 0};
+        vec3 from = {0, 0, 0};
         for (int k = 0; k < 3; k++) {
             double side = corner >> k & 1 ? box->half[k] : -box->half[k];
-            for (int i = 0; i < 3; i++)
-                from[i] += side * box->axis[k][i];
+            from = vec3_add(from, vec3_scale(box->axis.row[k], side));
         }
         add_plane_point(plane, centre, from, 0, distance_max, corner, t);
     }
@@ -480,20 +424,15 @@ static void collide_box_plane(const foliot__solid *box, const foliot__solid *pla
 void foliot__collide_plane(const foliot__solid *solid, const foliot__solid *plane,
                            double distance_max, foliot__shape_contact *t)
 {
-    double centre = foliot__vec3_dot(plane->half, solid->x) - plane->offset;
-    for (int k = 0; k < 3; k++)
-        t->normal[k] = -plane->half[k];
+    double centre = vec3_dot(vec3_of(plane->half), solid->x) - plane->offset;
+    t->normal = vec3_negate(vec3_of(plane->half));
     if (solid->kind == FOLIOT_SHAPE_BOX) {
         collide_box_plane(solid, plane, centre, distance_max, t);
         return;
     }
     double half = half_length(solid);
-    for (int e = 0; e < 2; e++) {
-        double from[3], s = e == 0 ? -half : half;
-        for (int k = 0; k < 3; k++)
-            from[k] = s * solid->axis[2][k];
-        add_plane_point(plane, centre, from, solid->radius, distance_max, (uint32_t)e, t);
-        if (half == 0)
-            return;
+    for (uint32_t e = 0; e < (half == 0 ? 1 : 2); e++) {
+        vec3 from = vec3_scale(solid->axis.row[2], e == 0 ? -half : half);
+        add_plane_point(plane, centre, from, solid->radius, distance_max, e, t);
     }
 }

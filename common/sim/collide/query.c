@@ -14,21 +14,16 @@
 #define CAST_STEPS 64
 #define CAST_NEAR 0x1p-20 // of the size of what moves
 
-static bool bits_agree(const foliot_world *world, const foliot_query_filter *filter, uint32_t slot)
-{
-    uint32_t category = foliot__category(world)[slot], mask = foliot__mask(world)[slot];
-    return (filter->category == 0 || (filter->category & mask)) &&
-           (filter->mask == 0 || (filter->mask & category));
-}
-
 static bool filter_accepts(const foliot_world *world, const foliot_query_filter *filter,
                            uint32_t slot)
 {
     if (!filter)
         return foliot__is_solid(world, slot);
+    uint32_t category = foliot__category(world)[slot], mask = foliot__mask(world)[slot];
     bool has_shape = foliot__is_solid(world, slot) ||
                      (filter->sensors && (foliot__flags(world)[slot] & FOLIOT_BODY_SENSOR));
-    return has_shape && bits_agree(world, filter, slot) &&
+    return has_shape && (filter->category == 0 || (filter->category & mask)) &&
+           (filter->mask == 0 || (filter->mask & category)) &&
            (!filter->accepts || filter->accepts(filter->user, slot));
 }
 
@@ -38,19 +33,10 @@ static foliot__solid solid_in(const foliot_world *world, uint32_t slot)
     foliot__solid s;
     double q[4];
     foliot__solid_shape(world, slot, &s);
-    s.x[0] = foliot__position_x(world)[slot];
-    s.x[1] = foliot__position_y(world)[slot];
-    s.x[2] = foliot__position_z(world)[slot];
+    s.x = foliot__v3_get(foliot__position(world), slot);
     foliot__orientation_in(world, slot, q);
-    foliot__quat_axes(q, s.axis);
+    s.axis = quat_axes(quat_of(q));
     return s;
-}
-
-static void unit_of(const double v[3], double out[3])
-{
-    double length = foliot__vec3_length(v);
-    for (int k = 0; k < 3; k++)
-        out[k] = v[k] / length;
 }
 
 // -- balls around bodies
@@ -64,7 +50,8 @@ typedef int64_t marks FOLIOT__SIMD(int64_t, TWO);
 // A swept ball: everything that may be met comes within `radius` of the segment from `from` to its
 // end.
 typedef struct swept_ball {
-    double from[3], direction[3], distance, radius;
+    vec3 from, direction;
+    double distance, radius;
     bool done; // set by a test: no other body is of interest
 } swept_ball;
 
@@ -72,16 +59,17 @@ typedef struct swept_ball {
 static inline marks near_two(const foliot_world *world, const swept_ball *s, uint32_t first)
 {
 #define ROW(table) (*(const lanes *)(const void *)(foliot__##table(world) + first))
-    lanes x = ROW(position_x) - s->from[0], y = ROW(position_y) - s->from[1];
-    lanes z = ROW(position_z) - s->from[2];
-    lanes along = (x * s->direction[0] + y * s->direction[1]) + z * s->direction[2];
+    const vec3 e = s->direction;
+    lanes x = ROW(position_x) - s->from.x, y = ROW(position_y) - s->from.y;
+    lanes z = ROW(position_z) - s->from.z;
+    lanes along = (x * e.x + y * e.y) + z * e.z;
     along = (lanes)((marks)along & (along > 0));
     lanes end = {s->distance, s->distance};
     marks beyond = along > end;
     along = FOLIOT__SELECT(lanes, beyond, end, along);
-    x -= along * s->direction[0];
-    y -= along * s->direction[1];
-    z -= along * s->direction[2];
+    x -= along * e.x;
+    y -= along * e.y;
+    z -= along * e.z;
     lanes away2 = (x * x + y * y) + z * z;
     lanes hx = ROW(half_x), hy = ROW(half_y), hz = ROW(half_z), own = ROW(radius);
 #undef ROW
@@ -108,56 +96,60 @@ static unsigned near_swept_ball(const foliot_world *world, const swept_ball *s, 
 // -- rays
 
 typedef struct ray {
-    double from[3], direction[3]; // as the shape stands at 0
+    vec3 from, direction; // as the shape stands at 0
     double distance;
 } ray;
 
-// A ray that starts inside enters at once.
-static bool from_within(const ray *r, double *distance, double normal[3])
+// Where a ray enters a shape, and the surface's normal there.
+typedef struct entry {
+    double distance;
+    vec3 normal;
+} entry;
+
+static vec3 ray_point_at(const ray *r, double t)
 {
-    *distance = 0;
-    for (int k = 0; k < 3; k++)
-        normal[k] = -r->direction[k];
+    return vec3_add(r->from, vec3_scale(r->direction, t));
+}
+
+// A ray that starts inside enters at once.
+static bool from_within(const ray *r, entry *at)
+{
+    *at = (entry){0, vec3_negate(r->direction)};
     return true;
 }
 
-static bool enter_ball(const ray *r, const double centre[3], double radius, double *distance,
-                       double normal[3])
+static bool enter_ball(const ray *r, vec3 centre, double radius, entry *at)
 {
-    double m[3], across2 = 0;
-    for (int k = 0; k < 3; k++)
-        m[k] = r->from[k] - centre[k];
-    double along = foliot__vec3_dot(m, r->direction);
-    for (int k = 0; k < 3; k++) {
-        double across = m[k] - along * r->direction[k];
-        across2 += across * across;
-    }
-    double inside2 = radius * radius - across2;
+    vec3 m = vec3_sub(r->from, centre);
+    double along = vec3_dot(m, r->direction);
+    vec3 across = vec3_sub(m, vec3_scale(r->direction, along));
+    double inside2 = radius * radius - vec3_dot(across, across);
     if (inside2 < 0)
         return false;
     double t = -along - foliot__sqrt(inside2);
     if (t < 0 || t > r->distance)
         return false;
-    *distance = t;
-    for (int k = 0; k < 3; k++)
-        normal[k] = (m[k] + t * r->direction[k]) / radius;
+    vec3 out = vec3_add(m, vec3_scale(r->direction, t));
+    *at = (entry){t, vec3_divide(out, radius)};
     return true;
 }
 
-static bool enter_sphere(const ray *r, double radius, double *distance, double normal[3])
+static bool enter_sphere(const ray *r, double radius, entry *at)
 {
-    static const double centre[3];
-    if (foliot__vec3_dot(r->from, r->from) <= radius * radius)
-        return from_within(r, distance, normal);
-    return enter_ball(r, centre, radius, distance, normal);
+    if (vec3_dot(r->from, r->from) <= radius * radius)
+        return from_within(r, at);
+    return enter_ball(r, (vec3){0, 0, 0}, radius, at);
 }
 
-static bool enter_box(const ray *r, const double half[3], double *distance, double normal[3])
+static bool enter_box(const ray *r, const double half[3], entry *at)
 {
     double enter = -1, leave = r->distance;
-    int face = -1;
+    double from[3], direction[3], normal[3] = {0, 0, 0};
+    vec3_store(r->from, from);
+    vec3_store(r->direction, direction);
+    int face = 0;
     for (int k = 0; k < 3; k++) {
-        double p = r->from[k], e = r->direction[k];
+        double p = from[k], e = direction[k];
         if (e == 0) {
             if (foliot__absolute(p) > half[k])
                 return false;
@@ -174,93 +166,75 @@ static bool enter_box(const ray *r, const double half[3], double *distance, doub
     if (enter > leave || leave < 0)
         return false;
     if (enter < 0)
-        return from_within(r, distance, normal);
-    *distance = enter;
-    for (int k = 0; k < 3; k++)
-        normal[k] = k != face ? 0 : r->direction[k] < 0 ? 1 : -1;
+        return from_within(r, at);
+    normal[face] = direction[face] < 0 ? 1 : -1;
+    *at = (entry){enter, vec3_of(normal)};
     return true;
 }
 
 // The tube between the two balls of a capsule that stands along z.
-static bool enter_tube(const ray *r, double radius, double half, double *distance, double normal[3])
+static bool enter_tube(const ray *r, double radius, double half, entry *at)
 {
-    const double *p = r->from, *e = r->direction;
-    double a = e[0] * e[0] + e[1] * e[1], b = p[0] * e[0] + p[1] * e[1];
+    vec3 p = r->from, e = r->direction;
+    double a = e.x * e.x + e.y * e.y, b = p.x * e.x + p.y * e.y;
     if (!(a > 0x1p-60))
         return false;
-    double across = p[0] * e[1] - p[1] * e[0], inside2 = radius * radius * a - across * across;
+    double across = p.x * e.y - p.y * e.x, inside2 = radius * radius * a - across * across;
     if (inside2 < 0)
         return false;
-    double t = (-b - foliot__sqrt(inside2)) / a, z = p[2] + t * e[2];
+    double t = (-b - foliot__sqrt(inside2)) / a, z = p.z + t * e.z;
     if (t < 0 || t > r->distance || !(foliot__absolute(z) <= half))
         return false;
-    *distance = t;
-    normal[0] = (p[0] + t * e[0]) / radius;
-    normal[1] = (p[1] + t * e[1]) / radius;
-    normal[2] = 0;
+    *at = (entry){t, {(p.x + t * e.x) / radius, (p.y + t * e.y) / radius, 0}};
     return true;
 }
 
-static bool enter_capsule(const ray *r, double radius, double half, double *distance,
-                          double normal[3])
+static bool enter_capsule(const ray *r, double radius, double half, entry *at)
 {
-    double z = foliot__clamp(r->from[2], -half, half);
-    const double off[3] = {r->from[0], r->from[1], r->from[2] - z};
-    if (foliot__vec3_dot(off, off) <= radius * radius)
-        return from_within(r, distance, normal);
-    if (enter_tube(r, radius, half, distance, normal))
+    double z = foliot__clamp(r->from.z, -half, half);
+    const vec3 off = {r->from.x, r->from.y, r->from.z - z};
+    if (vec3_dot(off, off) <= radius * radius)
+        return from_within(r, at);
+    if (enter_tube(r, radius, half, at))
         return true;
     // A convex body is entered once: of the two balls' entries, the first is the capsule's.
     bool met = false;
     for (int end = -1; end <= 1; end += 2) {
-        const double centre[3] = {0, 0, end * half};
-        double t, n[3];
-        if (!enter_ball(r, centre, radius, &t, n) || (met && t >= *distance))
+        entry by_end;
+        if (!enter_ball(r, (vec3){0, 0, end * half}, radius, &by_end) ||
+            (met && by_end.distance >= at->distance))
             continue;
         met = true;
-        *distance = t;
-        for (int k = 0; k < 3; k++)
-            normal[k] = n[k];
+        *at = by_end;
     }
     return met;
 }
 
-static bool enter_plane(const ray *r, const foliot__solid *plane, double *distance,
-                        double normal[3])
+static bool enter_plane(const ray *r, const foliot__solid *plane, entry *at)
 {
-    double height = foliot__vec3_dot(plane->half, r->from) - plane->offset;
-    double down = -foliot__vec3_dot(plane->half, r->direction);
+    vec3 n = vec3_of(plane->half);
+    double height = vec3_dot(n, r->from) - plane->offset, down = -vec3_dot(n, r->direction);
     if (height <= 0)
-        return from_within(r, distance, normal);
+        return from_within(r, at);
     if (!(down > 0) || height > r->distance * down)
         return false;
-    *distance = height / down;
-    for (int k = 0; k < 3; k++)
-        normal[k] = plane->half[k];
+    *at = (entry){height / down, n};
     return true;
 }
 
-static bool ray_meets(const ray *world_ray, const foliot__solid *s, foliot_query_hit *hit)
+static bool ray_meets(const ray *world_ray, const foliot__solid *s, entry *at)
 {
     if (s->kind == FOLIOT_SHAPE_PLANE)
-        return enter_plane(world_ray, s, &hit->distance, hit->normal);
-    ray r = {.distance = world_ray->distance};
-    double d[3], n[3];
-    for (int k = 0; k < 3; k++)
-        d[k] = world_ray->from[k] - s->x[k];
-    for (int k = 0; k < 3; k++) {
-        r.from[k] = foliot__vec3_dot(s->axis[k], d);
-        r.direction[k] = foliot__vec3_dot(s->axis[k], world_ray->direction);
-    }
-    bool met = s->kind == FOLIOT_SHAPE_BOX ? enter_box(&r, s->half, &hit->distance, n)
-               : s->kind == FOLIOT_SHAPE_CAPSULE
-                   ? enter_capsule(&r, s->radius, s->half[2], &hit->distance, n)
-                   : enter_sphere(&r, s->radius, &hit->distance, n);
-    if (!met)
-        return false;
-    for (int k = 0; k < 3; k++)
-        hit->normal[k] = (n[0] * s->axis[0][k] + n[1] * s->axis[1][k]) + n[2] * s->axis[2][k];
-    return true;
+        return enter_plane(world_ray, s, at);
+    const ray r = {.from = mat3_apply(s->axis, vec3_sub(world_ray->from, s->x)),
+                   .direction = mat3_apply(s->axis, world_ray->direction),
+                   .distance = world_ray->distance};
+    bool met = s->kind == FOLIOT_SHAPE_BOX       ? enter_box(&r, s->half, at)
+               : s->kind == FOLIOT_SHAPE_CAPSULE ? enter_capsule(&r, s->radius, s->half[2], at)
+                                                 : enter_sphere(&r, s->radius, at);
+    if (met)
+        at->normal = mat3_apply_transposed(s->axis, at->normal);
+    return met;
 }
 
 // -- tests of every body
@@ -284,18 +258,13 @@ static void test_candidates(const foliot_world *world, swept_ball *s,
     }
 }
 
-static foliot_query_hit hit_of(uint32_t slot)
+static void set_hit(foliot_query_hit *hit, uint32_t slot, const entry *met, vec3 point)
 {
-    foliot_query_hit hit;
-    memset(&hit, 0, sizeof hit); // its padding, too
-    hit.body = slot;
-    return hit;
-}
-
-static void set_point(foliot_query_hit *hit, const ray *r)
-{
-    for (int k = 0; k < 3; k++)
-        hit->point[k] = r->from[k] + hit->distance * r->direction[k];
+    memset(hit, 0, sizeof *hit); // its padding, too
+    hit->body = slot;
+    hit->distance = met->distance;
+    vec3_store(met->normal, hit->normal);
+    vec3_store(point, hit->point);
 }
 
 typedef struct collecting {
@@ -306,47 +275,38 @@ typedef struct collecting {
     bool first_only;
 } collecting;
 
-static void insert_hit(collecting *c, const foliot_query_hit *hit)
-{
-    uint32_t at = c->kept;
-    // Slots ascend, so a hit at equal distance goes behind those that are there.
-    while (at > 0 && c->hits[at - 1].distance > hit->distance)
-        at--;
-    if (at == c->capacity)
-        return;
-    if (c->kept < c->capacity)
-        c->kept++;
-    for (uint32_t k = c->kept - 1; k > at; k--)
-        c->hits[k] = c->hits[k - 1];
-    c->hits[at] = *hit;
-}
-
 static double test_ray(void *context, uint32_t slot)
 {
     collecting *c = context;
     foliot__solid s = solid_in(c->world, slot);
-    foliot_query_hit hit = hit_of(slot);
-    if (!ray_meets(&c->r, &s, &hit))
+    entry met;
+    if (!ray_meets(&c->r, &s, &met))
         return c->r.distance;
-    set_point(&hit, &c->r);
     c->found++;
-    insert_hit(c, &hit);
+    // The hits are kept by distance. Slots ascend, so a hit at equal distance goes behind those
+    // that are there.
+    uint32_t at = c->kept;
+    while (at > 0 && c->hits[at - 1].distance > met.distance)
+        at--;
+    if (at < c->capacity) {
+        if (c->kept < c->capacity)
+            c->kept++;
+        for (uint32_t k = c->kept - 1; k > at; k--)
+            c->hits[k] = c->hits[k - 1];
+        set_hit(&c->hits[at], slot, &met, ray_point_at(&c->r, met.distance));
+    }
     if (c->first_only)
         c->r.distance = c->hits[0].distance;
     return c->r.distance;
 }
 
-static void collect_hits(collecting *c, const double from[3], const double direction[3],
-                         double distance, const foliot_query_filter *filter)
+// A ray of that length, and the ball of that radius that is swept along it.
+static swept_ball sweep_ball(const double from[3], const double direction[3], double distance,
+                             double radius, ray *r)
 {
-    swept_ball s = {.distance = distance};
-    unit_of(direction, s.direction);
-    c->r.distance = distance;
-    for (int k = 0; k < 3; k++) {
-        s.from[k] = c->r.from[k] = from[k];
-        c->r.direction[k] = s.direction[k];
-    }
-    test_candidates(c->world, &s, filter, test_ray, c);
+    vec3 v = vec3_of(direction);
+    *r = (ray){vec3_of(from), vec3_divide(v, vec3_length(v)), distance};
+    return (swept_ball){r->from, r->direction, distance, radius, false};
 }
 
 bool foliot_world_cast_ray(const foliot_world *world, const double from[3],
@@ -355,7 +315,8 @@ bool foliot_world_cast_ray(const foliot_world *world, const double from[3],
 {
     foliot_query_hit best;
     collecting c = {.world = world, .hits = &best, .capacity = 1, .first_only = true};
-    collect_hits(&c, from, direction, distance, filter);
+    swept_ball s = sweep_ball(from, direction, distance, 0, &c.r);
+    test_candidates(world, &s, filter, test_ray, &c);
     if (c.kept > 0)
         *hit = best;
     return c.kept > 0;
@@ -367,46 +328,45 @@ uint32_t foliot_world_cast_ray_all(const foliot_world *world, const double from[
                                    uint32_t capacity)
 {
     collecting c = {.world = world, .hits = hits, .capacity = capacity};
-    collect_hits(&c, from, direction, distance, filter);
+    swept_ball s = sweep_ball(from, direction, distance, 0, &c.r);
+    test_candidates(world, &s, filter, test_ray, &c);
     return c.found;
 }
 
 // -- shapes
 
 static foliot__solid solid_at(const foliot_shape *shape, const double position[3],
-                              const double orientation[4], double q[4])
+                              const double orientation[4], quat *q)
 {
     bool point = shape->kind == FOLIOT_SHAPE_POINT;
     foliot__solid s = {.kind = point ? FOLIOT_SHAPE_SPHERE : shape->kind};
     bool box = shape->kind == FOLIOT_SHAPE_BOX, ball = shape->kind == FOLIOT_SHAPE_SPHERE;
-    double n = foliot__sqrt((orientation[0] * orientation[0] + orientation[1] * orientation[1]) +
-                            (orientation[2] * orientation[2] + orientation[3] * orientation[3]));
-    for (int k = 0; k < 4; k++)
-        q[k] = orientation[k] / n;
-    foliot__quat_axes(q, s.axis);
-    for (int k = 0; k < 3; k++) {
-        s.x[k] = position[k];
-        s.half[k] = point || ball || (!box && k < 2) ? 0 : shape->half[k];
-    }
+    *q = quat_normalise(quat_of(orientation));
+    s.axis = quat_axes(*q);
+    s.x = vec3_of(position);
+    if (box)
+        vec3_store(vec3_of(shape->half), s.half);
+    else if (!point && !ball)
+        s.half[2] = shape->half[2];
     s.radius = box || point ? 0 : shape->radius;
     return s;
 }
 
-static double gap_to(const foliot__solid *s, const double x[3], const foliot__solid *o, double n[3])
+static double gap_to(const foliot__solid *s, vec3 x, const foliot__solid *o, vec3 *n)
 {
-    const double d[3] = {o->x[0] - x[0], o->x[1] - x[1], o->x[2] - x[2]};
-    if (o->kind != FOLIOT_SHAPE_PLANE)
-        return foliot__gap_of(s, o, d, n);
-    foliot__solid there = *s;
-    for (int k = 0; k < 3; k++)
-        there.x[k] = x[k];
-    return foliot__gap_of(&there, o, d, n);
+    foliot__solid there;
+    if (o->kind == FOLIOT_SHAPE_PLANE) {
+        there = *s;
+        there.x = x;
+        s = &there;
+    }
+    return foliot__gap_of(s, o, vec3_sub(o->x, x), n);
 }
 
 typedef struct casting {
     const foliot_world *world;
     foliot__solid solid;
-    double q[4];
+    quat q;
     double size;
     ray r;
     foliot_query_hit *hit;
@@ -415,21 +375,17 @@ typedef struct casting {
 
 // Conservative advancement: along a direction that separates two convex bodies, the gap closes no
 // faster than the motion's component along it.
-static bool cast_meets(const casting *c, const foliot__solid *o, foliot_query_hit *hit,
-                       double at[3])
+static bool cast_meets(const casting *c, const foliot__solid *o, entry *met)
 {
-    double travelled = 0, n[3];
+    double travelled = 0;
+    vec3 n;
     for (int step = 0; step < CAST_STEPS; step++) {
-        for (int k = 0; k < 3; k++)
-            at[k] = c->r.from[k] + travelled * c->r.direction[k];
-        double gap = gap_to(&c->solid, at, o, n);
+        double gap = gap_to(&c->solid, ray_point_at(&c->r, travelled), o, &n);
         if (gap <= c->size * CAST_NEAR || step == CAST_STEPS - 1) {
-            hit->distance = travelled;
-            for (int k = 0; k < 3; k++)
-                hit->normal[k] = -n[k];
+            *met = (entry){travelled, vec3_negate(n)};
             return true;
         }
-        double closing = foliot__vec3_dot(n, c->r.direction);
+        double closing = vec3_dot(n, c->r.direction);
         if (!(closing > 0) || gap > (c->r.distance - travelled) * closing)
             return false;
         travelled += (gap - c->size * (CAST_NEAR / 2)) / closing;
@@ -437,49 +393,46 @@ static bool cast_meets(const casting *c, const foliot__solid *o, foliot_query_hi
     return false;
 }
 
-// Sets the middle of the points at which the two touch.
-static void set_contact_point(const casting *c, const double at[3], const foliot__solid *o,
-                              foliot_query_hit *hit)
+// The middle of the points at which the two touch, where the cast shape is at `at`.
+static vec3 contact_point(const casting *c, vec3 at, const foliot__solid *o, uint32_t slot)
 {
-    const double d[3] = {o->x[0] - at[0], o->x[1] - at[1], o->x[2] - at[2]};
-    double distance_max = c->size * (16 * CAST_NEAR), sum[3] = {0, 0, 0};
+    vec3 d = vec3_sub(o->x, at), sum = {0, 0, 0};
+    double distance_max = c->size * (16 * CAST_NEAR);
     uint32_t count;
     if (c->solid.kind == FOLIOT_SHAPE_BOX && o->kind == FOLIOT_SHAPE_BOX) {
         foliot__manifold m;
         double q[4];
-        foliot__orientation_in(c->world, hit->body, q);
-        foliot__collide_box_pair(c->q, c->solid.half, q, o->half, d, distance_max, &m);
+        foliot__orientation_in(c->world, slot, q);
+        foliot__collide_box_pair(c->q, c->solid.half, quat_of(q), o->half, d, distance_max, &m);
         count = m.count;
-        for (uint32_t i = 0; i < count; i++)
-            for (int k = 0; k < 3; k++)
-                sum[k] += (double)m.point[i].arm_a[k];
+        for (uint32_t i = 0; i < count; i++) {
+            const float *arm = m.point[i].arm_a;
+            sum = vec3_add(sum, (vec3){(double)arm[0], (double)arm[1], (double)arm[2]});
+        }
     } else {
         foliot__solid there = c->solid;
         foliot__shape_contact t;
-        for (int k = 0; k < 3; k++)
-            there.x[k] = at[k];
+        there.x = at;
+        const vec3 none = {0, 0, 0};
         bool swapped = foliot__collide_two(&there, o, d, distance_max, &t);
         count = t.count;
         for (uint32_t i = 0; i < count; i++)
-            for (int k = 0; k < 3; k++)
-                sum[k] += t.point[i].at[k] + (swapped ? d[k] : 0);
+            sum = vec3_add(sum, vec3_add(t.point[i].at, swapped ? d : none));
     }
-    for (int k = 0; k < 3; k++)
-        hit->point[k] = at[k] + (count > 0 ? sum[k] / count : 0);
+    return vec3_add(at, count > 0 ? vec3_divide(sum, count) : sum);
 }
 
 static double test_cast(void *context, uint32_t slot)
 {
     casting *c = context;
     foliot__solid o = solid_in(c->world, slot);
-    foliot_query_hit hit = hit_of(slot);
-    double at[3];
-    if (!cast_meets(c, &o, &hit, at) || (c->met && hit.distance >= c->hit->distance))
+    entry met;
+    if (!cast_meets(c, &o, &met) || (c->met && met.distance >= c->hit->distance))
         return c->r.distance;
-    set_contact_point(c, at, &o, &hit);
-    *c->hit = hit;
+    vec3 at = ray_point_at(&c->r, met.distance);
+    set_hit(c->hit, slot, &met, contact_point(c, at, &o, slot));
     c->met = true;
-    c->r.distance = hit.distance;
+    c->r.distance = met.distance;
     return c->r.distance;
 }
 
@@ -491,16 +444,10 @@ bool foliot_world_cast_shape(const foliot_world *world, const foliot_shape *shap
     if (shape->kind == FOLIOT_SHAPE_POINT)
         return foliot_world_cast_ray(world, position, direction, distance, filter, hit);
     foliot_query_hit best;
-    casting c = {.world = world, .hit = &best, .r.distance = distance};
-    c.solid = solid_at(shape, position, orientation, c.q);
-    swept_ball s = {.distance = distance};
-    s.radius = c.solid.radius + foliot__vec3_length(c.solid.half);
-    c.size = s.radius;
-    unit_of(direction, s.direction);
-    for (int k = 0; k < 3; k++) {
-        s.from[k] = c.r.from[k] = position[k];
-        c.r.direction[k] = s.direction[k];
-    }
+    casting c = {.world = world, .hit = &best};
+    c.solid = solid_at(shape, position, orientation, &c.q);
+    c.size = c.solid.radius + vec3_length(vec3_of(c.solid.half));
+    swept_ball s = sweep_ball(position, direction, distance, c.size, &c.r);
     test_candidates(world, &s, filter, test_cast, &c);
     if (c.met)
         *hit = best;
@@ -519,8 +466,8 @@ static double test_overlap(void *context, uint32_t slot)
 {
     listing *l = context;
     foliot__solid o = solid_in(l->world, slot);
-    double n[3];
-    if (!(gap_to(&l->solid, l->solid.x, &o, n) <= 0))
+    vec3 n;
+    if (!(gap_to(&l->solid, l->solid.x, &o, &n) <= 0))
         return 0;
     if (l->found < l->capacity)
         l->slots[l->found] = slot;
@@ -534,12 +481,11 @@ static void list_overlaps(listing *l, const foliot_shape *shape, const double po
                           const double orientation[4], const foliot_query_filter *filter,
                           bool first_only)
 {
-    double q[4];
-    l->solid = solid_at(shape, position, orientation, q);
-    swept_ball s = {.radius = l->solid.radius + foliot__vec3_length(l->solid.half)};
+    quat q;
+    l->solid = solid_at(shape, position, orientation, &q);
+    swept_ball s = {.from = l->solid.x,
+                    .radius = l->solid.radius + vec3_length(vec3_of(l->solid.half))};
     l->done = first_only ? &s.done : NULL;
-    for (int k = 0; k < 3; k++)
-        s.from[k] = position[k];
     test_candidates(l->world, &s, filter, test_overlap, l);
 }
 
@@ -575,18 +521,15 @@ static double test_nearest(void *context, uint32_t slot)
 {
     seeking *c = context;
     foliot__solid o = solid_in(c->world, slot);
-    double n[3], gap = gap_to(&c->point, c->point.x, &o, n);
+    vec3 n;
+    double gap = gap_to(&c->point, c->point.x, &o, &n);
     if (!(gap <= c->distance) || (c->met && gap >= c->hit->distance))
         return 0;
     c->met = true;
     c->distance = gap;
     c->s->radius = foliot__larger(gap, 0);
-    *c->hit = hit_of(slot);
-    c->hit->distance = gap;
-    for (int k = 0; k < 3; k++) {
-        c->hit->normal[k] = -n[k];
-        c->hit->point[k] = c->point.x[k] + gap * n[k];
-    }
+    const entry met = {gap, vec3_negate(n)};
+    set_hit(c->hit, slot, &met, vec3_add(c->point.x, vec3_scale(n, gap)));
     return 0;
 }
 
@@ -596,12 +539,10 @@ bool foliot_world_find_nearest(const foliot_world *world, const double from[3], 
     static const double upright[4] = {1, 0, 0, 0};
     static const foliot_shape none = {.kind = FOLIOT_SHAPE_POINT};
     foliot_query_hit best;
-    swept_ball s = {.radius = distance};
+    swept_ball s = {.from = vec3_of(from), .radius = distance};
     seeking c = {.world = world, .s = &s, .distance = distance, .hit = &best};
-    double q[4];
-    c.point = solid_at(&none, from, upright, q);
-    for (int k = 0; k < 3; k++)
-        s.from[k] = from[k];
+    quat q;
+    c.point = solid_at(&none, from, upright, &q);
     test_candidates(world, &s, filter, test_nearest, &c);
     if (c.met)
         *hit = best;

@@ -31,40 +31,25 @@ static bool is_visitor(const foliot_world *world, uint32_t i)
     return foliot__is_solid(world, i) && !(foliot__flags(world)[i] & FOLIOT_BODY_STATIC);
 }
 
-// The square of the radius of a ball around the shape is at most twice this.
-static double size2_of(const foliot__solid *s)
+// The square of the distance between the centres at which the balls around the two meet, at most:
+// (p + q)^2 <= 2 p^2 + 2 q^2.
+static double reach2_of(const foliot__solid *sensor, const foliot__solid *body)
 {
-    return s->radius * s->radius + foliot__vec3_dot(s->half, s->half);
-}
-
-// False if not even the balls around the two meet: (p + q)^2 <= 2 p^2 + 2 q^2.
-static bool may_meet(const foliot_world *world, const foliot__solid *sensor, uint32_t i)
-{
-    if (sensor->kind == FOLIOT_SHAPE_PLANE)
-        return true;
-    foliot__v3 x = foliot__position(world);
-    foliot__solid body;
-    foliot__solid_shape(world, i, &body);
-    const double d[3] = {x.x[i] - sensor->x[0], x.y[i] - sensor->x[1], x.z[i] - sensor->x[2]};
-    double reach2 = 4 * (size2_of(&body) + size2_of(sensor)) * (1 + 0x1p-40);
-    return !(foliot__vec3_dot(d, d) > reach2);
-}
-
-// The distance between the centres at which the balls around the two meet, at most.
-static double reach_of(const foliot__solid *sensor, const foliot__solid *body)
-{
-    return foliot__sqrt(4 * (size2_of(body) + size2_of(sensor)) * (1 + 0x1p-40));
+    return 4 * (foliot__size2_of(body) + foliot__size2_of(sensor)) * (1 + 0x1p-40);
 }
 
 static bool overlap(const foliot_world *world, const foliot__solid *sensor, uint32_t i)
 {
-    if (!may_meet(world, sensor, i))
-        return false;
-    foliot__solid body = foliot__solid_of(world, i);
-    const double d[3] = {body.x[0] - sensor->x[0], body.x[1] - sensor->x[1],
-                         body.x[2] - sensor->x[2]};
-    double n[3];
-    return foliot__gap_of(sensor, &body, d, n) <= 0;
+    foliot__solid body;
+    if (sensor->kind != FOLIOT_SHAPE_PLANE) { // not even the balls around the two meet
+        foliot__solid_shape(world, i, &body);
+        vec3 d = vec3_sub(foliot__v3_get(foliot__position(world), i), sensor->x);
+        if (vec3_dot(d, d) > reach2_of(sensor, &body))
+            return false;
+    }
+    vec3 n;
+    body = foliot__solid_of(world, i);
+    return foliot__gap_of(sensor, &body, vec3_sub(body.x, sensor->x), &n) <= 0;
 }
 
 // -- the lists
@@ -99,10 +84,8 @@ static void append(foliot_world *world, uint32_t sensor, uint32_t body)
 
 static double moved_by(const foliot_world *world, uint32_t i)
 {
-    const foliot__sensed_path *path = &foliot__sensed_paths(world)[i];
-    foliot__v3 x = foliot__position(world);
-    const double d[3] = {x.x[i] - path->x[0], x.y[i] - path->x[1], x.z[i] - path->x[2]};
-    return foliot__vec3_length(d);
+    return vec3_length(vec3_sub(foliot__v3_get(foliot__position(world), i),
+                                vec3_of(foliot__sensed_paths(world)[i].x)));
 }
 
 // Ascending (sensor, body). After a sweep, bodies that stayed out of reach are left out.
@@ -153,51 +136,59 @@ void foliot__sensors_end(foliot_world *world, bool swept)
 
 // -- what overlaps on the way
 
+typedef struct pose {
+    vec3 x;
+    quat q;
+} pose;
+
 // Two poses and the solid between them.
 typedef struct sensor_piece {
     foliot__solid solid; // at the beginning
-    double from[3], to[3], q_from[4], q_to[4];
+    pose from, to;
     double turned; // of its surface by turning, at most, times the piece's duration
 } sensor_piece;
 
-static void path_pose(const foliot_world *world, uint32_t i, double x[3], double q[4])
+static pose path_pose(const foliot_world *world, uint32_t i)
 {
-    memcpy(x, foliot__sensed_paths(world)[i].x, 3 * sizeof *x);
-    memcpy(q, foliot__sensed_paths(world)[i].q, 4 * sizeof *q);
+    const foliot__sensed_path *path = &foliot__sensed_paths(world)[i];
+    return (pose){vec3_of(path->x), quat_of(path->q)};
 }
 
-static void present_pose(const foliot_world *world, uint32_t i, double x[3], double q[4])
+static pose present_pose(const foliot_world *world, uint32_t i)
 {
-    x[0] = foliot__position_x(world)[i];
-    x[1] = foliot__position_y(world)[i];
-    x[2] = foliot__position_z(world)[i];
-    foliot__orientation_of(world, i, q);
+    return (pose){foliot__v3_get(foliot__position(world), i), foliot__quat_get(world, i)};
+}
+
+static void set_path(foliot__sensed_path *path, pose at)
+{
+    vec3_store(at.x, path->x);
+    quat_store(at.q, path->q);
+}
+
+static vec3 position_between(const sensor_piece *p, double share)
+{
+    return vec3_add(p->from.x, vec3_scale(vec3_sub(p->to.x, p->from.x), share));
+}
+
+static quat orientation_between(const sensor_piece *p, double share)
+{
+    quat a = p->from.q, b = p->to.q;
+    return (quat){a.w + (b.w - a.w) * share, a.x + (b.x - a.x) * share, a.y + (b.y - a.y) * share,
+                  a.z + (b.z - a.z) * share};
 }
 
 // Between two orientations the turning is fastest in the middle: 4 tan(angle / 4).
 static void measure_turning(const foliot_world *world, uint32_t i, sensor_piece *p)
 {
-    double cosine = 0;
-    for (int k = 0; k < 4; k++)
-        cosine += p->q_from[k] * p->q_to[k];
-    for (int k = 0; k < 4 && cosine < 0; k++)
-        p->q_from[k] = -p->q_from[k];
+    quat a = p->from.q, b = p->to.q;
+    double cosine = ((a.w * b.w + a.x * b.x) + a.y * b.y) + a.z * b.z;
+    if (cosine < 0)
+        p->from.q = (quat){-a.w, -a.x, -a.y, -a.z};
     cosine = foliot__smaller(foliot__absolute(cosine), 1);
     p->turned =
-        memcmp(p->q_from, p->q_to, sizeof p->q_to) == 0
+        memcmp(&p->from.q, &p->to.q, sizeof p->to.q) == 0
             ? 0
             : 4 * foliot__sqrt((1 - cosine) / (1 + cosine)) * foliot__turning_radius(world, i);
-}
-
-static void move_piece(sensor_piece *p, double share)
-{
-    double q[4];
-    for (int k = 0; k < 3; k++)
-        p->solid.x[k] = p->from[k] + (p->to[k] - p->from[k]) * share;
-    for (int k = 0; k < 4; k++)
-        q[k] = p->q_from[k] + (p->q_to[k] - p->q_from[k]) * share;
-    foliot__quat_normalise(q, q);
-    foliot__quat_axes(q, p->solid.axis);
 }
 
 // Whether the balls around the two meet on straight pieces.
@@ -205,34 +196,33 @@ static bool may_meet_on_way(const sensor_piece *s, const sensor_piece *b)
 {
     if (s->solid.kind == FOLIOT_SHAPE_PLANE)
         return true;
-    double d[3], v[3], reach = reach_of(&s->solid, &b->solid);
-    for (int k = 0; k < 3; k++) {
-        d[k] = b->from[k] - s->from[k];
-        v[k] = (b->to[k] - s->to[k]) - d[k];
-    }
-    double v2 = foliot__vec3_dot(v, v);
-    double share = v2 > 0 ? foliot__clamp(-foliot__vec3_dot(d, v) / v2, 0, 1) : 0;
-    for (int k = 0; k < 3; k++)
-        d[k] += v[k] * share;
-    return !(foliot__vec3_dot(d, d) > reach * reach);
+    double reach = foliot__sqrt(reach2_of(&s->solid, &b->solid));
+    vec3 d = vec3_sub(b->from.x, s->from.x), v = vec3_sub(vec3_sub(b->to.x, s->to.x), d);
+    double v2 = vec3_dot(v, v);
+    double share = v2 > 0 ? foliot__clamp(-vec3_dot(d, v) / v2, 0, 1) : 0;
+    d = vec3_add(d, vec3_scale(v, share));
+    return !(vec3_dot(d, d) > reach * reach);
+}
+
+static void move_piece(sensor_piece *p, double share)
+{
+    p->solid.x = position_between(p, share);
+    p->solid.axis = quat_axes(quat_normalise(orientation_between(p, share)));
 }
 
 // Conservative advancement: the two are as far from each other as their gap, and close along the
 // direction that separates them at most as fast as they move and turn.
 static bool meet_on_way(sensor_piece *s, sensor_piece *b)
 {
-    double v[3], d[3], n[3], share = 0;
-    for (int k = 0; k < 3; k++)
-        v[k] = (b->to[k] - b->from[k]) - (s->to[k] - s->from[k]);
+    vec3 v = vec3_sub(vec3_sub(b->to.x, b->from.x), vec3_sub(s->to.x, s->from.x)), n;
+    double share = 0;
     for (int step = 0; step < STEPS_MAX; step++) {
         move_piece(s, share);
         move_piece(b, share);
-        for (int k = 0; k < 3; k++)
-            d[k] = b->solid.x[k] - s->solid.x[k];
-        double gap = foliot__gap_of(&s->solid, &b->solid, d, n);
+        double gap = foliot__gap_of(&s->solid, &b->solid, vec3_sub(b->solid.x, s->solid.x), &n);
         if (gap <= 0)
             return true;
-        double closes = s->turned + b->turned - foliot__vec3_dot(v, n);
+        double closes = s->turned + b->turned - vec3_dot(v, n);
         if (share >= 1 || !(closes * (1 - share) >= gap))
             return false;
         share += foliot__larger(gap / closes, step < STEPS_MAX / 2 ? STEP_MIN : 2.0 / STEPS_MAX);
@@ -277,54 +267,45 @@ static void list_sensors(const foliot_world *world, sensor_list *list)
         list->count = world->body_count;
 }
 
-// Tests a body that moves from its last known place at `from` to (x, q) at `to`, in shares of the
-// substep, against all sensors.
+// Tests a body that moves from its last known place at `from` to the pose `at` at `to`, in shares
+// of the substep, against all sensors.
 static void test_way(foliot_world *world, const sensor_list *list, uint32_t body, double from,
-                     double to, const double x[3], const double q[4])
+                     double to, pose at)
 {
     const foliot__sensed_pair *before = foliot__sensed_before(world);
     foliot__sensed_pair *passed = foliot__sensed_passed(world);
-    sensor_piece b = {.turned = 0};
+    sensor_piece b = {.from = path_pose(world, body), .to = at};
     foliot__solid_shape(world, body, &b.solid);
-    path_pose(world, body, b.from, b.q_from);
-    memcpy(b.to, x, sizeof b.to);
-    memcpy(b.q_to, q, sizeof b.q_to);
     measure_turning(world, body, &b);
     for (uint32_t n = 0; n < list->count; n++) {
         uint32_t i = list->all ? n : list->slots[n];
         if (!is_sensor(world, i) || !foliot__may_touch(world, i, body))
             continue;
-        sensor_piece s = {.turned = 0}, part;
+        sensor_piece s = {.from = path_pose(world, i), .to = present_pose(world, i)}, part;
         foliot__solid_shape(world, i, &part.solid);
-        path_pose(world, i, s.from, s.q_from);
-        present_pose(world, i, s.to, s.q_to);
-        for (int k = 0; k < 3; k++) {
-            part.from[k] = s.from[k] + (s.to[k] - s.from[k]) * from;
-            part.to[k] = to < 1 ? s.from[k] + (s.to[k] - s.from[k]) * to : s.to[k];
-        }
+        part.from.x = position_between(&s, from);
+        part.to.x = to < 1 ? position_between(&s, to) : s.to.x;
         if (!may_meet_on_way(&part, &b))
             continue;
         const foliot__sensed_pair pair = pair_of(world, i, body);
-        uint32_t at = lower_bound(before, world->sensors.before_count, &pair);
-        if (at < world->sensors.before_count && compare(&before[at], &pair) == 0)
+        uint32_t row = lower_bound(before, world->sensors.before_count, &pair);
+        if (row < world->sensors.before_count && compare(&before[row], &pair) == 0)
             continue; // it overlaps already
         measure_turning(world, i, &s);
         part.turned = s.turned;
-        for (int k = 0; k < 4; k++) {
-            part.q_from[k] = s.q_from[k] + (s.q_to[k] - s.q_from[k]) * from;
-            part.q_to[k] = to < 1 ? s.q_from[k] + (s.q_to[k] - s.q_from[k]) * to : s.q_to[k];
-        }
-        at = lower_bound(passed, world->sensors.passed_count, &pair);
-        if ((at < world->sensors.passed_count && compare(&passed[at], &pair) == 0) ||
+        part.from.q = orientation_between(&s, from);
+        part.to.q = to < 1 ? orientation_between(&s, to) : s.to.q;
+        row = lower_bound(passed, world->sensors.passed_count, &pair);
+        if ((row < world->sensors.passed_count && compare(&passed[row], &pair) == 0) ||
             !meet_on_way(&part, &b))
             continue;
         if (world->sensors.passed_count == world->capacity.sensed) {
             world->counters.events_dropped++;
             continue;
         }
-        memmove(&passed[at + 1], &passed[at],
-                (world->sensors.passed_count++ - at) * sizeof *passed);
-        passed[at] = pair;
+        memmove(&passed[row + 1], &passed[row],
+                (world->sensors.passed_count++ - row) * sizeof *passed);
+        passed[row] = pair;
     }
 }
 
@@ -336,7 +317,7 @@ void foliot__sensors_follow(foliot_world *world)
     for (uint32_t i = 0; i < world->body_count; i++) {
         path[i].share = 0;
         path[i].slack = (double)FOLIOT__FAR;
-        present_pose(world, i, path[i].x, path[i].q);
+        set_path(&path[i], present_pose(world, i));
     }
     for (uint32_t s = 0; s < world->body_count; s++) {
         if (!is_sensor(world, s))
@@ -345,31 +326,28 @@ void foliot__sensors_follow(foliot_world *world)
         for (uint32_t i = 0; i < world->body_count; i++) {
             if (!is_visitor(world, i))
                 continue;
-            const double d[3] = {path[i].x[0] - sensor.x[0], path[i].x[1] - sensor.x[1],
-                                 path[i].x[2] - sensor.x[2]};
             foliot__solid_shape(world, i, &body);
+            double distance = vec3_length(vec3_sub(vec3_of(path[i].x), sensor.x));
             double slack = sensor.kind == FOLIOT_SHAPE_PLANE
                                ? -1
-                               : foliot__vec3_length(d) * (1 - 0x1p-40) - reach_of(&sensor, &body);
+                               : distance * (1 - 0x1p-40) - foliot__sqrt(reach2_of(&sensor, &body));
             path[i].slack = foliot__smaller(path[i].slack, slack);
         }
     }
 }
 
-void foliot__sensors_bend(foliot_world *world, uint32_t body, double share, const double x[3],
-                          const double q[4])
+void foliot__sensors_bend(foliot_world *world, uint32_t body, double share, vec3 x, quat q)
 {
     foliot__sensed_path *path = &foliot__sensed_paths(world)[body];
     if (world->capacity.sensed == 0 || !is_visitor(world, body))
         return;
     sensor_list list;
     list_sensors(world, &list);
-    const double d[3] = {x[0] - path->x[0], x[1] - path->x[1], x[2] - path->x[2]};
-    test_way(world, &list, body, path->share, share, x, q);
-    path->slack -= foliot__vec3_length(d);
+    const pose at = {x, q};
+    test_way(world, &list, body, path->share, share, at);
+    path->slack -= vec3_length(vec3_sub(x, vec3_of(path->x)));
     path->share = share;
-    memcpy(path->x, x, sizeof path->x);
-    memcpy(path->q, q, sizeof path->q);
+    set_path(path, at);
 }
 
 void foliot__sensors_sweep(foliot_world *world)
@@ -388,15 +366,13 @@ void foliot__sensors_sweep(foliot_world *world)
     for (uint32_t i = 0; i < world->body_count; i++) {
         if (!is_visitor(world, i))
             continue;
-        double x[3], q[4];
         path[i].slack -= moved_by(world, i) + most;
-        present_pose(world, i, x, q);
         if (path[i].slack <= 0)
-            test_way(world, &list, i, path[i].share, 1, x, q);
+            test_way(world, &list, i, path[i].share, 1, present_pose(world, i));
     }
     for (uint32_t i = 0; i < world->body_count; i++) {
         path[i].share = 0;
-        present_pose(world, i, path[i].x, path[i].q);
+        set_path(&path[i], present_pose(world, i));
     }
 }
 

@@ -11,8 +11,7 @@ void foliot__sensors_begin(foliot_world *world);
 void foliot__sensors_follow(foliot_world *world);
 // An impact bends a body's path after that share of the substep, at that pose; sensors are where
 // the substep takes them already.
-void foliot__sensors_bend(foliot_world *world, uint32_t body, double share, const double x[3],
-                          const double q[4]);
+void foliot__sensors_bend(foliot_world *world, uint32_t body, double share, vec3 x, quat q);
 // At a substep's end: finds what overlapped on the way.
 void foliot__sensors_sweep(foliot_world *world);
 // At the step's end, at the final poses: finds the overlaps. `swept`: it had substeps.

@@ -9,58 +9,57 @@
 
 // A body's shape at its pose. Sphere: half is 0. Capsule: its segment is x +- half[2] axis[2].
 typedef struct foliot__solid {
-    double x[3];
-    double axis[3][3]; // the body's axes in world axes
-    double half[3];    // plane: its normal
-    double radius;     // box: 0
-    double offset;     // plane
+    vec3 x;
+    mat3 axis;      // the body's axes in world axes
+    double half[3]; // plane: its normal
+    double radius;  // box: 0
+    double offset;  // plane
     uint32_t kind;
 } foliot__solid;
 
 // Where two solids touch or nearly do. `at` is relative to the first's centre, halfway between the
 // surfaces. The second may be a plane, the first may not.
 typedef struct foliot__shape_contact {
-    double normal[3]; // unit, from the first to the second
+    vec3 normal; // unit, from the first to the second
     uint32_t count;
     struct foliot__shape_contact_point {
-        double at[3], gap;
+        vec3 at;
+        double gap;
         uint32_t feature;
     } point[FOLIOT__POINTS];
 } foliot__shape_contact;
 
-// manifold_box.c: the box pairs listed in `which` (indices of pairs and out), in lanes.
+// manifold_box.c: the manifolds of boxes listed in `which`, indices of out, in lanes.
 #define FOLIOT__BOX_BATCH 64
-void foliot__collide_boxes(const foliot_world *world, const foliot__body_pair *pairs,
-                           const uint32_t *which, uint32_t count, const float *speculative_distance,
-                           foliot__manifold *out);
+void foliot__collide_boxes(const foliot_world *world, const uint32_t *which, uint32_t count,
+                           const float *speculative_distance, foliot__manifold *out);
 
 // manifold_round.c and manifold_box.c: points of at most `distance_max` between the surfaces, in no
 // order.
-void foliot__collide_capsules(const foliot__solid *a, const foliot__solid *b, const double d[3],
+void foliot__collide_capsules(const foliot__solid *a, const foliot__solid *b, vec3 d,
                               double distance_max, foliot__shape_contact *t);
-void foliot__collide_capsule_box(const foliot__solid *capsule, const foliot__solid *box,
-                                 const double d[3], double distance_max, foliot__shape_contact *t);
+void foliot__collide_capsule_box(const foliot__solid *capsule, const foliot__solid *box, vec3 d,
+                                 double distance_max, foliot__shape_contact *t);
 void foliot__collide_plane(const foliot__solid *solid, const foliot__solid *plane,
                            double distance_max, foliot__shape_contact *t);
 
-// shape_gap.c: any two kinds but two boxes or two planes. Returns true if they were taken in the
-// other order; *t then is in that order, too.
-bool foliot__collide_two(const foliot__solid *a, const foliot__solid *b, const double d[3],
+// shape_gap.c: any two kinds but two boxes or two planes. d leads from a's centre to b's. Returns
+// true if the two were swapped; *t is in that order then, too.
+bool foliot__collide_two(const foliot__solid *a, const foliot__solid *b, vec3 d,
                          double distance_max, foliot__shape_contact *t);
 // Finds points of at most `distance_max` between any two, with n a unit vector from a to b. Returns
 // their number. Planes have arms, too. qa and qb are the orientations of boxes.
 typedef struct foliot__near_point {
-    double arm_a[3], arm_b[3], gap; // from the centres
+    vec3 arm_a, arm_b; // from the centres
+    double gap;
 } foliot__near_point;
-uint32_t foliot__near_points(const foliot__solid *a, const double qa[4], const foliot__solid *b,
-                             const double qb[4], const double d[3], double distance_max,
-                             double n[3], foliot__near_point points[FOLIOT__POINTS]);
+uint32_t foliot__near_points(const foliot__solid *a, quat qa, const foliot__solid *b, quat qb,
+                             vec3 d, double distance_max, vec3 *n,
+                             foliot__near_point points[FOLIOT__POINTS]);
 // The gap between any two, or a lower bound of it where they are apart, with a direction from a to
 // b along which the gap is at least that.
-double foliot__gap_of(const foliot__solid *a, const foliot__solid *b, const double d[3],
-                      double n[3]);
-double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, const double d[3],
-                            double n[3]);
+double foliot__gap_of(const foliot__solid *a, const foliot__solid *b, vec3 d, vec3 *n);
+double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, vec3 d, vec3 *n);
 
 // The shape of a slot, without its place.
 static inline void foliot__solid_shape(const foliot_world *world, uint32_t slot, foliot__solid *s)
@@ -78,12 +77,8 @@ static inline foliot__solid foliot__solid_of(const foliot_world *world, uint32_t
 {
     foliot__solid s;
     foliot__solid_shape(world, slot, &s);
-    s.x[0] = foliot__position_x(world)[slot];
-    s.x[1] = foliot__position_y(world)[slot];
-    s.x[2] = foliot__position_z(world)[slot];
-    double q[4];
-    foliot__orientation_of(world, slot, q);
-    foliot__quat_axes(q, s.axis);
+    s.x = foliot__v3_get(foliot__position(world), slot);
+    s.axis = quat_axes(foliot__quat_get(world, slot));
     return s;
 }
 
@@ -97,16 +92,11 @@ static inline double foliot__clamp(double x, double low, double high)
     return foliot__smaller(foliot__larger(x, low), high); // no branch
 }
 
-// Sets some unit vector perpendicular to the unit vector u.
-static inline void foliot__across(const double u[3], double out[3])
+// The square of the radius of a ball around the solid is at most twice this.
+static inline double foliot__size2_of(const foliot__solid *s)
 {
-    double x = foliot__absolute(u[0]), y = foliot__absolute(u[1]), z = foliot__absolute(u[2]);
-    const double pick[3] = {x <= y && x <= z ? 1 : 0, y < x && y <= z ? 1 : 0,
-                            z < x && z < y ? 1 : 0};
-    foliot__vec3_cross(u, pick, out);
-    double length = foliot__vec3_length(out);
-    for (int k = 0; k < 3; k++)
-        out[k] /= length;
+    vec3 half = vec3_of(s->half);
+    return s->radius * s->radius + vec3_dot(half, half);
 }
 
 static inline struct foliot__shape_contact_point *

@@ -18,14 +18,15 @@ typedef enum foliot__turning {
 // A body somewhere on its path. What is read for every pair comes first.
 typedef struct foliot__sweep {
     foliot__solid solid;
-    double v[3];          // there
+    vec3 v;               // there
     double surface_speed; // of its surface by turning, at most
     double inradius;
     uint32_t body;
     foliot__turning turning;
-    double q[4]; // there; of boxes and capsules alone
-    double from[4], to[4], spin[3];
-    double own[3]; // spin in its own axes, which is constant on the path where it precesses
+    quat q; // there; of boxes and capsules alone
+    quat from, to;
+    vec3 spin;
+    vec3 own; // spin in its own axes, which is constant on the path where it precesses
     bool precesses;
 } __attribute__((aligned(64))) foliot__sweep;
 
@@ -34,16 +35,16 @@ const foliot__sweep *foliot__sweep_of(const foliot__collider *c, uint32_t body);
 // Moves the sweep to another time.
 void foliot__sweep_move(const foliot__collider *c, foliot__sweep *sweep, double time);
 // Position and velocity on the path.
-void foliot__path_at(const foliot__collider *c, uint32_t body, double time, double x[3],
-                     double w[3]);
-// Orientation (w, x, y, z) there.
-void foliot__orientation_at(const foliot__collider *c, uint32_t body, double time, double q[4]);
-// Angular velocity there, where the body has the orientation q.
-void foliot__spin_at(const foliot__sweep *sweep, const double q[4], double w[3]);
-// The same, given the body's axes.
-void foliot__spin_along(const foliot__sweep *sweep, const double axis[3][3], double w[3]);
+typedef struct foliot__motion {
+    vec3 x, v;
+} foliot__motion;
+foliot__motion foliot__path_at(const foliot__collider *c, uint32_t body, double time);
+// Orientation there.
+quat foliot__orientation_at(const foliot__collider *c, const foliot__sweep *sweep, double time);
+// Angular velocity where the body has these axes.
+vec3 foliot__spin_along(const foliot__sweep *sweep, const mat3 *axis);
 // q turned by the angular velocity w for `duration`, which may be negative.
-void foliot__turn_on(double q[4], const double w[3], double duration);
+quat foliot__turn_on(quat q, vec3 w, double duration);
 
 // A slower approach is the beginning of rest, and no impact.
 double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t b);

@@ -104,6 +104,13 @@ static inline vec3 mat3_apply(mat3 m, vec3 v)
     return (vec3){vec3_dot(m.row[0], v), vec3_dot(m.row[1], v), vec3_dot(m.row[2], v)};
 }
 
+// m^T v, the rows of m added from top to bottom.
+static inline vec3 mat3_apply_transposed(mat3 m, vec3 v)
+{
+    return vec3_add(vec3_add(vec3_scale(m.row[0], v.x), vec3_scale(m.row[1], v.y)),
+                    vec3_scale(m.row[2], v.z));
+}
+
 static inline mat3 mat3_transpose(mat3 m)
 {
     vec3 a = m.row[0], b = m.row[1], c = m.row[2];

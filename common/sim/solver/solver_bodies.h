@@ -356,29 +356,16 @@ static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
 
 // Repeats the rotation of a body whose spin was clamped from the start of the substep, with the new
 // spin about its own axes. The scheme's orientation came from the wrong spin.
-static void turn_anew(const foliot__collider *c, uint32_t slot)
+static void turn_again(const foliot__collider *c, uint32_t slot)
 {
-    const foliot_world *world = c->world;
+    foliot_world *world = c->world;
     foliot__v3 spin = foliot__angular_velocity(world);
-    double *const to[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
-                           foliot__orientation_y(world), foliot__orientation_z(world)};
-    const double w[3] = {spin.x[slot], spin.y[slot], spin.z[slot]};
-    double q[4], axis[3][3], own[3], turns[3];
-    foliot__orientation_of(world, slot, q);
-    foliot__quat_axes(q, axis);
-    for (int k = 0; k < 3; k++)
-        own[k] = foliot__vec3_dot(axis[k], w);
-    for (int k = 0; k < 4; k++)
-        q[k] = c->paths.start_orientation[k][slot];
-    foliot__quat_axes(q, axis);
-    for (int k = 0; k < 3; k++)
-        turns[k] = (own[0] * axis[0][k] + own[1] * axis[1][k]) + own[2] * axis[2][k];
-    foliot__turn_on(q, turns, c->step->dt);
-    for (int k = 0; k < 4; k++)
-        to[k][slot] = q[k];
-    spin.x[slot] = turns[0];
-    spin.y[slot] = turns[1];
-    spin.z[slot] = turns[2];
+    double *const *start = c->paths.start_orientation;
+    quat q = {start[0][slot], start[1][slot], start[2][slot], start[3][slot]};
+    vec3 own = mat3_apply(quat_axes(foliot__quat_get(world, slot)), foliot__v3_get(spin, slot));
+    vec3 turns = mat3_apply_transposed(quat_axes(q), own);
+    foliot__quat_put(world, slot, foliot__turn_on(q, turns, c->step->dt));
+    foliot__v3_put(spin, slot, turns);
 }
 
 // Paths of slots [begin, end), rounded up to eight. Velocities at the start become mean
@@ -421,7 +408,7 @@ static void find_paths(void *context, uint32_t begin, uint32_t end)
             wide_marks fast = spin > most;
             EACH (l, WIDE)
                 if (fast[l] && clamp_spin(world, i + (uint32_t)l, most))
-                    turn_anew(c, i + (uint32_t)l);
+                    turn_again(c, i + (uint32_t)l);
             wide threshold = steps * dt * gain, displacement = (speed + threshold) * dt;
             AT(c->paths.restitution_threshold, i) = threshold;
             AT(c->paths.since, i) = (wide){0};
