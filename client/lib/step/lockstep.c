@@ -127,24 +127,6 @@ static void save_checkpoint(foliot__checkpoint *c, const foliot_simulation *simu
     c->tick = foliot_simulation_get_tick(simulation);
 }
 
-// Room for the states of as many ticks as fit.
-static void reserve_states(foliot__lockstep_client *l)
-{
-    size_t stride =
-        l->base.valid ? l->base.length + l->base.length / 4 + 256 : 0; // bodies may come
-    if (l->kept.bytes && stride <= l->kept.stride)
-        return;
-    free(l->kept.bytes);
-    l->kept.bytes = NULL;
-    l->kept.stride = stride;
-    l->kept.ticks =
-        stride && stride < FOLIOT__HELD_BYTES / 16 ? (uint32_t)(FOLIOT__HELD_BYTES / stride) : 0;
-    if (l->kept.ticks > FOLIOT__CLIENT_TICKS / 4)
-        l->kept.ticks = FOLIOT__CLIENT_TICKS / 4;
-    if (l->kept.ticks)
-        l->kept.bytes = malloc(stride * l->kept.ticks);
-}
-
 // A state has outgrown its room: what is held of the ticks before goes to larger ones. Without
 // memory, or beyond what is held at all, all stays as it is.
 static bool enlarge_states(foliot__lockstep_client *l, size_t length)
@@ -223,7 +205,20 @@ static bool begin_from_bytes(foliot__lockstep_client *l, const uint8_t *state)
     l->history[l->tick % FOLIOT__CLIENT_TICKS] = foliot_simulation_get_digest(&l->simulation);
     save_checkpoint(&l->base, &l->simulation);
     l->next.valid = false;
-    reserve_states(l);
+    size_t stride =
+        l->base.valid ? l->base.length + l->base.length / 4 + 256 : 0; // bodies may come
+    if (!l->kept.bytes || stride > l->kept.stride) { // room for as many ticks as fit
+        free(l->kept.bytes);
+        l->kept.bytes = NULL;
+        l->kept.stride = stride;
+        l->kept.ticks = stride && stride < FOLIOT__HELD_BYTES / 16
+                            ? (uint32_t)(FOLIOT__HELD_BYTES / stride)
+                            : 0;
+        if (l->kept.ticks > FOLIOT__CLIENT_TICKS / 4)
+            l->kept.ticks = FOLIOT__CLIENT_TICKS / 4;
+        if (l->kept.ticks)
+            l->kept.bytes = malloc(stride * l->kept.ticks);
+    }
     memset(l->kept.lengths, 0, sizeof l->kept.lengths); // of other ticks
     store_state(l);
     l->begun = true;
@@ -231,24 +226,21 @@ static bool begin_from_bytes(foliot__lockstep_client *l, const uint8_t *state)
     return true;
 }
 
-// A frame of a few bytes may claim gigabytes: a state of a world is smaller than the world is, and
-// that of another simulation is so much per byte that was sent, at most.
-static bool state_fits(const foliot__lockstep_client *l)
+static bool begin_from_state(foliot__lockstep_client *l)
 {
+    if (l->state.unpacked == l->state.total)
+        return begin_from_bytes(l, l->state.bytes);
+    // A frame of a few bytes may claim gigabytes: a state of a world is smaller than the world is,
+    // and another simulation's has a limit for each byte that was sent.
     uint64_t most = STATE_BYTES_FREE + (uint64_t)l->state.total * STATE_BYTES_A_BYTE;
     const foliot_world *world = l->setup_here ? foliot_simulation_get_world(&l->simulation) : NULL;
     if (world) {
         uint64_t bytes = foliot_world_get_bytes(world) + 4 * (uint64_t)l->state.players;
         most = bytes < most ? bytes : most;
     }
-    return l->state.unpacked <= most && l->state.unpacked <= FOLIOT_SIMULATION_BYTES_MAX;
-}
-
-static bool begin_from_state(foliot__lockstep_client *l)
-{
-    if (l->state.unpacked == l->state.total)
-        return begin_from_bytes(l, l->state.bytes);
-    uint8_t *state = state_fits(l) ? malloc(l->state.unpacked + 1) : NULL;
+    if (l->state.unpacked > most || l->state.unpacked > FOLIOT_SIMULATION_BYTES_MAX)
+        return false;
+    uint8_t *state = malloc(l->state.unpacked + 1);
     bool begun = state &&
                  foliot__keyframe_decompress(l->state.bytes, l->state.total, state,
                                              l->state.unpacked) == FOLIOT_STATUS_OK &&
@@ -374,13 +366,6 @@ void foliot__lockstep_client_receive_relay(foliot__lockstep_client *l, const uin
     receive_block(l, relay.block, relay.block_length, relay.ticks, end - relay.ticks);
 }
 
-static void count_stalls(foliot__lockstep_client *l)
-{
-    bool stalled = l->begun && l->tick == l->log.next && l->log.end > l->log.next;
-    l->counts.stalls += stalled && !l->counts.stalled;
-    l->counts.stalled = stalled;
-}
-
 // Once the server has compared up to the next checkpoint, nothing before it is needed any more.
 static void advance_checkpoints(foliot__lockstep_client *l)
 {
@@ -409,7 +394,9 @@ bool foliot__lockstep_client_ready(const foliot__lockstep_client *l)
 
 bool foliot__lockstep_client_step(foliot__lockstep_client *l)
 {
-    count_stalls(l);
+    bool stalled = l->begun && l->tick == l->log.next && l->log.end > l->log.next;
+    l->counts.stalls += stalled && !l->counts.stalled;
+    l->counts.stalled = stalled;
     if (!foliot__lockstep_client_ready(l))
         return false;
     if (foliot__command_log_read(&l->commands, l->tick, &l->step.commands) != FOLIOT_STATUS_OK)

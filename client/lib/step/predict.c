@@ -108,13 +108,19 @@ void foliot__predict_end(foliot_client *c)
     foliot__prediction_events_close(&c->predictor.events);
 }
 
-void foliot__predict_leave(foliot_client *c)
+// Takes back the events that the world at `tick` should have had.
+static void cancel_events(foliot_client *c, uint64_t tick)
 {
     foliot_client_event event;
-    while (foliot__prediction_events_cancel(&c->predictor.events, UINT64_MAX, &event)) {
+    while (foliot__prediction_events_cancel(&c->predictor.events, tick, &event)) {
         c->predictor.cancelled++;
         foliot__events_add(c, &event, "", 0);
     }
+}
+
+void foliot__predict_leave(foliot_client *c)
+{
+    cancel_events(c, UINT64_MAX);
     foliot__predict_end(c);
 }
 
@@ -182,48 +188,27 @@ uint32_t foliot__predict_closed_steps(const foliot_client *c)
     return calm && due < most ? due : most;
 }
 
-// A step of more than a tick counts as one tick: the machine did something else meanwhile (another
-// program, a compiler, garbage), and a few such steps must not end the prediction of cheap ones.
-static void time_step(foliot_client *c, double step_ns)
-{
-    foliot__predictor *predictor = &c->predictor;
-    double tick_ns = foliot__client_tick_ns(c);
-    step_ns = fmin(step_ns, tick_ns);
-    predictor->steps_timed += predictor->steps_timed < STEPS_TIMED;
-    predictor->step_ns += (step_ns - predictor->step_ns) / predictor->steps_timed;
-    predictor->slow |=
-        predictor->steps_timed == STEPS_TIMED && predictor->step_ns > STEP_SHARE_MAX * tick_ns;
-}
-
 bool foliot__predict_step(foliot_client *c)
 {
     uint64_t (*clock)(void *) = c->config.clock;
     uint64_t began = clock ? clock(c->config.clock_user) : 0;
     if (!foliot__lockstep_client_step(c->lockstep))
         return false;
-    if (clock)
-        time_step(c, (double)(clock(c->config.clock_user) - began));
+    if (clock) {
+        // A step of more than a tick counts as one tick: the machine did something else meanwhile
+        // (another program, a compiler, garbage), and a few such steps must not end the prediction
+        // of cheap ones.
+        foliot__predictor *predictor = &c->predictor;
+        double tick_ns = foliot__client_tick_ns(c);
+        double step_ns = fmin((double)(clock(c->config.clock_user) - began), tick_ns);
+        predictor->steps_timed += predictor->steps_timed < STEPS_TIMED;
+        predictor->step_ns += (step_ns - predictor->step_ns) / predictor->steps_timed;
+        predictor->slow |=
+            predictor->steps_timed == STEPS_TIMED && predictor->step_ns > STEP_SHARE_MAX * tick_ns;
+    }
     if (predicts_here(c))
         foliot__prediction_confirm(c->predictor.worlds, c->lockstep);
     return true;
-}
-
-static void ask_for_early(foliot_client *c)
-{
-    const uint8_t packet = FOLIOT__EARLY_PACKET;
-    if (c->predictor.asked_ns && c->now_ns - c->predictor.asked_ns < ASK_EVERY_NS)
-        return;
-    c->predictor.asked_ns = c->now_ns;
-    foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, &packet, 1);
-}
-
-static void cancel_events(foliot_client *c)
-{
-    foliot_client_event event;
-    while (foliot__prediction_events_cancel(&c->predictor.events, c->lockstep->tick, &event)) {
-        c->predictor.cancelled++;
-        foliot__events_add(c, &event, "", 0);
-    }
 }
 
 void foliot__predict_update(foliot_client *c, uint32_t closed_steps)
@@ -243,9 +228,13 @@ void foliot__predict_update(foliot_client *c, uint32_t closed_steps)
                               most > closed_steps ? most - closed_steps : 1);
     if (predictor->worlds->copies_timed == FOLIOT__COPIES_TIMED)
         predictor->slow |= predictor->worlds->copy_ns > COPY_SHARE_MAX * foliot__client_tick_ns(c);
-    cancel_events(c);
-    if (c->connection.state == FOLIOT_CLIENT_PLAYING)
-        ask_for_early(c);
+    cancel_events(c, c->lockstep->tick);
+    if (c->connection.state == FOLIOT_CLIENT_PLAYING &&
+        (!predictor->asked_ns || c->now_ns - predictor->asked_ns >= ASK_EVERY_NS)) {
+        const uint8_t packet = FOLIOT__EARLY_PACKET;
+        predictor->asked_ns = c->now_ns;
+        foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, &packet, 1);
+    }
 }
 
 void foliot__predict_receive_relay(foliot_client *c, const uint8_t *bytes, size_t length)

@@ -58,30 +58,21 @@ const foliot_world *foliot__line_world(const foliot__line *line)
     return line->begun ? foliot_simulation_get_world(&line->simulation) : NULL;
 }
 
-// Whether two more worlds are affordable: the server chose their size.
-static bool affordable(const foliot__lockstep_client *l)
-{
-    const foliot_world *world = foliot__lockstep_client_world(l);
-    return !world || foliot_world_get_bytes(world) <= FOLIOT__PREDICTED_BYTES_MAX;
-}
-
-// What the host does after stages (faults put in for a test, a watcher) is the confirmed world's.
-static void copy_kind(foliot__prediction *p, const foliot__lockstep_client *l)
-{
-    p->kind = l->kind;
-    if (p->kind.create != foliot_world_kind.create)
-        return;
-    p->host = p->kind.user ? *(const foliot_host *)p->kind.user : (foliot_host){0};
-    p->host.after_stage = NULL;
-    p->kind.user = &p->host;
-}
-
 static bool make_simulations(foliot__prediction *p, const foliot__lockstep_client *l)
 {
     if (p->made || p->failed)
         return p->made;
-    copy_kind(p, l);
-    p->failed = !affordable(l);
+    p->kind = l->kind;
+    if (p->kind.create == foliot_world_kind.create) {
+        // What the host does after stages (faults planted by a test, a watcher) is the confirmed
+        // world's.
+        p->host = p->kind.user ? *(const foliot_host *)p->kind.user : (foliot_host){0};
+        p->host.after_stage = NULL;
+        p->kind.user = &p->host;
+    }
+    // The server chose the size of these two more worlds.
+    const foliot_world *world = foliot__lockstep_client_world(l);
+    p->failed = world && foliot_world_get_bytes(world) > FOLIOT__PREDICTED_BYTES_MAX;
     for (int i = 0; i < 2 && !p->failed; i++)
         p->failed =
             foliot_simulation_create(&p->kind, l->simulation.setup, l->simulation.setup_bytes,
@@ -177,15 +168,6 @@ void foliot__prediction_learn(foliot__prediction *p)
     p->unchecked = true;
 }
 
-static void forget_early(foliot__prediction *p, uint64_t before)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < p->early_count; i++)
-        if (p->early[i].tick >= before)
-            p->early[kept++] = p->early[i];
-    p->early_count = kept;
-}
-
 // Own controls that their tick was closed without: they came late, and count in the next tick,
 // unless others do.
 static void move_late_controls(foliot__prediction *p, const foliot__lockstep_client *l,
@@ -220,35 +202,34 @@ void foliot__prediction_confirm(foliot__prediction *p, const foliot__lockstep_cl
     confirm_line(l, p->predicted, tick);
     confirm_line(l, p->shadow, tick);
     move_late_controls(p, l, tick);
-    forget_early(p, l->tick);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < p->early_count; i++)
+        if (p->early[i].tick >= l->tick)
+            p->early[kept++] = p->early[i];
+    p->early_count = kept;
     p->unchecked = true;
 }
 
-static bool is_new_early(const foliot__prediction *p, uint64_t tick, const foliot_input *input)
-{
-    uint32_t there = 0;
-    for (uint32_t i = 0; i < p->early_count; i++) {
-        const foliot__early_input *e = &p->early[i];
-        if (e->tick != tick || e->input.player != input->player)
-            continue;
-        if (same_input(&e->input, input))
-            return false; // a copy of the network's
-        there++;
-    }
-    return there < FOLIOT__EARLY_A_TICK;
-}
-
-// One that is late, far away, or of what nobody guesses is left out: a tick that is closed says
-// what was.
+// An input that is late, far away, or that is never guessed is left out: a tick that is closed has
+// the inputs that it had.
 static void keep_early(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t tick,
                        const foliot_input *input)
 {
     p->early_received++;
     if (tick < l->tick || foliot__tick_log_has(&l->log, tick))
         return;
+    uint32_t there = 0;
+    bool copy = false; // of the network's
+    for (uint32_t i = 0; i < p->early_count; i++) {
+        const foliot__early_input *e = &p->early[i];
+        if (e->tick != tick || e->input.player != input->player)
+            continue;
+        copy |= same_input(&e->input, input);
+        there++;
+    }
     if (input->kind != FOLIOT_INPUT_CONTROL || input->player == p->player ||
         tick - l->tick >= FOLIOT__EARLY_TICKS_MAX || p->early_count == FOLIOT__EARLY_HELD ||
-        !is_new_early(p, tick, input)) {
+        there >= FOLIOT__EARLY_A_TICK || copy) {
         p->early_dropped++;
         return;
     }
@@ -273,24 +254,18 @@ bool foliot__prediction_receive_early(foliot__prediction *p, const foliot__locks
 
 // -- stepping
 
-static foliot_status copy_confirmed(foliot__prediction *p, const foliot__lockstep_client *l,
-                                    foliot__line *line)
-{
-    uint64_t began = p->clock ? p->clock(p->clock_user) : 0;
-    foliot_status status = foliot_simulation_copy(&line->simulation, &l->simulation);
-    if (!p->clock)
-        return status;
-    double taken_ns = (double)(p->clock(p->clock_user) - began);
-    if (taken_ns > p->copy_ns_max) // the machine did something else meanwhile
-        taken_ns = p->copy_ns_max;
-    p->copies_timed += p->copies_timed < FOLIOT__COPIES_TIMED;
-    p->copy_ns += (taken_ns - p->copy_ns) / p->copies_timed;
-    return status;
-}
-
+// Makes a line equal to the confirmed world.
 static bool begin_line(foliot__prediction *p, const foliot__lockstep_client *l, foliot__line *line)
 {
-    p->failed = copy_confirmed(p, l, line) != FOLIOT_STATUS_OK;
+    uint64_t began = p->clock ? p->clock(p->clock_user) : 0;
+    p->failed = foliot_simulation_copy(&line->simulation, &l->simulation) != FOLIOT_STATUS_OK;
+    if (p->clock) {
+        double taken_ns = (double)(p->clock(p->clock_user) - began);
+        if (taken_ns > p->copy_ns_max) // the machine did something else meanwhile
+            taken_ns = p->copy_ns_max;
+        p->copies_timed += p->copies_timed < FOLIOT__COPIES_TIMED;
+        p->copy_ns += (taken_ns - p->copy_ns) / p->copies_timed;
+    }
     line->begun = !p->failed;
     line->tick = l->tick;
     line->wrong = NOTHING_WRONG;
@@ -321,18 +296,6 @@ static void step_line(foliot__prediction *p, const foliot__lockstep_client *l, f
         p->stepped(p->user, line);
 }
 
-static void replace_predicted(foliot__prediction *p)
-{
-    foliot__line *old = p->predicted;
-    bool had = old->begun;
-    p->predicted = p->shadow;
-    p->shadow = old;
-    p->restarts = 0;
-    if (had && p->replaced)
-        p->replaced(p->user);
-    old->begun = false;
-}
-
 // A shadow that is wrong too begins anew, but not for ever: it goes on then, and is nearer to what
 // is than the world that is shown.
 static bool begin_shadow(foliot__prediction *p, const foliot__lockstep_client *l)
@@ -350,31 +313,20 @@ static bool begin_shadow(foliot__prediction *p, const foliot__lockstep_client *l
     return begin_line(p, l, shadow);
 }
 
-static void step_predicted(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t target,
-                           uint64_t last)
-{
-    while (p->predicted->begun && p->predicted->tick < target && p->steps < last)
-        step_line(p, l, p->predicted);
-}
-
 static void step_shadow(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t target,
                         uint64_t last)
 {
-    while (p->shadow->begun && p->shadow->tick < target && p->steps < last)
-        step_line(p, l, p->shadow);
-    if (p->shadow->begun && p->shadow->tick >= target)
-        replace_predicted(p);
-}
-
-// A shadow that catches up in this update takes the predicted world's place before the next tick:
-// the world that is known to be wrong need not be stepped to it.
-static bool catches_up(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t target,
-                       uint32_t most)
-{
-    if (!p->predicted->begun || !begin_shadow(p, l) || !p->shadow->begun)
-        return false;
-    uint64_t end = p->predicted->tick > target ? p->predicted->tick : target;
-    return end - p->shadow->tick <= most;
+    foliot__line *shadow = p->shadow, *old = p->predicted;
+    while (shadow->begun && shadow->tick < target && p->steps < last)
+        step_line(p, l, shadow);
+    if (!shadow->begun || shadow->tick < target)
+        return;
+    p->predicted = shadow;
+    p->shadow = old;
+    p->restarts = 0;
+    if (old->begun && p->replaced)
+        p->replaced(p->user);
+    old->begun = false;
 }
 
 uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep_client *l,
@@ -395,9 +347,15 @@ uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep
         check_guesses(p, l, p->shadow);
         p->unchecked = false;
     }
-    if (catches_up(p, l, target, most))
-        step_shadow(p, l, p->predicted->tick, before + most);
-    step_predicted(p, l, target, before + most);
+    // A shadow that catches up in this update takes the predicted world's place before the next
+    // tick: the world that is known to be wrong need not be stepped to it.
+    if (p->predicted->begun && begin_shadow(p, l) && p->shadow->begun) {
+        uint64_t end = p->predicted->tick > target ? p->predicted->tick : target;
+        if (end - p->shadow->tick <= most)
+            step_shadow(p, l, p->predicted->tick, before + most);
+    }
+    while (p->predicted->begun && p->predicted->tick < target && p->steps < before + most)
+        step_line(p, l, p->predicted);
     if (begin_shadow(p, l))
         step_shadow(p, l, p->predicted->begun ? p->predicted->tick : target, before + most);
     return (uint32_t)(p->steps - before);

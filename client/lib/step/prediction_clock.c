@@ -17,13 +17,20 @@ static double turn(double off, double passed)
     return fmin(fmax(off * fmin(GAIN * passed, 1), -SLOWER_MAX * passed), FASTER_MAX * passed);
 }
 
-// Where the worlds would run too far ahead of the confirmed one, inputs are shown later. A host
-// that was held up has closed ticks waiting: neither the first update nor one after a pause shows
-// how far ahead the worlds run. What was asked for in vain is given up at once.
-static void choose_delay(foliot__prediction_clock *clock, const foliot__prediction_clock_aim *aim,
-                         bool begins)
+void foliot__prediction_clock_update(foliot__prediction_clock *clock, uint64_t now_ns,
+                                     double tick_ns, const foliot__prediction_clock_aim *aim)
 {
-    double ahead = ceil(clock->input) + 1 - (double)aim->confirmed, passed = clock->passed;
+    double passed = clock->known ? (double)(now_ns - clock->now_ns) / tick_ns : 0;
+    double now = clock->input + passed, off = aim->input - now;
+    bool begins = !clock->known || fabs(off) > JUMP_TICKS;
+    clock->passed = passed;
+    clock->now_ns = now_ns;
+    clock->input = begins ? aim->input : now + turn(off, passed);
+    clock->known = true;
+    // Where the worlds would run too far ahead of the confirmed one, inputs are shown later. A host
+    // that was held up has closed ticks waiting: neither the first update nor one after a pause
+    // shows how far ahead the worlds run. A delay that is not needed is given up at once.
+    double ahead = ceil(clock->input) + 1 - (double)aim->confirmed;
     double counts = fmin(passed, SAMPLE_TICKS);
     clock->seen = begins ? 0 : fmin(clock->seen + counts, AHEAD_TICKS);
     if (begins)
@@ -34,18 +41,6 @@ static void choose_delay(foliot__prediction_clock *clock, const foliot__predicti
     delay = fmin(delay, DELAY_MAX);
     begins |= clock->delay > delay + JUMP_TICKS;
     clock->delay = begins ? delay : clock->delay + turn(delay - clock->delay, passed);
-}
-
-void foliot__prediction_clock_update(foliot__prediction_clock *clock, uint64_t now_ns,
-                                     double tick_ns, const foliot__prediction_clock_aim *aim)
-{
-    clock->passed = clock->known ? (double)(now_ns - clock->now_ns) / tick_ns : 0;
-    clock->now_ns = now_ns;
-    double now = clock->input + clock->passed, off = aim->input - now;
-    bool begins = !clock->known || fabs(off) > JUMP_TICKS;
-    clock->input = begins ? aim->input : now + turn(off, clock->passed);
-    choose_delay(clock, aim, begins);
-    clock->known = true;
 }
 
 uint64_t foliot__prediction_clock_input_tick(const foliot__prediction_clock *clock)

@@ -24,21 +24,17 @@ void foliot__prediction_events_clear(foliot__prediction_events *events)
         events->ring[i].event.identity = 0;
 }
 
-static bool is_same(const foliot_client_event *a, const foliot_client_event *b)
-{
-    uint64_t apart = a->tick > b->tick ? a->tick - b->tick : b->tick - a->tick;
-    return a->kind == b->kind && a->slot == b->slot && a->value == b->value &&
-           apart <= FOLIOT__EVENT_TICKS;
-}
-
-// `open`: that waits for its confirmation.
+// The event of the same kind about the same things. `open`: one that waits for its confirmation.
 static foliot__predicted_event *find(foliot__prediction_events *events,
                                      const foliot_client_event *event, bool open)
 {
     for (uint32_t i = 0; i < FOLIOT__PREDICTED_EVENTS; i++) {
-        foliot__predicted_event *e = &events->ring[i];
-        if (e->event.identity && is_same(&e->event, event) && !(open && e->confirmed))
-            return e;
+        foliot__predicted_event *p = &events->ring[i];
+        const foliot_client_event *e = &p->event;
+        uint64_t apart = e->tick > event->tick ? e->tick - event->tick : event->tick - e->tick;
+        if (e->identity && e->kind == event->kind && e->slot == event->slot &&
+            e->value == event->value && apart <= FOLIOT__EVENT_TICKS && !(open && p->confirmed))
+            return p;
     }
     return NULL;
 }

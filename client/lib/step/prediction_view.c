@@ -162,19 +162,6 @@ static double correct_body(const foliot__prediction_view *view, const replacemen
     return distance(&shown, &known);
 }
 
-static void count_corrections(foliot__prediction_view *view, const replacement *r, uint32_t own)
-{
-    const foliot__predicted_tick *was = &view->ticks[r->from][1], *is = &view->ticks[r->to][1];
-    bool moved = false, moved_own = false;
-    for (uint32_t i = 0; i < is->count && i < was->count; i++) {
-        bool apart = distance(&was->bodies[i].state, &is->bodies[i].state) > CORRECTION_MIN;
-        moved |= apart;
-        moved_own |= apart && i == own;
-    }
-    view->corrections += moved;
-    view->corrections_own += moved_own;
-}
-
 static void fade(foliot__prediction_view *view, double tick)
 {
     foliot__error_smoothing_fade(&view->smoothing, tick, fmax(view->fade_ticks, FADE_TICKS));
@@ -191,7 +178,14 @@ void foliot__prediction_view_replace(foliot__prediction_view *view, uint32_t fro
         view->smoothing.weight = view->own.weight = 0; // nothing to compare: bodies jump
         return;
     }
-    count_corrections(view, &r, own);
+    bool moved = false, moved_own = false;
+    for (uint32_t i = 0; i < is->count && i < was->count; i++) {
+        bool apart = distance(&was->bodies[i].state, &is->bodies[i].state) > CORRECTION_MIN;
+        moved |= apart;
+        moved_own |= apart && i == own;
+    }
+    view->corrections += moved;
+    view->corrections_own += moved_own;
     fade(view, tick);
     for (uint32_t i = 0; i < is->count; i++)
         if (i == own)

@@ -6,23 +6,7 @@
 
 #include "lockstep.h"
 
-// The chained digests of all states from `first` on.
-static foliot_search_responder responder_of(foliot__lockstep_client *l)
-{
-    uint64_t first = l->search.request_first, before = 0;
-    foliot_search_responder a = {.trace =
-                                     l->search.rewind.finished ? l->search.rewind.trace : NULL};
-    if (!l->begun || first > l->tick || first < l->start || l->tick - first >= FOLIOT__CLIENT_TICKS)
-        return a;
-    for (uint64_t t = first; t <= l->tick; t++)
-        before = l->search.chain[t - first] =
-            foliot_digest_chain(before, l->history[t % FOLIOT__CLIENT_TICKS]);
-    a.chain = l->search.chain;
-    a.first = first;
-    a.last = l->tick;
-    return a;
-}
-
+// Begins to repeat the step to `tick` from the checkpoint.
 static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
 {
     if (!l->base.valid || tick <= l->base.tick || tick > l->tick)
@@ -52,9 +36,20 @@ static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
 static size_t respond_now(foliot__lockstep_client *l,
                           uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
-    uint64_t tick = 0;
+    uint64_t tick = 0, first = l->search.request_first, before = 0;
     size_t length = 0;
-    foliot_search_responder a = responder_of(l);
+    foliot_search_responder a = {0};
+    a.trace = l->search.rewind.finished ? l->search.rewind.trace : NULL;
+    if (l->begun && first <= l->tick && first >= l->start &&
+        l->tick - first < FOLIOT__CLIENT_TICKS) {
+        // The chained digests of all states from `first` on.
+        for (uint64_t t = first; t <= l->tick; t++)
+            before = l->search.chain[t - first] =
+                foliot_digest_chain(before, l->history[t % FOLIOT__CLIENT_TICKS]);
+        a.chain = l->search.chain;
+        a.first = first;
+        a.last = l->tick;
+    }
     foliot_status status = foliot_search_respond(&a, l->search.request, l->search.request_bytes,
                                                  bytes, &length, &tick);
     if (status == FOLIOT_STATUS_AGAIN && !l->search.going_back && go_back_to(l, tick)) {
