@@ -11,7 +11,7 @@
 #include "base/assert.h"
 #include "foliot/version.h"
 
-#define HELLO_EVERY_NS 20000000u // unreliable copies beside the reliable hello, until the welcome
+#define HELLO_EVERY_NS 20000000u // unreliable copies of the hello, until the welcome
 #define RECONNECT_EVERY_NS 500000000u
 #define RECONNECT_FOR_NS 10000000000u
 // A server that is silent for this long, and for this many snapshots, is taken for dead or out of
@@ -80,21 +80,6 @@ void foliot__connection_send_hello(foliot_client *c)
     write_hello(c, &m);
     foliot__connection_send(c, &m);
     c->connection.hello_ns = 0;
-}
-
-// Copies of the hello do not wait for a resend.
-static void repeat_hello(foliot_client *c)
-{
-    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
-    size_t length;
-    foliot__message m = {0};
-    if (c->connection.state != FOLIOT_CLIENT_JOINING ||
-        c->now_ns - c->connection.hello_ns < HELLO_EVERY_NS)
-        return;
-    c->connection.hello_ns = c->now_ns;
-    write_hello(c, &m);
-    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
-        foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
 }
 
 void foliot_client_leave(foliot_client *client, uint64_t now_ns)
@@ -226,42 +211,48 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason)
     }
 }
 
-// For a server that never answers, or connects and never sends a welcome, and for a way on which
-// what follows it gets lost.
+static void drop_connection(foliot_client *c)
+{
+    if (c->connection.peer.value)
+        foliot_transport_disconnect(c->config.transport, c->connection.peer, 0, true);
+    c->connection.peer = (foliot_peer_id){0};
+}
+
+// Gives up a server that never answers, or connects and never sends a welcome, and a way on which
+// what follows the welcome gets lost.
 static void check_connect_timeout(foliot_client *c)
 {
     double limit_ns = c->config.connect_timeout_ms * 1e6;
     if (!foliot__connection_awaits_play(c) || c->connection.leaving || limit_ns == 0 ||
         foliot__connection_is_over(c) || (double)(c->now_ns - c->connection.progress_ns) < limit_ns)
         return;
-    if (c->connection.peer.value)
-        foliot_transport_disconnect(c->config.transport, c->connection.peer, 0, true);
-    c->connection.peer = (foliot_peer_id){0};
+    drop_connection(c);
     end_unanswered(c);
 }
 
-// While the client waits for a state, all traffic is reliable and in order. A resend takes one or
-// two round trips, a second resend twice that, and nothing arrives until it is through.
-static bool is_silent(const foliot_client *c)
+// Ends a connection on which nothing comes. While the client waits for a state, all traffic is
+// reliable and in order: a resend takes one or two round trips, a second resend twice that, and
+// nothing arrives until it is through.
+static void check_silence(foliot_client *c)
 {
     double round_trip_ns =
         fmax((double)c->connection.round_trip_ns, 1e6 * c->statistics.round_trip_ms);
-    double patience = ATTEMPT_NS + 4 * round_trip_ns;
-    if (c->connection.state != FOLIOT_CLIENT_PLAYING)
-        return c->connection.reconnect != FOLIOT__RECONNECT_NONE &&
-               (double)(c->now_ns - c->connection.tried_ns) > patience;
-    patience = SILENCE_NS + SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
-    if (foliot__client_in_lockstep(c) && !c->lockstep->begun)
-        patience += 8 * round_trip_ns;
-    return (double)(c->now_ns - c->connection.received_ns) > patience;
-}
-
-static void break_silence(foliot_client *c)
-{
+    bool plays = c->connection.state == FOLIOT_CLIENT_PLAYING, silent;
     if (!c->config.reconnects || !foliot__client_welcomed(c) || !c->connection.peer.value ||
-        c->connection.leaving || foliot__connection_is_over(c) || !is_silent(c))
+        c->connection.leaving || foliot__connection_is_over(c))
         return;
-    foliot_transport_disconnect(c->config.transport, c->connection.peer, 0, true);
+    if (plays) {
+        double patience = SILENCE_NS + SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
+        if (foliot__client_in_lockstep(c) && !c->lockstep->begun)
+            patience += 8 * round_trip_ns;
+        silent = (double)(c->now_ns - c->connection.received_ns) > patience;
+    } else {
+        silent = c->connection.reconnect != FOLIOT__RECONNECT_NONE &&
+                 (double)(c->now_ns - c->connection.tried_ns) > ATTEMPT_NS + 4 * round_trip_ns;
+    }
+    if (!silent)
+        return;
+    drop_connection(c);
     foliot__connection_lost(c, FOLIOT_DISCONNECT_TIMEOUT);
 }
 
@@ -284,7 +275,17 @@ static void reconnect(foliot_client *c)
 void foliot__connection_update(foliot_client *c)
 {
     check_connect_timeout(c);
-    break_silence(c);
+    check_silence(c);
     reconnect(c);
-    repeat_hello(c);
+    if (c->connection.state != FOLIOT_CLIENT_JOINING ||
+        c->now_ns - c->connection.hello_ns < HELLO_EVERY_NS)
+        return;
+    // Copies of the hello do not wait for a resend.
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    foliot__message m = {0};
+    c->connection.hello_ns = c->now_ns;
+    write_hello(c, &m);
+    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
+        foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
 }

@@ -23,19 +23,6 @@ static void drop_scene(foliot_client *c)
     c->setup.length = 0;
 }
 
-// Discards what this connection sends again. A scene that may be the same stays, and is shown,
-// until the new one is complete.
-static void forget_connection(foliot_client *c, const foliot__welcome *w)
-{
-    foliot__updates_forget_players(c);
-    free(c->setup.parts);
-    c->setup.parts = NULL;
-    c->setup.parts_length = c->setup.parts_capacity = 0;
-    c->setup.complete = false;
-    if (w->scene_bytes != c->setup.length)
-        drop_scene(c);
-}
-
 static bool is_between(double x, double low, double high)
 {
     return x >= low && x <= high;
@@ -52,16 +39,6 @@ static bool welcome_sensible(const foliot__welcome *w)
            (w->scene_bytes <= FOLIOT__SCENE_BYTES_MAX || !w->lockstep);
 }
 
-static bool begin_tracks(foliot_client *c, const foliot__welcome *w)
-{
-    if (w->lockstep || !(w->far > 0))
-        return true;
-    if (foliot__tracks_create(&w->format, w->dt, w->tick, &c->tracks) != FOLIOT_STATUS_OK)
-        return false;
-    c->tracks->received = c->connection.received_bytes;
-    return true;
-}
-
 static void apply_welcome(foliot_client *c, const foliot__welcome *w)
 {
     if (foliot__client_welcomed_here(c))
@@ -74,7 +51,15 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
             "scene beyond all bounds");
         return;
     }
-    forget_connection(c, w);
+    // What this connection sends again is discarded. A scene that may be the same stays, and is
+    // shown, until the new one is complete.
+    foliot__updates_forget_players(c);
+    free(c->setup.parts);
+    c->setup.parts = NULL;
+    c->setup.parts_length = c->setup.parts_capacity = 0;
+    c->setup.complete = false;
+    if (w->scene_bytes != c->setup.length)
+        drop_scene(c);
     bool again = foliot__client_welcomed(c) && w->resumed;
     bool takes_over = !foliot__client_welcomed(c) && w->resumed && c->join.takes_over_sequence > 0;
     if (foliot__client_welcomed(c)) {
@@ -91,8 +76,11 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
     foliot_status status = foliot__buffer_init(&c->buffer, &w->format, w->dt, w->tick);
     if (status == FOLIOT_STATUS_OK)
         status = foliot__buffer_init(&c->stepped, &w->format, w->dt, w->tick);
-    if (status != FOLIOT_STATUS_OK || !begin_tracks(c, w) ||
-        foliot__kind_enter(c, w) != FOLIOT_STATUS_OK) {
+    if (status == FOLIOT_STATUS_OK && !w->lockstep && w->far > 0)
+        status = foliot__tracks_create(&w->format, w->dt, w->tick, &c->tracks);
+    if (c->tracks)
+        c->tracks->received = c->connection.received_bytes;
+    if (status != FOLIOT_STATUS_OK || foliot__kind_enter(c, w) != FOLIOT_STATUS_OK) {
         foliot__buffer_close(&c->buffer);
         foliot__buffer_close(&c->stepped);
         c->connection.state = FOLIOT_CLIENT_LOST;
@@ -134,32 +122,6 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
     foliot__stream_read_kept(c);
 }
 
-// Room for the scene's first `wanted` bytes only: the rest may never arrive.
-static bool make_scene_room(foliot_client *c, uint32_t wanted)
-{
-    if (wanted <= c->setup.parts_capacity)
-        return true;
-    uint32_t capacity = wanted < c->welcome.scene_bytes / 2 ? 2 * wanted : c->welcome.scene_bytes;
-    uint8_t *bytes = realloc(c->setup.parts, capacity);
-    if (!bytes)
-        return false;
-    c->setup.parts = bytes;
-    c->setup.parts_capacity = capacity;
-    return true;
-}
-
-// A scene that fails its check is not shown: its names and sizes are not trusted.
-static void read_scene(foliot_client *c)
-{
-    if (foliot_scene_decode(c->setup.bytes, c->setup.length, &c->scene) != FOLIOT_STATUS_OK) {
-        c->scene = NULL; // another simulation's setup, or newer than us
-    } else if (foliot_scene_check(c->scene, NULL) != FOLIOT_STATUS_OK) {
-        foliot_scene_destroy(c->scene);
-        c->scene = NULL;
-        c->statistics.pieces_malformed++;
-    }
-}
-
 // The scene is complete. If it is the same as before, nothing that refers to it changes.
 static void finish_scene(foliot_client *c)
 {
@@ -171,7 +133,14 @@ static void finish_scene(foliot_client *c)
         c->setup.bytes = c->setup.parts;
         c->setup.length = c->setup.parts_length;
         c->setup.parts = NULL;
-        read_scene(c);
+        // A scene that fails its check is not shown: its names and sizes are not trusted.
+        if (foliot_scene_decode(c->setup.bytes, c->setup.length, &c->scene) != FOLIOT_STATUS_OK) {
+            c->scene = NULL; // another simulation's setup, or newer than us
+        } else if (foliot_scene_check(c->scene, NULL) != FOLIOT_STATUS_OK) {
+            foliot_scene_destroy(c->scene);
+            c->scene = NULL;
+            c->statistics.pieces_malformed++;
+        }
     }
     free(c->setup.parts);
     c->setup.parts = NULL;
@@ -185,12 +154,20 @@ static void receive_scene_part(foliot_client *c, const foliot__scene_part *part)
     uint32_t total = foliot__client_welcomed_here(c) ? c->welcome.scene_bytes : 0;
     if (c->setup.complete || total > FOLIOT__SCENE_BYTES_MAX || part->total != total ||
         part->offset != c->setup.parts_length || part->length == 0 ||
-        part->length > total - c->setup.parts_length ||
-        !make_scene_room(c, c->setup.parts_length + part->length))
+        part->length > total - c->setup.parts_length)
         return;
+    uint32_t wanted = c->setup.parts_length + part->length;
+    if (wanted > c->setup.parts_capacity) { // room for these alone: the rest may never arrive
+        uint32_t capacity = wanted < total / 2 ? 2 * wanted : total;
+        uint8_t *bytes = realloc(c->setup.parts, capacity);
+        if (!bytes)
+            return;
+        c->setup.parts = bytes;
+        c->setup.parts_capacity = capacity;
+    }
     memcpy(c->setup.parts + c->setup.parts_length, part->bytes, part->length);
-    c->setup.parts_length += part->length;
-    if (c->setup.parts_length == total)
+    c->setup.parts_length = wanted;
+    if (wanted == total)
         finish_scene(c);
 }
 

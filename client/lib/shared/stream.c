@@ -93,19 +93,6 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
     }
 }
 
-static void keep_piece(foliot_client *c, const uint8_t *bytes, size_t length)
-{
-    if (!c->join.pieces)
-        c->join.pieces = malloc(FOLIOT__PIECES_KEPT * sizeof *c->join.pieces);
-    if (!c->join.pieces || c->join.piece_count == FOLIOT__PIECES_KEPT ||
-        length > sizeof *c->join.pieces) {
-        c->statistics.snapshots_without_baseline++;
-        return;
-    }
-    memcpy(c->join.pieces[c->join.piece_count], bytes, length);
-    c->join.piece_lengths[c->join.piece_count++] = (uint16_t)length;
-}
-
 void foliot__stream_read_kept(foliot_client *c)
 {
     for (uint32_t i = 0; i < c->join.piece_count; i++)
@@ -119,10 +106,20 @@ void foliot__stream_receive_piece(foliot_client *c, const uint8_t *bytes, size_t
 {
     c->statistics.pieces_received++;
     c->statistics.bytes_received += length;
-    if (c->join.state == FOLIOT__WELCOME_PRESENT)
+    if (c->join.state == FOLIOT__WELCOME_PRESENT) {
         read_piece(c, bytes, length);
-    else
-        keep_piece(c, bytes, length);
+        return;
+    }
+    // It is kept for the welcome.
+    if (!c->join.pieces)
+        c->join.pieces = malloc(FOLIOT__PIECES_KEPT * sizeof *c->join.pieces);
+    if (!c->join.pieces || c->join.piece_count == FOLIOT__PIECES_KEPT ||
+        length > sizeof *c->join.pieces) {
+        c->statistics.snapshots_without_baseline++;
+        return;
+    }
+    memcpy(c->join.pieces[c->join.piece_count], bytes, length);
+    c->join.piece_lengths[c->join.piece_count++] = (uint16_t)length;
 }
 
 // The server reports how early the newest inputs arrived. Too early is latency; too late, and they

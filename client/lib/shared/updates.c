@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// updates.c: what a session holds beside poses, as the server tells it or the stepped world has it:
-// players, variables, tags, prototypes, joints; and the events that follow from its changes. A host
-// sees all that as it was at the render time: records wait for their tick. Invariant: `shown` is
-// what the server says, or what is stepped here if the client steps, without the records that wait.
-// Trusts no length and no number.
+// updates.c: what a session holds apart from poses, as the server sends it or the stepped world has
+// it: players, variables, tags, prototypes, joints; and the events that follow from its changes. A
+// host sees all that as it was at the render time: records wait for their tick. Invariant: `shown`
+// is what the server says, or what is stepped here if the client steps, without the records that
+// wait. Trusts no length and no number.
 #include "internal.h"
 
 #include <stdlib.h>
@@ -98,16 +98,6 @@ void foliot__updates_receive_player(foliot_client *c, const foliot__player_messa
     player->was_here = false;
     player->slot = m->slot;
     memcpy(player->name, m->name, sizeof m->name);
-}
-
-// The server has listed all players: who was there before and is not listed has left.
-static void end_player_list(foliot_client *c)
-{
-    for (uint32_t p = 0; p < FOLIOT__PLAYER_NAMES; p++) {
-        if (c->updates.players[p].was_here && !c->updates.players[p].here)
-            add_player_event(c, FOLIOT_CLIENT_LEFT, p, c->updates.players[p].name);
-        c->updates.players[p].was_here = false;
-    }
 }
 
 // -- what is shown, and what waits for its tick
@@ -228,12 +218,17 @@ void foliot__updates_free(foliot_client *c)
 
 // -- messages of the server
 
-// A full update begins. A stepper that was told to watch tells what it steps until then; one that
+// A full update begins. A stepper that is to watch reports what it steps until then; one that
 // watches shows what it knows until that tick.
 static void begin_served(foliot_client *c, uint64_t tick)
 {
     foliot__client_updates *u = &c->updates;
-    end_player_list(c);
+    // The server has listed all players: those of before that are not listed have left.
+    for (uint32_t p = 0; p < FOLIOT__PLAYER_NAMES; p++) {
+        if (u->players[p].was_here && !u->players[p].here)
+            add_player_event(c, FOLIOT_CLIENT_LEFT, p, u->players[p].name);
+        u->players[p].was_here = false;
+    }
     u->served_full = tick;
     foliot__session_state_clear(&u->served);
     if (foliot__client_steps(c) && foliot__client_watches(c) && u->stepped_to == UINT64_MAX)
@@ -247,17 +242,6 @@ static void begin_served(foliot_client *c, uint64_t tick)
     } else {
         foliot__updates_drop_newer(u, tick);
     }
-}
-
-static void show_served(foliot_client *c, const foliot__update *update, bool begins)
-{
-    foliot__held_part part = {.tick = update->tick, .begins = begins, .length = update->length};
-    if (!begins)
-        foliot__updates_hold(c, part, update->bytes);
-    else if (c->role.given != FOLIOT__KIND_ANY)
-        foliot__updates_hold_beginning(c, update->tick, update->bytes, update->length);
-    else
-        show_part(&c->updates, &part, update->bytes);
 }
 
 void foliot__updates_receive(foliot_client *c, const foliot__update *update)
@@ -281,8 +265,15 @@ void foliot__updates_receive(foliot_client *c, const foliot__update *update)
     own->served_tick = update->tick;
     if (!begins && !foliot__updates_is_stepped(own, update->tick))
         own->served_told = update->tick;
-    if (!foliot__client_steps(c))
-        show_served(c, update, begins);
+    foliot__held_part part = {.tick = update->tick, .begins = begins, .length = update->length};
+    if (foliot__client_steps(c))
+        return;
+    if (!begins)
+        foliot__updates_hold(c, part, update->bytes);
+    else if (c->role.given != FOLIOT__KIND_ANY)
+        foliot__updates_hold_beginning(c, update->tick, update->bytes, update->length);
+    else
+        show_part(own, &part, update->bytes);
 }
 
 void foliot__updates_receive_message(foliot_client *c, const foliot__game_message *m)

@@ -41,7 +41,7 @@ static void line_stepped(void *user, const foliot__line *line)
         return;
     if (foliot__prediction_view_append(&c->predictor.view, line_index(p, line), world) !=
         FOLIOT_STATUS_OK)
-        p->failed = true;
+        p->state = FOLIOT__PREDICTION_FAILED;
     if (line->tick > c->lockstep->tick)
         foliot__stepped_predict(c, world);
 }
@@ -76,11 +76,9 @@ foliot_status foliot__predict_begin(foliot_client *c)
     p->stepped = line_stepped;
     p->replaced = line_replaced;
     p->user = c;
-    p->clock = c->config.clock;
-    p->clock_user = c->config.clock_user;
-    p->copy_ns = 0;
-    p->copy_ns_max = foliot__client_tick_ns(c);
-    p->copies_timed = 0;
+    p->copy = (foliot__copy_timer){.clock = c->config.clock,
+                                   .user = c->config.clock_user,
+                                   .ns_max = foliot__client_tick_ns(c)};
     foliot__prediction_view_restart(&predictor->view);
     predictor->view.dt = c->welcome.dt;
     predictor->view.jump = JUMP_STEPS * c->welcome.format.position_step;
@@ -134,7 +132,7 @@ static uint64_t backlog(const foliot_client *c)
 bool foliot__predict_leads(const foliot_client *c)
 {
     return predicts_here(c) && c->lockstep->begun && c->predictor.clock.known &&
-           !c->predictor.slow && !c->predictor.worlds->failed;
+           !c->predictor.slow && c->predictor.worlds->state != FOLIOT__PREDICTION_FAILED;
 }
 
 void foliot__predict_tick(foliot_client *c)
@@ -226,8 +224,8 @@ void foliot__predict_update(foliot_client *c, uint32_t closed_steps)
         target = predictor->worlds->own_end; // what is not decided is not shown
     foliot__prediction_update(predictor->worlds, c->lockstep, target,
                               most > closed_steps ? most - closed_steps : 1);
-    if (predictor->worlds->copies_timed == FOLIOT__COPIES_TIMED)
-        predictor->slow |= predictor->worlds->copy_ns > COPY_SHARE_MAX * foliot__client_tick_ns(c);
+    if (predictor->worlds->copy.timed == FOLIOT__COPIES_TIMED)
+        predictor->slow |= predictor->worlds->copy.ns > COPY_SHARE_MAX * foliot__client_tick_ns(c);
     cancel_events(c, c->lockstep->tick);
     if (c->connection.state == FOLIOT_CLIENT_PLAYING &&
         (!predictor->asked_ns || c->now_ns - predictor->asked_ns >= ASK_EVERY_NS)) {
@@ -280,7 +278,7 @@ foliot_prediction foliot_client_get_prediction(const foliot_client *client)
 {
     if (!predicts_here(client))
         return FOLIOT_PREDICTION_OFF;
-    if (client->predictor.worlds->failed)
+    if (client->predictor.worlds->state == FOLIOT__PREDICTION_FAILED)
         return FOLIOT_PREDICTION_MEMORY;
     if (client->predictor.slow)
         return FOLIOT_PREDICTION_SLOW;

@@ -50,7 +50,7 @@ void foliot__prediction_forget(foliot__prediction *p)
     foliot__prediction_restart(p);
     foliot_simulation_destroy(&p->lines[0].simulation);
     foliot_simulation_destroy(&p->lines[1].simulation);
-    p->made = p->failed = false;
+    p->state = FOLIOT__PREDICTION_UNMADE;
 }
 
 const foliot_world *foliot__line_world(const foliot__line *line)
@@ -60,8 +60,8 @@ const foliot_world *foliot__line_world(const foliot__line *line)
 
 static bool make_simulations(foliot__prediction *p, const foliot__lockstep_client *l)
 {
-    if (p->made || p->failed)
-        return p->made;
+    if (p->state != FOLIOT__PREDICTION_UNMADE)
+        return p->state == FOLIOT__PREDICTION_MADE;
     p->kind = l->kind;
     if (p->kind.create == foliot_world_kind.create) {
         // What the host does after stages (faults planted by a test, a watcher) is the confirmed
@@ -72,16 +72,14 @@ static bool make_simulations(foliot__prediction *p, const foliot__lockstep_clien
     }
     // The server chose the size of these two more worlds.
     const foliot_world *world = foliot__lockstep_client_world(l);
-    p->failed = world && foliot_world_get_bytes(world) > FOLIOT__PREDICTED_BYTES_MAX;
-    for (int i = 0; i < 2 && !p->failed; i++)
-        p->failed =
-            foliot_simulation_create(&p->kind, l->simulation.setup, l->simulation.setup_bytes,
-                                     &p->lines[i].simulation) != FOLIOT_STATUS_OK;
-    p->made = !p->failed;
-    if (p->failed)
-        for (int i = 0; i < 2; i++)
-            foliot_simulation_destroy(&p->lines[i].simulation);
-    return p->made;
+    bool made = !world || foliot_world_get_bytes(world) <= FOLIOT__PREDICTED_BYTES_MAX;
+    for (int i = 0; i < 2 && made; i++)
+        made = foliot_simulation_create(&p->kind, l->simulation.setup, l->simulation.setup_bytes,
+                                        &p->lines[i].simulation) == FOLIOT_STATUS_OK;
+    p->state = made ? FOLIOT__PREDICTION_MADE : FOLIOT__PREDICTION_FAILED;
+    for (int i = 0; i < 2 && !made; i++)
+        foliot_simulation_destroy(&p->lines[i].simulation);
+    return made;
 }
 
 // -- what is known of a tick, and guessed
@@ -257,16 +255,17 @@ bool foliot__prediction_receive_early(foliot__prediction *p, const foliot__locks
 // Makes a line equal to the confirmed world.
 static bool begin_line(foliot__prediction *p, const foliot__lockstep_client *l, foliot__line *line)
 {
-    uint64_t began = p->clock ? p->clock(p->clock_user) : 0;
-    p->failed = foliot_simulation_copy(&line->simulation, &l->simulation) != FOLIOT_STATUS_OK;
-    if (p->clock) {
-        double taken_ns = (double)(p->clock(p->clock_user) - began);
-        if (taken_ns > p->copy_ns_max) // the machine did something else meanwhile
-            taken_ns = p->copy_ns_max;
-        p->copies_timed += p->copies_timed < FOLIOT__COPIES_TIMED;
-        p->copy_ns += (taken_ns - p->copy_ns) / p->copies_timed;
+    foliot__copy_timer *copy = &p->copy;
+    uint64_t began = copy->clock ? copy->clock(copy->user) : 0;
+    line->begun = foliot_simulation_copy(&line->simulation, &l->simulation) == FOLIOT_STATUS_OK;
+    p->state = line->begun ? FOLIOT__PREDICTION_MADE : FOLIOT__PREDICTION_FAILED;
+    if (copy->clock) {
+        double taken_ns = (double)(copy->clock(copy->user) - began);
+        if (taken_ns > copy->ns_max) // the machine did something else meanwhile
+            taken_ns = copy->ns_max;
+        copy->timed += copy->timed < FOLIOT__COPIES_TIMED;
+        copy->ns += (taken_ns - copy->ns) / copy->timed;
     }
-    line->begun = !p->failed;
     line->tick = l->tick;
     line->wrong = NOTHING_WRONG;
     memcpy(line->sequences, l->sequences, sizeof line->sequences);
@@ -333,7 +332,7 @@ uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep
                                    uint64_t target, uint32_t most)
 {
     uint64_t before = p->steps, farthest = l->tick + p->ticks_max + (p->ticks_max + 7) / 8;
-    if (!l->begun || !make_simulations(p, l) || p->failed)
+    if (!l->begun || !make_simulations(p, l))
         return 0;
     if (p->begins != l->begins)
         p->lines[0].begun = p->lines[1].begun = false;
@@ -363,7 +362,7 @@ uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep
 
 const foliot__line *foliot__prediction_shown(const foliot__prediction *p)
 {
-    return p->predicted->begun && !p->failed ? p->predicted : NULL;
+    return p->predicted->begun && p->state != FOLIOT__PREDICTION_FAILED ? p->predicted : NULL;
 }
 
 bool foliot__prediction_holds(const foliot__prediction *p)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // prediction.h: the worlds that a stepper shows before their ticks are closed. The confirmed world
 // is lockstep.h's. The predicted one runs ahead of it: own inputs act in the tick that they are
-// sent for, everybody else is guessed to hold what he holds. When a guess turns out wrong, a shadow
-// starts from the confirmed world, catches up some steps at a time, and takes the predicted
+// sent for, and all others are guessed to hold their controls. When a guess turns out wrong, a
+// shadow starts from the confirmed world, catches up some steps at a time, and takes the predicted
 // world's place. Joins, leaves and commands are never guessed. Knows no transport and no clock.
 // Invariant: a predicted world none of whose guesses was wrong is, bit by bit, what the confirmed
 // one will be.
@@ -37,13 +37,24 @@ typedef struct foliot__early_input {
 
 #define FOLIOT__COPIES_TIMED 8 // before a copy is called slow
 
+// How long a copy of the confirmed simulation takes: mean of the last ones.
+typedef struct foliot__copy_timer {
+    uint64_t (*clock)(void *user); // NULL: it is not known
+    void *user;
+    double ns, ns_max; // longer copies count as ns_max
+    uint32_t timed;
+} foliot__copy_timer;
+
 typedef struct foliot__prediction {
     foliot_simulation_kind kind; // the confirmed world's; of a world, without the host's stages
     foliot_host host;
     foliot__line lines[2];
     foliot__line *predicted, *shadow;
-    bool made;       // the simulations exist
-    bool failed;     // they could not be made or copied
+    enum foliot__prediction_state {
+        FOLIOT__PREDICTION_UNMADE,
+        FOLIOT__PREDICTION_MADE,   // the simulations exist
+        FOLIOT__PREDICTION_FAILED, // they could not be made, copied or shown
+    } state;
     uint64_t begins; // of the confirmed world: another number is another beginning
     uint32_t ticks_max, player;
     uint32_t restarts; // of this shadow
@@ -65,12 +76,7 @@ typedef struct foliot__prediction {
     void (*replaced)(void *user);
     void *user;
     uint64_t rollbacks, steps, early_received, early_dropped;
-    // How long a copy of the confirmed simulation takes: mean of the last ones. `clock` NULL: not
-    // known.
-    uint64_t (*clock)(void *user);
-    void *clock_user;
-    double copy_ns, copy_ns_max; // longer copies count as copy_ns_max
-    uint32_t copies_timed;
+    foliot__copy_timer copy;
 } foliot__prediction;
 
 foliot_status foliot__prediction_create(foliot__prediction **out);

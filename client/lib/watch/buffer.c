@@ -89,21 +89,6 @@ static void release_entry(foliot__snapshot_buffer *buffer, foliot__entry *entry)
     entry->complete = false;
 }
 
-// The oldest entry that may be evicted: neither the newest nor the baseline of the one to come.
-static foliot__entry *expendable_entry(foliot__snapshot_buffer *buffer, const foliot__entry *entry,
-                                       const foliot__entry *base)
-{
-    foliot__entry *found = NULL;
-    for (int i = 0; i < buffer->capacity; i++) {
-        foliot__entry *e = &buffer->entries[i];
-        bool newest = buffer->has_newest && e->snapshot.tick == buffer->newest;
-        if (e->snapshot.bodies && e != entry && e != base && !newest &&
-            (!found || e->snapshot.tick + 1 < found->snapshot.tick + 1))
-            found = e; // (an empty entry has tick UINT64_MAX and comes first)
-    }
-    return found;
-}
-
 static uint64_t bytes_allowed(const foliot__snapshot_buffer *buffer)
 {
     uint64_t earned = buffer->received < FOLIOT__BUFFER_BYTES_MAX
@@ -113,16 +98,24 @@ static uint64_t bytes_allowed(const foliot__snapshot_buffer *buffer)
     return allowed < FOLIOT__BUFFER_BYTES_MAX ? allowed : FOLIOT__BUFFER_BYTES_MAX;
 }
 
-// Evicts old snapshots until `bytes` more are within the limit.
+// Evicts old snapshots until `bytes` more are within the limit: the oldest first, but neither the
+// newest nor the one to come nor its baseline.
 static void evict_until_fits(foliot__snapshot_buffer *buffer, size_t bytes,
                              const foliot__entry *entry, const foliot__entry *base)
 {
     while (buffer->entries_bytes + shown_bytes(buffer->shown_capacity) + bytes >
            bytes_allowed(buffer)) {
-        foliot__entry *other = expendable_entry(buffer, entry, base);
-        if (!other)
+        foliot__entry *oldest = NULL;
+        for (int i = 0; i < buffer->capacity; i++) {
+            foliot__entry *e = &buffer->entries[i];
+            bool newest = buffer->has_newest && e->snapshot.tick == buffer->newest;
+            if (e->snapshot.bodies && e != entry && e != base && !newest &&
+                (!oldest || e->snapshot.tick + 1 < oldest->snapshot.tick + 1))
+                oldest = e; // (an empty entry has tick UINT64_MAX and comes first)
+        }
+        if (!oldest)
             return;
-        release_entry(buffer, other);
+        release_entry(buffer, oldest);
         buffer->dropped++;
     }
 }
@@ -260,23 +253,6 @@ const foliot_snapshot *foliot__buffer_newest(const foliot__snapshot_buffer *buff
 
 // -- sampling
 
-// The complete snapshots around a tick: at or before, and after.
-static void find_neighbours(foliot__snapshot_buffer *buffer, double tick, foliot__entry **before,
-                            foliot__entry **after)
-{
-    *before = *after = NULL;
-    for (int i = 0; i < buffer->capacity; i++) {
-        foliot__entry *e = &buffer->entries[i];
-        if (!e->complete || e->snapshot.tick == UINT64_MAX)
-            continue;
-        double t = (double)e->snapshot.tick;
-        if (t <= tick && (!*before || e->snapshot.tick > (*before)->snapshot.tick))
-            *before = e;
-        if (t > tick && (!*after || e->snapshot.tick < (*after)->snapshot.tick))
-            *after = e;
-    }
-}
-
 // The bodies of a snapshot, dequantised into one of two places; the other place is kept.
 static const foliot_body_state *dequantised_states(foliot__snapshot_buffer *buffer,
                                                    const foliot_snapshot *s,
@@ -296,45 +272,33 @@ static const foliot_body_state *dequantised_states(foliot__snapshot_buffer *buff
     return buffer->restored[place];
 }
 
-// The newest snapshot that is old enough to compute spins from; NULL: none.
-static const foliot_snapshot *earlier_snapshot(const foliot__snapshot_buffer *buffer, uint64_t tick)
-{
-    const foliot_snapshot *found = NULL;
-    for (int i = 0; i < buffer->capacity; i++) {
-        const foliot__entry *e = &buffer->entries[i];
-        if (e->complete && e->snapshot.tick != UINT64_MAX &&
-            e->snapshot.tick + SPIN_TICKS <= tick && (!found || e->snapshot.tick > found->tick))
-            found = &e->snapshot;
-    }
-    return found && tick - found->tick <= SPIN_TICKS_MAX ? found : NULL;
-}
-
-// Spins are not sent: they are computed from two snapshots, which saves their bytes.
-static void spin_since(const foliot__snapshot_buffer *buffer, const foliot_snapshot *was,
-                       const foliot_snapshot *is, uint32_t body, foliot_body_state *state)
-{
-    double ticks = (double)(is->tick - was->tick);
-    if (body >= was->count ||
-        !foliot__is_continuous(&buffer->format, &was->bodies[body], &is->bodies[body], ticks))
-        return;
-    foliot_body_state before =
-        foliot_snapshot_dequantise(&buffer->format, &was->bodies[body], buffer->dt);
-    foliot__spin_between(before.orientation, state->orientation, ticks * buffer->dt,
-                         state->angular_velocity);
-}
-
 static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foliot_snapshot *from,
                                double ticks, foliot_body_state *states)
 {
-    const foliot_snapshot *was =
-        buffer->format.rotates ? earlier_snapshot(buffer, from->tick) : NULL;
+    // Spins are not sent, which saves their bytes: they are computed from two snapshots, this one
+    // and the newest that is old enough.
+    const foliot_snapshot *was = NULL;
+    for (int i = 0; buffer->format.rotates && i < buffer->capacity; i++) {
+        const foliot__entry *e = &buffer->entries[i];
+        if (e->complete && e->snapshot.tick != UINT64_MAX &&
+            e->snapshot.tick + SPIN_TICKS <= from->tick && (!was || e->snapshot.tick > was->tick))
+            was = &e->snapshot;
+    }
+    if (was && from->tick - was->tick > SPIN_TICKS_MAX)
+        was = NULL;
     for (uint32_t i = 0; i < from->count; i++) {
         foliot_body_state *state = &states[i];
         *state = foliot_snapshot_dequantise(&buffer->format, &from->bodies[i], buffer->dt);
         vec3 way = vec3_scale(vec3_scale(vec3_of(state->velocity), ticks), buffer->dt);
         vec3_store(vec3_add(vec3_of(state->position), way), state->position);
-        if (was)
-            spin_since(buffer, was, from, i, state);
+        double since = was ? (double)(from->tick - was->tick) : 0;
+        if (was && i < was->count &&
+            foliot__is_continuous(&buffer->format, &was->bodies[i], &from->bodies[i], since)) {
+            foliot_body_state before =
+                foliot_snapshot_dequantise(&buffer->format, &was->bodies[i], buffer->dt);
+            foliot__spin_between(before.orientation, state->orientation, since * buffer->dt,
+                                 state->angular_velocity);
+        }
         if (was && ticks > 0)
             foliot__rotate_by_spin(state->orientation, state->angular_velocity, ticks * buffer->dt);
     }
@@ -349,17 +313,25 @@ typedef struct known {
 
 static known look_up_tick(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks)
 {
-    foliot__entry *before, *after;
-    find_neighbours(buffer, tick, &before, &after);
+    foliot__entry *before = NULL, *after = NULL; // complete ones: at or before the tick, and after
+    for (int i = 0; i < buffer->capacity; i++) {
+        foliot__entry *e = &buffer->entries[i];
+        if (!e->complete || e->snapshot.tick == UINT64_MAX)
+            continue;
+        double t = (double)e->snapshot.tick;
+        if (t <= tick && (!before || e->snapshot.tick > before->snapshot.tick))
+            before = e;
+        if (t > tick && (!after || e->snapshot.tick < after->snapshot.tick))
+            after = e;
+    }
     if (before && after) {
         before->used = after->used = true;
         return (known){&before->snapshot, &after->snapshot, tick, false};
     }
-    if (before)
-        return (known){&before->snapshot, NULL,
-                       (double)before->snapshot.tick +
-                           fmin(tick - (double)before->snapshot.tick, extrapolate_ticks),
-                       true};
+    if (before) {
+        double t = (double)before->snapshot.tick;
+        return (known){&before->snapshot, NULL, t + fmin(tick - t, extrapolate_ticks), true};
+    }
     return after ? (known){&after->snapshot, NULL, (double)after->snapshot.tick, false}
                  : (known){0};
 }

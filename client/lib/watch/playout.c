@@ -70,25 +70,19 @@ static int bin_of(const foliot__playout *p, double age)
     return bin < 0 ? 0 : bin >= FOLIOT__PLAYOUT_BINS ? FOLIOT__PLAYOUT_BINS - 1 : (int)bin;
 }
 
-// Long ages count less.
-static void fade_long(foliot__playout *p, double passed_ns)
-{
-    p->long_passed_ns += passed_ns;
-    if (p->long_passed_ns < LONG_EVERY_NS)
-        return;
-    float kept = (float)exp2(-p->long_passed_ns / LONG_HALF_LIFE_NS);
-    p->long_passed_ns = 0;
-    for (int i = bin_of(p, p->fastest_ns + LONG_NS) + 1; i <= p->highest; i++) {
-        p->total -= p->seen[i] * (1 - kept);
-        p->seen[i] *= kept;
-    }
-}
-
 // The age grew evenly from `from` to `to`. Instead of decaying all bins, new weight counts more.
 static void add_time(foliot__playout *p, double from, double to)
 {
     p->decay_unit *= exp2((to - from) / HALF_LIFE_NS);
-    fade_long(p, to - from);
+    p->long_passed_ns += to - from;
+    if (p->long_passed_ns >= LONG_EVERY_NS) { // long ages count less
+        float kept = (float)exp2(-p->long_passed_ns / LONG_HALF_LIFE_NS);
+        p->long_passed_ns = 0;
+        for (int i = bin_of(p, p->fastest_ns + LONG_NS) + 1; i <= p->highest; i++) {
+            p->total -= p->seen[i] * (1 - kept);
+            p->seen[i] *= kept;
+        }
+    }
     int first = bin_of(p, from), last = bin_of(p, to);
     if (last > p->highest)
         p->highest = last;
@@ -133,38 +127,14 @@ static void choose_target(foliot__playout *p)
         fmin(fmax(offset, p->fastest_ns + p->delay_min_ns), p->fastest_ns + p->delay_max_ns);
 }
 
-static void count_lateness(foliot__playout *p, double age)
-{
-    // Mean and variance over about the last 256 arrivals (Welford's, with a floor on the weight).
-    p->lateness_count = fmin(p->lateness_count + 1, 256);
-    double difference = age - p->lateness_mean;
-    p->lateness_mean += difference / p->lateness_count;
-    p->lateness_square +=
-        (difference * (age - p->lateness_mean) - p->lateness_square) / p->lateness_count;
-}
-
-// What came before says nothing of what will come.
-static void begin_anew(foliot__playout *p, uint64_t now_ns, double age)
+// Ages of before do not predict those that come.
+static void forget_ages(foliot__playout *p, uint64_t now_ns, double age)
 {
     p->settled_ns = p->least_since_ns = now_ns;
     p->settled_age_ns = p->fastest_ns = p->least_ns[0] = p->least_ns[1] = age;
     if (p->total > 0)
         memset(p->seen, 0, sizeof p->seen);
     p->total = p->lateness_count = p->lateness_mean = p->lateness_square = 0;
-}
-
-// The least of this window and of the one before: one arrival that was taken for earlier than it
-// was, or a server that goes on later after a pause, does not count for long.
-static void note_fastest(foliot__playout *p, uint64_t now_ns, double age)
-{
-    uint64_t window = now_ns - p->started_ns < LEAST_NS ? LEAST_JOIN_NS : LEAST_NS;
-    if (now_ns - p->least_since_ns > window) {
-        p->least_ns[0] = p->least_ns[1];
-        p->least_ns[1] = age;
-        p->least_since_ns = now_ns;
-    }
-    p->least_ns[1] = fmin(p->least_ns[1], age);
-    p->fastest_ns = fmin(p->least_ns[0], p->least_ns[1]);
 }
 
 void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick, bool timely,
@@ -185,10 +155,24 @@ void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick,
     if (stopped)
         p->has_render = false; // it went on without the server
     if (!p->timely || stopped || changed || joins)
-        begin_anew(p, now_ns, age);
+        forget_ages(p, now_ns, age);
     p->timely |= timely;
-    count_lateness(p, age);
-    note_fastest(p, now_ns, age);
+    // Mean and variance over about the last 256 arrivals (Welford's, with a floor on the weight).
+    p->lateness_count = fmin(p->lateness_count + 1, 256);
+    double difference = age - p->lateness_mean;
+    p->lateness_mean += difference / p->lateness_count;
+    p->lateness_square +=
+        (difference * (age - p->lateness_mean) - p->lateness_square) / p->lateness_count;
+    // The fastest of this window and of the one before: one arrival that was taken for earlier than
+    // it was, or a server that goes on later after a pause, does not count for long.
+    uint64_t window = now_ns - p->started_ns < LEAST_NS ? LEAST_JOIN_NS : LEAST_NS;
+    if (now_ns - p->least_since_ns > window) {
+        p->least_ns[0] = p->least_ns[1];
+        p->least_ns[1] = age;
+        p->least_since_ns = now_ns;
+    }
+    p->least_ns[1] = fmin(p->least_ns[1], age);
+    p->fastest_ns = fmin(p->least_ns[0], p->least_ns[1]);
     if ((double)tick <= p->newest_tick)
         return;
     double before = (double)p->newest_ns - p->newest_tick * p->tick_ns;

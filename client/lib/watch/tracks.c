@@ -182,28 +182,6 @@ static foliot__tracks_taken apply_item(foliot__tracks *t, foliot__partial_item *
     return FOLIOT__TRACKS_TAKEN;
 }
 
-// Whether a packet of that number has not come, and can be acknowledged.
-static bool is_new(const foliot__tracks *t, uint32_t sequence)
-{
-    uint32_t back = t->sequence - sequence, ahead = sequence - t->sequence;
-    return t->sequence == 0 || (ahead > 0 && ahead <= UINT32_MAX / 2) ||
-           (back > 0 && back <= 64 && !(t->before >> (back - 1) & 1));
-}
-
-static void note_sequence(foliot__tracks *t, uint32_t sequence)
-{
-    uint32_t ahead = sequence - t->sequence;
-    if (t->sequence == 0) {
-        t->sequence = sequence;
-    } else if (ahead <= UINT32_MAX / 2) {
-        t->before = ahead < 64 ? t->before << ahead : 0;
-        t->before |= ahead <= 64 ? (uint64_t)1 << (ahead - 1) : 0;
-        t->sequence = sequence;
-    } else {
-        t->before |= (uint64_t)1 << (t->sequence - sequence - 1);
-    }
-}
-
 foliot__tracks_taken foliot__tracks_receive(foliot__tracks *t, const uint8_t *bytes, size_t length,
                                             uint64_t *tick)
 {
@@ -212,7 +190,10 @@ foliot__tracks_taken foliot__tracks_receive(foliot__tracks *t, const uint8_t *by
     if (foliot__partial_begin(t->coder, bytes, length, &head) != FOLIOT_STATUS_OK)
         return FOLIOT__TRACKS_MALFORMED;
     *tick = foliot__tick_near(head.tick, t->newest);
-    if (!is_new(t, head.sequence))
+    // One that came before, or that is too old to be acknowledged.
+    uint32_t back = t->sequence - head.sequence, ahead = head.sequence - t->sequence;
+    bool newer = t->sequence == 0 || (ahead > 0 && ahead <= UINT32_MAX / 2);
+    if (!newer && (back == 0 || back > 64 || (t->before >> (back - 1) & 1)))
         return FOLIOT__TRACKS_STALE;
     foliot__partial_step step;
     while ((step = foliot__partial_next(t->coder, t->format.bodies_max, &item)) ==
@@ -223,7 +204,15 @@ foliot__tracks_taken foliot__tracks_receive(foliot__tracks *t, const uint8_t *by
     }
     if (step == FOLIOT__PARTIAL_CORRUPT)
         return FOLIOT__TRACKS_MALFORMED;
-    note_sequence(t, head.sequence);
+    if (!newer) {
+        t->before |= (uint64_t)1 << (back - 1);
+    } else {
+        if (t->sequence != 0) {
+            t->before = ahead < 64 ? t->before << ahead : 0;
+            t->before |= ahead <= 64 ? (uint64_t)1 << (ahead - 1) : 0;
+        }
+        t->sequence = head.sequence;
+    }
     t->newest = !t->has_newest || *tick > t->newest ? *tick : t->newest;
     t->has_newest = true;
     return FOLIOT__TRACKS_TAKEN;
@@ -242,19 +231,6 @@ uint64_t foliot__tracks_newest_of(const foliot__tracks *t, uint32_t slot)
 }
 
 // -- sampling
-
-static void spin_of(const foliot__tracks *t, const foliot__track *track, uint32_t at,
-                    foliot_body_state *state)
-{
-    const foliot__track_state *is = &track->states[at], *was = at > 0 ? is - 1 : is;
-    uint64_t ticks = is->tick - was->tick;
-    if (ticks == 0 || ticks > SPIN_TICKS_MAX || !t->format.rotates ||
-        !foliot__is_continuous(&t->format, &was->body, &is->body, (double)ticks))
-        return;
-    foliot_body_state before = foliot_snapshot_dequantise(&t->format, &was->body, t->dt);
-    foliot__spin_between(before.orientation, state->orientation, (double)ticks * t->dt,
-                         state->angular_velocity);
-}
 
 // The body at a tick, by what is known now. False: it is not there yet.
 static bool state_at(const foliot__tracks *t, const foliot__track *track, double tick,
@@ -280,7 +256,15 @@ static bool state_at(const foliot__tracks *t, const foliot__track *track, double
     double time = fmin(since, extrapolate_ticks) * t->dt;
     vec3 way = vec3_scale(vec3_of(state->velocity), time);
     vec3_store(vec3_add(vec3_of(state->position), way), state->position);
-    spin_of(t, track, at - 1, state);
+    // Its spin is computed from this state and the one before.
+    const foliot__track_state *was = at > 1 ? is - 1 : is;
+    uint64_t ticks = is->tick - was->tick;
+    if (ticks > 0 && ticks <= SPIN_TICKS_MAX && t->format.rotates &&
+        foliot__is_continuous(&t->format, &was->body, &is->body, (double)ticks)) {
+        foliot_body_state before = foliot_snapshot_dequantise(&t->format, &was->body, t->dt);
+        foliot__spin_between(before.orientation, state->orientation, (double)ticks * t->dt,
+                             state->angular_velocity);
+    }
     if (since > 0)
         foliot__rotate_by_spin(state->orientation, state->angular_velocity, time);
     *guessed_from = is->tick;
