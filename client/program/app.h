@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // app.h: what the files of foliot-client share: the options, and the players of one process.
-// main.c: the command line. session.c: the event loop, one player's update, messages meanwhile.
-// report.c: what was seen, at the end. Each calls only files after it in this list.
+// main.c: the command line. session.c: the event loop, one player's update, its messages, and the
+// secret that lets it in. report.c: divergences, the trace, and the statistics at the end. Each
+// calls only files after it in this list.
 #ifndef FOLIOT_CLIENT_APP_H
 #define FOLIOT_CLIENT_APP_H
 
@@ -11,8 +12,7 @@
 #include <uv.h>
 
 #include "bot.h"
-#include "game_bot.h"
-#include "fault.h"
+#include "divergence/perturb.h"
 #include "foliot/client.h"
 #include "foliot/foliot.h"
 #include "module/module.h"
@@ -27,6 +27,21 @@ typedef struct foliot__client_options {
     const char *token, *password; // files
     bool insecure;
 } foliot__client_options;
+
+// Divergences of a lockstep client, and a fault that is planted on the user's request, to test that
+// it is found.
+#define FOLIOT__FAULT_FILES_MAX 16 // written by one run
+
+typedef struct foliot__fault {
+    bool planted;
+    foliot__perturb_request request;
+    foliot_perturbation fault; // its body is found by name once the scene has arrived
+    foliot__perturber perturber;
+    foliot_host host; // for the steps
+    unsigned files;
+    uint64_t reported; // divergences so far; beyond the files they are reported at counts of 100,
+                       // 1,000, ...
+} foliot__fault;
 
 typedef struct foliot__app_player {
     foliot_transport *transport;
@@ -62,12 +77,23 @@ typedef struct foliot__app {
 } foliot__app;
 
 // -- session.c -- All return 0 or an exit code, with a sentence on stderr.
+// Reads the secret that the options name. Without a HOST the token says where to connect. Returns
+// an exit code, with a sentence on stderr.
+int foliot__security_read(foliot__app *app);
+// Towards app->host. The configuration points to the secret until foliot__security_forget.
+void foliot__security_apply(const foliot__app *app, foliot_transport_config *config);
+void foliot__security_forget(void);
 uint64_t foliot__now_ns(void);
 int foliot__no_loop(int wrong); // reports libuv's error
 int foliot__player_open(foliot__app *app, uint32_t index, const foliot_impairment *impairment);
 int foliot__app_start(foliot__app *app); // the timer: uv_run may follow
 
 // -- report.c
+// Plants the fault that `text` describes (as foliot-replay's --perturb), or none if it is NULL.
+// Returns NULL, or what is wrong with the text.
+const char *foliot__fault_plant(foliot__fault *fault, const char *text);
+// To be called after every update: finds the body and reports a divergence. True if there was one.
+bool foliot__fault_update(foliot__fault *fault, foliot_client *client);
 void foliot__report(const foliot__app *app); // on stdout; why a client failed, on stderr
 void foliot__trace_sample(foliot__app *app, const foliot_client *client,
                           const foliot_sample *sample);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// bot.h: bots: idle, random, circle, one that plays the game, or inputs from a file. Time is an
+// bot.h: bots: idle, random, circle, inputs from a file, or one that plays the games of games/ to
+// win a little: it sees what the screen would show, and gives what a player could give. Time is an
 // argument.
 #ifndef FOLIOT_CLIENT_BOT_H
 #define FOLIOT_CLIENT_BOT_H
 
 #include "base/rng.h"
+#include "foliot/client.h"
 #include "foliot/input.h"
 #include "simulation/input_script.h"
 
@@ -12,7 +14,7 @@ typedef enum foliot__bot_kind {
     FOLIOT__BOT_IDLE,
     FOLIOT__BOT_RANDOM,
     FOLIOT__BOT_CIRCLE,
-    FOLIOT__BOT_PLAY, // game_bot.h sets its controls
+    FOLIOT__BOT_PLAY, // foliot__game_bot_think sets its controls
     FOLIOT__BOT_FILE
 } foliot__bot_kind;
 
@@ -30,5 +32,17 @@ typedef struct foliot__bot {
 foliot__bot_kind foliot__bot_kind_of(const char *name);
 // Sets its controls at `seconds` (`tick`) after it began to play.
 void foliot__bot_think(foliot__bot *bot, double seconds, uint64_t tick);
+
+typedef struct foliot__game_bot {
+    foliot__rng rng;
+    double next; // second of play at which it looks round again
+    int8_t axes[FOLIOT_AXIS_COUNT];
+    uint16_t buttons;
+} foliot__game_bot;
+
+// Looks at the sample `seconds` after it began to play, sets its controls, and gives orders. False:
+// it does not know the game, which its scene's name tells.
+bool foliot__game_bot_think(foliot__game_bot *bot, foliot_client *client,
+                            const foliot_sample *sample, double seconds);
 
 #endif

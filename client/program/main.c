@@ -13,7 +13,6 @@
 #include "base/watchdog.h"
 #include "divergence/perturb.h"
 #include "net/transport.h"
-#include "security.h"
 #include "sim/selftest/fingerprint.h"
 #include "view/view.h"
 
@@ -280,17 +279,6 @@ static int open_app(foliot__app *a, const foliot_impairment *impairment)
     return code ? code : foliot__app_start(a);
 }
 
-static void close_app(foliot__app *a)
-{
-    for (uint32_t i = 0; i < a->count; i++) {
-        foliot_client_destroy(a->players[i].client);
-        foliot_transport_destroy(a->players[i].transport);
-    }
-    foliot__input_script_free(&a->script);
-    uv_loop_close(&a->loop);
-    free(a->players);
-}
-
 int main(int argc, char **argv)
 {
     static foliot__app a = {.options = &given};
@@ -329,6 +317,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "foliot-client: --perturb %s: %s\n", given.perturb,
                 foliot__module_perturb_problem());
     int traced = foliot__trace_close(&a);
-    close_app(&a);
+    for (uint32_t i = 0; i < a.count; i++) {
+        foliot_client_destroy(a.players[i].client);
+        foliot_transport_destroy(a.players[i].transport);
+    }
+    foliot__input_script_free(&a.script);
+    uv_loop_close(&a.loop);
+    free(a.players);
     return foliot__stdout_done("foliot-client", code ? code : traced);
 }

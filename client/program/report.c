@@ -1,22 +1,80 @@
 // SPDX-License-Identifier: MIT
-// report.c: the statistics of a client for people and as JSON, the trace of rendered samples, and
-// the exit code. Never changes a player.
+// report.c: divergences and the fault of --perturb, the trace of rendered samples, the statistics
+// of a client for people and as JSON, and the exit code. Names from the server are made printable
+// by the library.
 #include "app.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/exit_code.h"
 #include "base/json.h"
 
-static const char *body_name(const foliot_client *client, uint32_t slot)
+// -- divergences
+
+const char *foliot__fault_plant(foliot__fault *fault, const char *text)
 {
-    const foliot_scene *scene = foliot_client_get_scene(client);
-    const char *name = foliot_client_get_player_name(client, slot);
-    if (!name && scene && slot < scene->body_count)
-        name = scene->bodies[slot].name;
-    return name && *name ? name : NULL;
+    static const foliot_host none;
+    const char *wrong = text ? foliot__perturb_parse(text, &fault->request) : NULL;
+    fault->host = none;
+    if (!text || wrong)
+        return wrong;
+    fault->planted = true;
+    fault->fault = fault->request.fault;
+    fault->fault.body = FOLIOT_NO_BODY;
+    fault->perturber.fault = &fault->fault;
+    fault->host = foliot__perturbing_host(&none, &fault->perturber);
+    return NULL;
 }
+
+static void report_divergence(foliot__fault *fault, const foliot_client *client,
+                              const foliot_divergence_report *found)
+{
+    char text[2048], file[256];
+    // A server may report any number of divergences, and the log must stay bounded: the first are
+    // reported, then those at counts of 100, 1,000, ...
+    uint64_t power = FOLIOT__FAULT_FILES_MAX < ++fault->reported ? 100 : fault->reported;
+    while (power < fault->reported)
+        power *= 10;
+    if (power != fault->reported)
+        return;
+    foliot_divergence_report_print_text(found, foliot_client_get_scene(client), text, sizeof text);
+    fprintf(stderr, "foliot-client: %s", text);
+    if (fault->files == FOLIOT__FAULT_FILES_MAX)
+        return;
+    foliot_divergence_report_name_file(found, "client", file, sizeof file);
+    foliot_status status = foliot_divergence_report_write(found, file);
+    if (status == FOLIOT_STATUS_OK) {
+        fault->files++;
+        fprintf(stderr, "  our state  %s\n", file);
+    } else {
+        fprintf(stderr, "  our state  is not in a file: %s\n", foliot_status_get_text(status));
+    }
+}
+
+bool foliot__fault_update(foliot__fault *fault, foliot_client *client)
+{
+    foliot_divergence_report found;
+    const foliot_scene *scene = foliot_client_get_scene(client);
+    if (fault->planted && fault->fault.body == FOLIOT_NO_BODY && scene) {
+        // By name, else by index.
+        const char *text = fault->request.body;
+        char *end;
+        unsigned long index = strtoul(text, &end, 10);
+        if (end != text && !*end && index < FOLIOT_BODIES_MAX)
+            fault->fault.body = (uint32_t)index;
+        for (uint32_t i = scene->body_count; i-- > 0;)
+            if (scene->bodies[i].name && strcmp(scene->bodies[i].name, text) == 0)
+                fault->fault.body = i;
+    }
+    if (!foliot_client_poll_divergence(client, &found))
+        return false;
+    report_divergence(fault, client, &found);
+    return true;
+}
+
+// -- the trace
 
 void foliot__trace_sample(foliot__app *a, const foliot_client *client, const foliot_sample *sample)
 {
@@ -28,11 +86,15 @@ void foliot__trace_sample(foliot__app *a, const foliot_client *client, const fol
     foliot__json_array(&json, "bodies");
     for (uint32_t i = 0; i < sample->count; i++) {
         const foliot_body_state *b = &sample->bodies[i];
+        const foliot_scene *scene = foliot_client_get_scene(client);
+        const char *name = foliot_client_get_player_name(client, i);
         if (!(b->flags & FOLIOT_BODY_ALIVE))
             continue;
+        if (!name && scene && i < scene->body_count)
+            name = scene->bodies[i].name;
         foliot__json_object(&json, NULL);
         foliot__json_count(&json, "slot", i);
-        foliot__json_text(&json, "name", body_name(client, i));
+        foliot__json_text(&json, "name", name && *name ? name : NULL);
         foliot__json_reals(&json, "position", b->position, 3);
         foliot__json_reals(&json, "orientation", b->orientation, 4);
         foliot__json_close(&json);
@@ -85,18 +147,13 @@ static bool has_failed(const foliot__app_player *p)
     return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_LOST;
 }
 
-static const char *prediction_text(const foliot__app_player *p)
-{
-    static const char *const texts[] = {[FOLIOT_PREDICTION_OFF] = "off",
-                                        [FOLIOT_PREDICTION_WAITS] = "waits",
-                                        [FOLIOT_PREDICTION_ON] = "on",
-                                        [FOLIOT_PREDICTION_SLOW] = "slow",
-                                        [FOLIOT_PREDICTION_MEMORY] = "memory"};
-    return texts[foliot_client_get_prediction(p->client)];
-}
-
 static void report_json(const foliot__app_player *p)
 {
+    static const char *const predictions[] = {[FOLIOT_PREDICTION_OFF] = "off",
+                                              [FOLIOT_PREDICTION_WAITS] = "waits",
+                                              [FOLIOT_PREDICTION_ON] = "on",
+                                              [FOLIOT_PREDICTION_SLOW] = "slow",
+                                              [FOLIOT_PREDICTION_MEMORY] = "memory"};
     foliot_client_statistics s = foliot_client_get_statistics(p->client);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(s.digest, digest);
@@ -114,28 +171,9 @@ static void report_json(const foliot__app_player *p)
 #undef JSON
 #undef JSON_uint64_t
 #undef JSON_double
-    foliot__json_text(&json, "prediction", prediction_text(p));
+    foliot__json_text(&json, "prediction", predictions[foliot_client_get_prediction(p->client)]);
     foliot__json_text(&json, "digest", s.snapshots_received ? digest : NULL);
     foliot__json_line(&json);
-}
-
-static void report_prediction(const foliot__app_player *p, const foliot_client_statistics *s)
-{
-    foliot_prediction prediction = foliot_client_get_prediction(p->client);
-    if (prediction == FOLIOT_PREDICTION_SLOW)
-        printf("  prediction       none: a step takes %.1f ms, more than a quarter of a tick "
-               "(--predict does it all the same)\n",
-               s->step_us * 1e-3);
-    else if (prediction == FOLIOT_PREDICTION_MEMORY)
-        printf("  prediction       none: two more worlds of this size do not fit\n");
-    else if (prediction != FOLIOT_PREDICTION_OFF)
-        printf("  prediction       %llu rollbacks, %llu corrections (%llu of the own body), %.1f "
-               "ticks of input delay\n",
-               (unsigned long long)s->rollbacks, (unsigned long long)s->corrections,
-               (unsigned long long)s->corrections_own, s->input_delay_ticks);
-    if (s->key_to_screen_max_ms > 0)
-        printf("  key to screen    %.1f ms on average, %.1f at most\n", s->key_to_screen_ms,
-               s->key_to_screen_max_ms);
 }
 
 static void report_lockstep(const foliot__app_player *p, const foliot_client_statistics *s,
@@ -156,7 +194,21 @@ static void report_lockstep(const foliot__app_player *p, const foliot_client_sta
         "  inputs           %llu packets, %llu changes late, %llu ticks missing, %llu reconnects\n",
         (unsigned long long)s->inputs_sent, (unsigned long long)s->inputs_late,
         (unsigned long long)s->inputs_missing, (unsigned long long)s->reconnects);
-    report_prediction(p, s);
+    foliot_prediction prediction = foliot_client_get_prediction(p->client);
+    if (prediction == FOLIOT_PREDICTION_SLOW)
+        printf("  prediction       none: a step takes %.1f ms, more than a quarter of a tick "
+               "(--predict does it all the same)\n",
+               s->step_us * 1e-3);
+    else if (prediction == FOLIOT_PREDICTION_MEMORY)
+        printf("  prediction       none: two more worlds of this size do not fit\n");
+    else if (prediction != FOLIOT_PREDICTION_OFF)
+        printf("  prediction       %llu rollbacks, %llu corrections (%llu of the own body), %.1f "
+               "ticks of input delay\n",
+               (unsigned long long)s->rollbacks, (unsigned long long)s->corrections,
+               (unsigned long long)s->corrections_own, s->input_delay_ticks);
+    if (s->key_to_screen_max_ms > 0)
+        printf("  key to screen    %.1f ms on average, %.1f at most\n", s->key_to_screen_ms,
+               s->key_to_screen_max_ms);
     printf("  digest           %s, of the last tick\n", digest);
 }
 

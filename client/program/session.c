@@ -5,7 +5,6 @@
 #include "app.h"
 #include "base/clock.h"
 #include "focus.h"
-#include "security.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +15,8 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "base/watchdog.h"
+#include "crypto/crypto.h"
+#include "crypto/secret_file.h"
 
 #define FRAME_NS 16000000u
 #define TIMER_MS 16
@@ -51,18 +52,6 @@ static bool state_over(foliot_client_state state)
            state == FOLIOT_CLIENT_LOST;
 }
 
-// Of a spectator the keys move what it looks at: in a second by what it sees.
-static void move_focus(foliot__app *a, foliot__app_player *p, uint64_t now)
-{
-    double near, far, seconds = fmin((double)(now - a->focus_ns) * 1e-9, 0.1);
-    a->focus_ns = now;
-    if (!a->options->spectate || !foliot_client_get_interest(p->client, &near, &far))
-        return;
-    foliot__focus_move(a->focus, foliot_client_get_scene(p->client), p->bot.axes, far, seconds);
-    foliot_client_set_focus(p->client, a->focus);
-    foliot__screen_look(a->screen, a->focus);
-}
-
 static void send_controls(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     uint64_t ticks =
@@ -70,7 +59,15 @@ static void send_controls(foliot__app *a, foliot__app_player *p, uint64_t now)
     if (a->screen) {
         if (!foliot__screen_keys(a->screen, now, p->bot.axes, &p->bot.buttons))
             leave_session(p, now);
-        move_focus(a, p, now);
+        // The keys move what a spectator looks at: in a second by what it sees.
+        double near, far, seconds = fmin((double)(now - a->focus_ns) * 1e-9, 0.1);
+        a->focus_ns = now;
+        if (a->options->spectate && foliot_client_get_interest(p->client, &near, &far)) {
+            foliot__focus_move(a->focus, foliot_client_get_scene(p->client), p->bot.axes, far,
+                               seconds);
+            foliot_client_set_focus(p->client, a->focus);
+            foliot__screen_look(a->screen, a->focus);
+        }
     } else {
         foliot__bot_think(&p->bot, (double)(now - p->began_ns) * 1e-9, ticks);
     }
@@ -80,7 +77,7 @@ static void send_controls(foliot__app *a, foliot__app_player *p, uint64_t now)
         leave_session(p, now);
 }
 
-// -- what the session says
+// -- events of the session
 
 static void say_event(foliot__app *a, const foliot__app_player *p, uint64_t now,
                       const foliot_client_event *e)
@@ -127,8 +124,7 @@ static void handle_events(foliot__app *a, foliot__app_player *p, uint64_t now)
                                                         : "it cannot be sent now");
 }
 
-// Tells that the client is another kind than it was, whoever wished it; and wishes what a key asks
-// for.
+// Prints that the client has become another kind; and wishes the kind that a key asks for.
 static void change_kind(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     foliot_peer_kind kind = foliot_client_get_kind(p->client);
@@ -169,7 +165,6 @@ static void begin_play(foliot__app_player *p, uint64_t now)
     p->began_ns = now;
 }
 
-// Of a simulation that is no world.
 static void show_simulation(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     foliot_simulation_sample sample;
@@ -216,17 +211,6 @@ static void show_world(foliot__app *a, foliot__app_player *p, uint64_t now)
     foliot__watchdog_end_work();
 }
 
-static void finish_player(foliot__app *a, foliot__app_player *p)
-{
-    p->over = true;
-    uv_poll_stop(&p->poll);
-    uv_close((uv_handle_t *)&p->poll, NULL);
-    if (--a->left > 0)
-        return;
-    uv_timer_stop(&a->frame);
-    uv_close((uv_handle_t *)&a->frame, NULL);
-}
-
 static void update_client(const foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     foliot__watchdog_begin_work(); // in lockstep it steps the server's scene, of any size
@@ -239,8 +223,7 @@ static void update_client(const foliot__app *a, foliot__app_player *p, uint64_t 
         leave_session(p, now);
 }
 
-// Of the first player, for all: many lose the same server. The screen has a place of its own for
-// it.
+// For the first player alone: many lose the same server. The screen has its own place for it.
 static void report_reconnecting(const foliot__app *a, foliot__app_player *p)
 {
     foliot_client_state state = foliot_client_get_state(p->client);
@@ -264,18 +247,24 @@ static void update_player(foliot__app *a, foliot__app_player *p, bool frame)
     if (p->playing && frame)
         send_controls(a, p, now); // what is pressed is in this frame's picture
     update_client(a, p, now);
-    if (frame)
+    if (frame) {
         show_world(a, p, now);
-    if (frame)
         handle_events(a, p, now);
-    if (frame)
         change_kind(a, p, now);
+    }
     report_reconnecting(a, p);
     if (a->stopping)
         leave_session(p, now);
     if (state_over(foliot_client_get_state(p->client)) ||
-        (p->leaving_ns && now - p->leaving_ns > LEAVE_NS))
-        finish_player(a, p);
+        (p->leaving_ns && now - p->leaving_ns > LEAVE_NS)) {
+        p->over = true;
+        uv_poll_stop(&p->poll);
+        uv_close((uv_handle_t *)&p->poll, NULL);
+        if (--a->left > 0)
+            return;
+        uv_timer_stop(&a->frame);
+        uv_close((uv_handle_t *)&a->frame, NULL);
+    }
 }
 
 // -- all of them
@@ -318,20 +307,76 @@ static void on_frame(uv_timer_t *timer)
         update_player(a, &a->players[i], frame);
 }
 
+// -- the secret that lets a client in
+
+static char secret[FOLIOT_TOKEN_TEXT_BYTES]; // longer than any password
+
+static int read_token(foliot__app *app, const char *file)
+{
+    foliot_token token;
+    char why[256], text[FOLIOT_TOKEN_ADDRESS_TEXT_BYTES];
+    if (!foliot__secret_read(file, false, secret, sizeof secret, why, sizeof why)) {
+        fprintf(stderr, "foliot-client: --token %s: %s\n", file, why);
+        return FOLIOT__EXIT_ERROR;
+    }
+    foliot_status status = foliot_token_read(secret, &token);
+    if (status != FOLIOT_STATUS_OK) {
+        fprintf(stderr, "foliot-client: --token %s: %s\n", file,
+                status == FOLIOT_STATUS_NEWER ? "a token of a later version than this client knows"
+                                              : "that is no token, or not a whole one");
+        return FOLIOT__EXIT_ERROR;
+    }
+    if (app->host[0])
+        return 0;
+    if (token.address_count == 0) {
+        fprintf(stderr, "foliot-client: --token %s: it names no server: say HOST[:PORT]\n", file);
+        return FOLIOT__EXIT_USAGE;
+    }
+    foliot_token_address_print(&token.addresses[0], text);
+    memcpy(app->address, text, sizeof text);
+    memcpy(app->host, text, text[0] == '[' ? strcspn(text, "]") + 1 : strcspn(text, ":"));
+    app->port = token.addresses[0].port;
+    return 0;
+}
+
+int foliot__security_read(foliot__app *app)
+{
+    char why[256];
+    const char *file = app->options->password;
+    if (app->options->token)
+        return read_token(app, app->options->token);
+    if (!file ||
+        foliot__secret_read(file, true, secret, FOLIOT_PASSWORD_BYTES_MAX + 1, why, sizeof why))
+        return 0;
+    fprintf(stderr, "foliot-client: --password %s: %s\n", file, why);
+    return FOLIOT__EXIT_ERROR;
+}
+
+// Clear text goes to the loopback alone: nobody is on that way. Every other connection is
+// encrypted; with neither token nor password nobody is authenticated.
+void foliot__security_apply(const foliot__app *app, foliot_transport_config *config)
+{
+    const char *host = app->host;
+    bool loopback = strncmp(host, "127.", 4) == 0 || strcmp(host, "localhost") == 0 ||
+                    strcmp(host, "[localhost]") == 0 || strcmp(host, "[::1]") == 0;
+    config->token = config->password = secret;
+    config->security = app->options->token                  ? FOLIOT_SECURITY_TOKEN
+                       : app->options->password             ? FOLIOT_SECURITY_PASSWORD
+                       : app->options->insecure || loopback ? FOLIOT_SECURITY_CLEAR
+                                                            : FOLIOT_SECURITY_ANONYMOUS;
+}
+
+void foliot__security_forget(void)
+{
+    foliot__forget(secret, sizeof secret);
+}
+
 // -- the start
 
 int foliot__no_loop(int wrong)
 {
     fprintf(stderr, "foliot-client: no event loop: %s\n", uv_strerror(wrong));
     return FOLIOT__EXIT_AGAIN;
-}
-
-// People step and predict where that is cheap, so that their keys act at once. Bots keep the
-// session's mode, since they measure it.
-static bool steps_by_default(const foliot__app *a)
-{
-    return !a->options->bot && !a->options->kind && !a->options->spectate &&
-           !a->options->no_predict;
 }
 
 int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment *impairment)
@@ -372,7 +417,10 @@ int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment 
     config.kind = !a->options->kind                       ? FOLIOT_PEER_ANY
                   : strcmp(a->options->kind, "step") == 0 ? FOLIOT_PEER_STEPPER
                                                           : FOLIOT_PEER_WATCHER;
-    config.steps_if_cheap = steps_by_default(a);
+    // People step and predict where that is cheap, so that their keys act at once. Bots keep the
+    // session's mode, since they measure it.
+    config.steps_if_cheap =
+        !a->options->bot && !a->options->kind && !a->options->spectate && !a->options->no_predict;
     config.connect_timeout_ms = connect_ms;
     foliot__fault_plant(&p->fault,
                         index == 0 && !a->module ? a->options->perturb
