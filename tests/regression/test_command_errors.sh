@@ -48,7 +48,7 @@ start "$scene" --port 0 --no-record
 "$client" "127.0.0.1:$port" --bot idle --seconds 600 --connect-timeout 60 >back.out 2>back.err &
 client_pid=$!
 pids="$pids $client_pid"
-logged ' joined as player'
+of_player joined
 kill -9 $server_pid
 wait $server_pid 2>/dev/null
 start "$scene" --port "$port" --no-record

@@ -27,7 +27,7 @@ for name in a b c d e f; do
 done
 
 mkdir .kept.foliot.compact
-start "$scenes/spacewar.yaml" --port 0 --tick-hz 1000 --ticks 500 --record kept.foliot --log-format json
+start "$scenes/spacewar.yaml" --port 0 --tick-hz 1000 --ticks 500 --record kept.foliot
 wait "$server_pid"
 ok "a server whose recording is not compacted ends well" [ $? = 0 ]
 ok "the log says that it was not compacted" grep -q '"level":"warning","event":"not-compacted".*"status":"IO"' server.log

@@ -28,6 +28,9 @@ has_lines() { # FILE PATTERN [COUNT]: so many lines of it are like PATTERN
     [ "$(grep -cE -- "$2" "$1" 2>/dev/null)" -ge "${3:-1}" ] 2>/dev/null
 }
 logged() { eventually has_lines server.log "$@"; } # PATTERN [COUNT]: waits until the server has logged it
+event() { logged "\"event\":\"$1\"" "${2:-1}"; } # NAME [COUNT]: waits until the log has such events
+of_player() { logged "\"event\":\"$1\".*\"player\":${3:-}" "${2:-1}"; } # NAME [COUNT [PLAYER]]: such events of players
+events() { grep -c "\"event\":\"$1\"" server.log; } # NAME: their number
 gone() { ! kill -0 "$1" 2>/dev/null; } # PID
 exits() { # NAME CODE PATTERN COMMAND...: that exit code, and a sentence like PATTERN
     local name=$1 code=$2 pattern=$3 rc
@@ -38,9 +41,9 @@ exits() { # NAME CODE PATTERN COMMAND...: that exit code, and a sentence like PA
     else echo "not ok - $name: exit $rc, not $code"; head -n 5 out err; fi
 }
 listens() { grep -q '^listening' server.out || gone $server_pid; }
-start() { # ARGUMENT...: a server that listens; $server_pid, $port
+start() { # ARGUMENT...: a server that listens; $server_pid, $port. Its log is JSON unless LOG_FORMAT=text.
     : >server.out
-    "$server" "$@" --verbose >server.out 2>>server.log & # all counters at its end
+    "$server" "$@" --log-format "${LOG_FORMAT:-json}" --verbose >server.out 2>>server.log & # all counters at its end
     server_pid=$!
     pids="$pids $server_pid"
     eventually listens && grep -q '^listening' server.out || return 1

@@ -13,7 +13,7 @@ play() { # GAME: three bots play until what is told of it below has happened; th
     "$client" 127.0.0.1:"$port" --bot play --clients 3 --seconds 600 --connect-timeout 60 --impair "$network" >"$game.out" 2>"$game.log" &
     bots=$!
     pids="$pids $bots"
-    logged ' joined as player' 3
+    of_player joined 3
     eventually happened "$game"
     kill -TERM "$bots"
     wait "$bots"

@@ -30,7 +30,9 @@ timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --bot random --ticks 60 --jso
 four=$!
 ok "clients of both play in one session" join "[::1]:$port"
 ok "the one by IPv4 too" wait $four
-ok "the log shows their addresses" sh -c "grep -q '(\[::1\]:[0-9]*) joined' server.log && grep -q '(127.0.0.1:[0-9]*) joined' server.log"
+joined_from() { has_lines server.log "\"event\":\"joined\".*\($1:[0-9]*\)"; } # ADDRESS, as a regular expression
+ok "the log shows their addresses" joined_from '\[::1\]'
+ok "of both families" joined_from 127.0.0.1
 stop
 ok "their recording verifies" "$replay" verify both.foliot
 

@@ -15,9 +15,9 @@ at=$port
 "$client" 127.0.0.1:$port --name ada --bot random --seconds 600 --connect-timeout 60 --json >ada.out 2>ada.log &
 ada=$!
 pids="$pids $ada"
-logged ' joined as player 0'
+of_player joined 1 0
 kill -TERM $server_pid
-logged 'draining: sessions may end'
+event draining
 ok "a drain lets sessions go on" kill -0 $server_pid
 "$client" 127.0.0.1:$port --name bob --seconds 600 >bob.out 2>&1
 ok "but nobody new in" grep -q 'lets nobody new in' bob.out
@@ -33,11 +33,11 @@ ok "so nothing is told of a finished one" test ! -e finished
 start "$scenes/spacewar.yaml" --port $at --resume-all rec --drain-seconds 600 --on-recording "$hook"
 ok "the next start goes on with it" grep -q '^resumed at tick' server.out
 ok "and begins no second session of that name" test "$(grep -c '^session ' server.out)" = 1 -a "$(ls rec | wc -l)" = 1
-ok "the player comes back as who he was" logged 'came back as player 0'
+ok "the player comes back as who he was" of_player resumed 1 0
 kill -TERM $ada
 wait $ada
 ok "having found it again by himself" grep -q '"outcome":"played"' ada.out
-logged '\) left$'
+event left
 kill -TERM $server_pid
 ok "nobody plays any more: the drain does not wait" eventually gone $server_pid
 start --port 0 --resume-all rec --on-recording "$hook"
@@ -56,9 +56,9 @@ start "$scenes/spacewar.yaml" --port 0 --record twice.foliot --drain-seconds 60
 "$client" 127.0.0.1:$port --bot idle --seconds 600 --connect-timeout 60 >bot.out 2>bot.log &
 bot=$!
 pids="$pids $bot"
-logged ' joined as '
+event joined
 kill -TERM $server_pid
-logged 'draining: sessions may end'
+event draining
 sleep 0.2 # a second signal at once would be one wish
 kill -TERM $server_pid
 wait $server_pid
@@ -131,7 +131,7 @@ ok "the oldest finished recordings are deleted" test ! -e full/1.foliot -a ! -e 
 ok "the newest stay" test -e full/4.foliot -a "$(ls full/pendulum*.foliot | wc -l)" = 1
 ok "an unfinished one is never deleted, however old" test -e full/0.foliot
 ok "nor anything else" test -e full/notes.txt
-ok "and the log says so" grep -q 'old recordings were deleted' server.log
+ok "and the log says so" event old-recordings
 
 # -- the command
 : >server.log

@@ -11,7 +11,7 @@ host "$scenes/spacewar.yaml" --record match.foliot --spectator-delay 1
     >bots.out 2>bots.log &
 bots=$!
 pids="$pids $bots"
-logged ' joined as player' 3
+of_player joined 3
 "$client" 127.0.0.1:$port --spectate --bot idle --seconds 4 --json >spectator.out 2>spectator.log
 ok "a spectator leaves in order" test $? = 0
 wait $bots
@@ -33,7 +33,7 @@ ok "a bot's last digest is the recording's at that tick" \
     test "$(field digest bots.out | head -n 1)" = "$(digest_at match.foliot "$tick")"
 
 # -- a planted fault ---------------------------------------------------------------------------------------------
-host "$scenes/spacewar.yaml" --no-record
+LOG_FORMAT=text host "$scenes/spacewar.yaml" --no-record # the report as people read it
 "$client" 127.0.0.1:$port --name ada --bot random --seconds 600 --connect-timeout 60 --json >ada.out 2>ada.log &
 ada=$!
 "$client" 127.0.0.1:$port --name bob --bot circle --seconds 600 --connect-timeout 60 --perturb 300/integrate:rock-4:velocity.y:3 --json >bob.out 2>bob.log &
@@ -61,12 +61,12 @@ host "$scenes/spacewar.yaml" --record life.foliot
 "$client" 127.0.0.1:$port --bot random --seconds 600 --connect-timeout 60 --json >survivor.out 2>survivor.log &
 survivor=$!
 pids="$pids $survivor"
-logged ' joined as player'
+of_player joined
 durable life.foliot 90
 kill -9 $server_pid
 wait $server_pid 2>/dev/null
 start --resume life.foliot --mode lockstep --port "$port"
-logged 'came back as player'
+of_player resumed
 durable life.foliot 200
 stop
 wait $survivor

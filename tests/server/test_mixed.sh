@@ -19,7 +19,7 @@ is_kind() { # KIND FILE
 for mode in snapshot lockstep; do
     rm -f match.foliot
     : >server.log
-    start "$scenes/spacewar.yaml" --record match.foliot --mode $mode --port 0 --log-format json
+    start "$scenes/spacewar.yaml" --record match.foliot --mode $mode --port 0
     "$client" 127.0.0.1:$port --bot random --kind step --seconds 600 --connect-timeout 60 --impair delay=25ms,loss=5% --json >step.out 2>step.log &
     first=$!
     "$client" 127.0.0.1:$port --bot random --kind watch --seconds 600 --connect-timeout 60 --impair delay=25ms,loss=5% --json >watch.out 2>watch.log &
@@ -29,7 +29,7 @@ for mode in snapshot lockstep; do
     "$client" 127.0.0.1:$port --bot random --kind step --seconds 600 --connect-timeout 60 --perturb 240:rock-4:velocity.y:3 --json >healed.out 2>healed.log &
     fourth=$!
     pids="$pids $first $second $third $fourth"
-    logged '"event":"joined"' 4 && logged '"event":"healed"' && durable match.foliot 360
+    event joined 4 && event healed && durable match.foliot 360
     stop # the clients end with it
     wait $first && wait $second && wait $third && wait $fourth
     ok "$mode: all four play to the end" test $? = 0

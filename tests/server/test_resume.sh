@@ -46,10 +46,10 @@ ok "both clients played to their end" test $ada_exit = 0 -a $bob_exit = 0
 ok "and found the server again by themselves" test "$(field reconnects ada.out)" -ge 2 -a "$(field reconnects bob.out)" -ge 2
 ok "what was shown never went back" awk -F'"render_tick":' '{ t = $2 + 0; if (t < last) exit 1; last = t }' ada.trace
 ok "the server ended in order" test $server_exit = 0
-ok "both came back as who they were" test "$(grep -c 'came back as player' server.log)" -ge 4
+ok "both came back as who they were" test "$(events resumed)" -ge 4
 "$replay" verify --json match.foliot >verify.out
 ok "the recording verifies from end to end" grep -q '"verdict":"match"' verify.out
-ok "with two players, who never joined anew" test "$(field players verify.out)" = 2 -a "$(grep -c ' joined as player' server.log)" = 2
+ok "with two players, who never joined anew" test "$(field players verify.out)" = 2 -a "$(events joined)" = 2
 
 # Killed at random moments, many times, also while a block is being written: nothing durable is ever missing.
 fine=yes last=0 mode="$scenes/spacewar.yaml --record storm.foliot"
@@ -92,20 +92,20 @@ ada=$!
 bob=$!
 pids="$pids $ada $bob"
 at=$port
-logged ' joined as player' 2
+of_player joined 2
 durable step.foliot 100
 killed
 : >server.log
 start --resume step.foliot --port $at
 ok "a lockstep session is resumed in lockstep" grep -q 'in lockstep' server.out
-logged 'came back as player' 2
+of_player resumed 2
 durable step.foliot 600 # seconds in which both are compared
 kill -TERM $server_pid # the clients end with it
 wait $server_pid
 wait $ada; ada_exit=$?
 wait $bob; bob_exit=$?
 ok "both clients step on to their end" test $ada_exit = 0 -a $bob_exit = 0
-ok "as who they were" test "$(grep -c 'came back as player' server.log)" -ge 2 -a "$(grep -c ' joined as player' server.log)" = 0
+ok "as who they were" test "$(events resumed)" -ge 2 -a "$(events joined)" = 0
 ok "and to the server's bits" test "$(field divergences ada.out)$(field divergences bob.out)" = 00
 ok "which were compared" test "$(field ticks_compared ada.out)" -gt 20 -a "$(field ticks_compared bob.out)" -gt 20
 "$replay" verify --json step.foliot >verify.out

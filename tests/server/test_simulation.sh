@@ -27,14 +27,14 @@ ada=$!
 "$client" 127.0.0.1:$port --simulation ring.so --name bob --bot circle --seconds 600 --connect-timeout 60 --impair loss=5%,delay=20ms --json >bob.out 2>bob.log &
 bob=$!
 pids="$pids $ada $bob"
-logged ' joined as player' 2
+of_player joined 2
 durable match.foliot 120
 kill -9 $server_pid
 wait $server_pid 2>/dev/null
 start --resume match.foliot --simulation ring.so --allow-modules --port $at
 tick=$(sed -n 's/^resumed at tick \([0-9]*\)$/\1/p' server.out)
 ok "it goes on from tick ${tick:-?}" test "${tick:-0}" -ge 120
-logged 'came back as player' 2
+of_player resumed 2
 durable match.foliot $((${tick:-0} + 120))
 stop; server_exit=$? # the clients end with it
 wait $ada; ada_exit=$?
@@ -45,7 +45,7 @@ ok "nobody diverged" test "$(field divergences ada.out)" = 0 -a "$(field diverge
 ok "their ticks were compared" test "$(field ticks_compared ada.out)" -gt 30
 ok "the server ends in order" test $server_exit = 0
 ok "and says how to check the recording" grep -q 'foliot-replay verify match.foliot --simulation' server.out
-ok "they came back as who they were" test "$(grep -c 'came back as player' server.log)" -ge 2
+ok "they came back as who they were" test "$(events resumed)" -ge 2
 ok "the render time never went back" awk -F'"render_tick":' '{ t = $2 + 0; if (t < last) exit 1; last = t } END { exit NR < 100 }' ada.trace
 ok "between two states" grep -q '"fraction":0\.[0-9]*[1-9][0-9]*,"starved":false,"before_bytes":[1-9][0-9]*,"after_bytes":[1-9]' ada.trace
 
@@ -121,7 +121,7 @@ done
 
 # In a live match: refused by the fingerprint, or found and named.
 : >server.log
-start --simulation ring.so --allow-modules --port 0 --no-record
+LOG_FORMAT=text start --simulation ring.so --allow-modules --port 0 --no-record
 exits "another build is refused by its fingerprint" 5 'does not compute as this server' \
     "$client" 127.0.0.1:$port --simulation early.so --bot idle --seconds 1
 exits "so is another version" 5 'steps org.example.ring, version 1; you step org.example.ring, version 2' \
@@ -129,7 +129,7 @@ exits "so is another version" 5 'steps org.example.ring, version 1; you step org
 exits "and foliot's own world" 5 'you step foliot.world' "$client" 127.0.0.1:$port --bot idle --seconds 1
 stop
 : >server.log
-start --simulation ring.so --allow-modules --port 0 --no-record
+LOG_FORMAT=text start --simulation ring.so --allow-modules --port 0 --no-record
 timeout $LIMIT_SECONDS "$client" 127.0.0.1:$port --simulation much_later.so --bot idle --seconds 600 --connect-timeout 60 --divergence-ends >later.out 2>later.log
 ok "a build that computes otherwise later on diverges" test $? = 3
 diverged() { grep -q 'DIVERGED at tick 400' "$1" && grep -q 'player 0' "$1" && grep -q 'score' "$1"; }
@@ -147,7 +147,7 @@ ok "before and after it, with what differs" test "$(cat server.state client.stat
 
 # A client with a fault of the user's choice; the other computes as it should.
 : >server.log
-start --simulation ring.so --allow-modules --port 0 --no-record
+LOG_FORMAT=text start --simulation ring.so --allow-modules --port 0 --no-record
 timeout $LIMIT_SECONDS "$client" 127.0.0.1:$port --simulation ring.so --bot idle --clients 2 --ticks 450 --connect-timeout 60 --divergence-ends --perturb "400:player 1:score:5" >fault.out 2>fault.log
 ok "a fault in a client is found" test $? = 3
 planted() { grep -q 'DIVERGED at tick 400' "$1" && grep -q 'player 1' "$1" && grep -qE 'distance +5$' "$1"; }
