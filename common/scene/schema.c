@@ -153,32 +153,28 @@ bool foliot__read_choice(foliot__scene_source *source, const foliot__node *node,
     return false;
 }
 
-static void refuse_body(foliot__scene_source *source, const foliot__node *node,
-                        const foliot__path *path)
-{
-    const foliot__names *names = &source->names;
-    const char *meant = NULL;
-    unsigned scale =
-        names->count > 10000 ? 0 : names->count; // a linear search of more names would be slow
-    const char **words = foliot__reading_allocate(&source->reading, (scale + 1) * sizeof *words);
-    for (uint32_t i = 0; words && i < scale; i++)
-        words[i] = names->entries[i].name;
-    if (words)
-        meant = foliot__nearest(node->as.text, words, scale);
-    foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
-                  meant ? "no body is called `%.64s`; did you mean `%.64s`?"
-                        : "no body is called `%.64s`",
-                  node->as.text, meant);
-}
-
 static bool read_body(foliot__scene_source *source, const foliot__node *node,
                       const foliot__path *path, uint32_t *index)
 {
     if (!is_scalar(source, node, path, "must be the name of a body"))
         return false;
     *index = foliot__names_find(source->names.entries, source->names.count, node->as.text);
-    if (*index == FOLIOT_NO_BODY)
-        refuse_body(source, node, path);
+    if (*index == FOLIOT_NO_BODY) {
+        const foliot__names *names = &source->names;
+        const char *meant = NULL;
+        unsigned scale =
+            names->count > 10000 ? 0 : names->count; // a linear search of more names would be slow
+        const char **words =
+            foliot__reading_allocate(&source->reading, (scale + 1) * sizeof *words);
+        for (uint32_t i = 0; words && i < scale; i++)
+            words[i] = names->entries[i].name;
+        if (words)
+            meant = foliot__nearest(node->as.text, words, scale);
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
+                      meant ? "no body is called `%.64s`; did you mean `%.64s`?"
+                            : "no body is called `%.64s`",
+                      node->as.text, meant);
+    }
     return *index != FOLIOT_NO_BODY;
 }
 

@@ -20,11 +20,6 @@ static uint64_t align64(uint64_t bytes)
     return (bytes + 63) & ~(uint64_t)63;
 }
 
-static size_t slots_of(size_t bodies)
-{
-    return (bodies + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
-}
-
 // The parts that a copy needs: counts, links and impulses.
 static uint64_t kept_bytes(uint64_t constraints)
 {
@@ -40,7 +35,8 @@ static uint64_t nodes_max(uint64_t constraints)
 
 uint64_t foliot__constraint_workspace_bytes(const foliot_world_config *config)
 {
-    uint64_t n = config->constraints_max, slots = slots_of(config->bodies_max);
+    uint64_t n = config->constraints_max,
+             slots = (config->bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
     if (n == 0)
         return 0;
     return kept_bytes(n) + ROD_VECTORS * align64(n * sizeof(double)) + 3 * slots * sizeof(double) +
@@ -157,13 +153,6 @@ static double solve_link(const foliot__distance_link *link, foliot__v3 x,
     return moved;
 }
 
-static void copy_field(foliot__v3 to, foliot__v3 from, uint32_t rows)
-{
-    memcpy(to.x, from.x, rows * sizeof(double));
-    memcpy(to.y, from.y, rows * sizeof(double));
-    memcpy(to.z, from.z, rows * sizeof(double));
-}
-
 // v += (x - before) / dt
 static void add_displacement_rate(double *restrict v, const double *restrict x,
                                   const double *restrict before, uint32_t rows, double dt)
@@ -172,55 +161,49 @@ static void add_displacement_rate(double *restrict v, const double *restrict x,
         v[i] += (x[i] - before[i]) / dt;
 }
 
-static void sweep_distances(const foliot__step *step, const foliot__links *links)
-{
-    foliot_world *world = step->world;
-    const double *inverse_mass = foliot__inverse_mass(world);
-    foliot__v3 x = foliot__position(world), v = foliot__velocity(world), before = links->body;
-    uint32_t rows = foliot__lanes(world), count = foliot__distance_count(links);
-    copy_field(before, x, rows);
-    foliot__trees_solve(world, links, x);
-    for (uint32_t k = 0; k < world->scheme.constraint_iterations; k++)
-        for (uint32_t i = 0; i < count; i++)
-            if (!links->distances[i].solved)
-                links->impulse[i] += solve_link(&links->distances[i], x, inverse_mass);
-    add_displacement_rate(v.x, x.x, before.x, rows, step->dt);
-    add_displacement_rate(v.y, x.y, before.y, rows, step->dt);
-    add_displacement_rate(v.z, x.z, before.z, rows, step->dt);
-    // A distance held by force f moves a mass m by f dt^2 / m in every step.
-    for (uint32_t i = 0; i < count; i++)
-        links->impulse[i] /= step->dt;
-    world->acceleration_valid = 0;
-}
-
-// Turns impulses of the step into forces, breaks what they exceed, and forgets them.
-static void settle_forces(const foliot__step *step, const foliot__links *links)
-{
-    foliot_world *world = step->world;
-    double *force = foliot__constraint_force(world);
-    uint32_t count = foliot__distance_count(links) + foliot__rod_count(links);
-    bool broke = false;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t index = links->distances[i].index; // rods follow the distances
-        double f = links->impulse[i] / step->dt;
-        links->impulse[i] = 0;
-        force[index] = f < 0 ? -f : f;
-        if (force[index] > foliot__constraint(world)[index].break_force) {
-            foliot__constraint_break(world, index, FOLIOT_BREAK_FORCE);
-            broke = true;
-        }
-    }
-    if (broke)
-        foliot__constraint_prepare(world);
-}
-
 void foliot__solve_distances(const foliot__step *step)
 {
     if (step->world->capacity.constraints == 0)
         return;
     foliot__links links = foliot__links_of(step->world);
-    if (foliot__distance_count(&links) > 0)
-        sweep_distances(step, &links);
-    if (foliot__distance_count(&links) + foliot__rod_count(&links) > 0)
-        settle_forces(step, &links);
+    if (foliot__distance_count(&links) > 0) {
+        foliot_world *world = step->world;
+        const double *inverse_mass = foliot__inverse_mass(world);
+        foliot__v3 x = foliot__position(world), v = foliot__velocity(world), before = links.body;
+        uint32_t rows = foliot__lanes(world), count = foliot__distance_count(&links);
+        memcpy(before.x, x.x, rows * sizeof(double));
+        memcpy(before.y, x.y, rows * sizeof(double));
+        memcpy(before.z, x.z, rows * sizeof(double));
+        foliot__trees_solve(world, &links, x);
+        for (uint32_t k = 0; k < world->scheme.constraint_iterations; k++)
+            for (uint32_t i = 0; i < count; i++)
+                if (!links.distances[i].solved)
+                    links.impulse[i] += solve_link(&links.distances[i], x, inverse_mass);
+        add_displacement_rate(v.x, x.x, before.x, rows, step->dt);
+        add_displacement_rate(v.y, x.y, before.y, rows, step->dt);
+        add_displacement_rate(v.z, x.z, before.z, rows, step->dt);
+        // A distance held by force f moves a mass m by f dt^2 / m in every step.
+        for (uint32_t i = 0; i < count; i++)
+            links.impulse[i] /= step->dt;
+        world->acceleration_valid = 0;
+    }
+    if (foliot__distance_count(&links) + foliot__rod_count(&links) > 0) {
+        // Turns impulses of the step into forces, breaks what they exceed, and forgets them.
+        foliot_world *world = step->world;
+        double *force = foliot__constraint_force(world);
+        uint32_t count = foliot__distance_count(&links) + foliot__rod_count(&links);
+        bool broke = false;
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t index = links.distances[i].index; // rods follow the distances
+            double f = links.impulse[i] / step->dt;
+            links.impulse[i] = 0;
+            force[index] = f < 0 ? -f : f;
+            if (force[index] > foliot__constraint(world)[index].break_force) {
+                foliot__constraint_break(world, index, FOLIOT_BREAK_FORCE);
+                broke = true;
+            }
+        }
+        if (broke)
+            foliot__constraint_prepare(world);
+    }
 }

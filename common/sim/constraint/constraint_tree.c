@@ -111,15 +111,6 @@ static component find_component(const foliot__links *l, const double *inverse_ma
     return c;
 }
 
-// Light ropes between two fixed ends are left to the sweeps, which give way where they are too
-// short.
-static bool is_solved_here(const component *c)
-{
-    double load = c->fixed_ends > 1 ? c->heaviest : c->total;
-    return c->stiff && c->ties / 2 == c->bodies - 1 && c->bodies + c->fixed_ends > 2 &&
-           load > RATIO_MIN * c->lightest && load < RATIO_MAX * c->lightest;
-}
-
 // Nodes in the order of the search from the root: parents first.
 static uint32_t lay_out_tree(const foliot__links *l, const double *inverse_mass, const component *c,
                              uint32_t first)
@@ -146,24 +137,6 @@ static uint32_t lay_out_tree(const foliot__links *l, const double *inverse_mass,
     nodes[first].count = end - first;
     nodes[first].scale = c->heaviest;
     return end;
-}
-
-static void find_trees(const foliot__links *l, const double *inverse_mass)
-{
-    uint32_t end = 0, count = foliot__distance_count(l);
-    list_links(l, inverse_mass);
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t ends[2] = {l->distances[i].a, l->distances[i].b};
-        for (uint32_t k = 0; k < 2; k++) {
-            if (!moves(inverse_mass, ends[k]) || l->reached[ends[k]] != NONE)
-                continue;
-            component c = find_component(l, inverse_mass, ends[k], end);
-            if (is_solved_here(&c))
-                end = lay_out_tree(l, inverse_mass, &c, end);
-        }
-    }
-    l->counts[2] = end;
-    l->counts[3] = true;
 }
 
 // Sleep, commands and breaks change what moves and how heavy it is.
@@ -437,8 +410,26 @@ static void solve_tree(const tree *t, bool *solved)
 void foliot__trees_solve(const foliot_world *world, const foliot__links *l, foliot__v3 x)
 {
     const double *inverse_mass = foliot__inverse_mass(world);
-    if (!is_current(l, inverse_mass))
-        find_trees(l, inverse_mass);
+    if (!is_current(l, inverse_mass)) {
+        uint32_t end = 0, count = foliot__distance_count(l);
+        list_links(l, inverse_mass);
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t ends[2] = {l->distances[i].a, l->distances[i].b};
+            for (uint32_t k = 0; k < 2; k++) {
+                if (!moves(inverse_mass, ends[k]) || l->reached[ends[k]] != NONE)
+                    continue;
+                component c = find_component(l, inverse_mass, ends[k], end);
+                // Light ropes between two fixed ends are left to the sweeps, which give way where
+                // they are too short.
+                double load = c.fixed_ends > 1 ? c.heaviest : c.total;
+                if (c.stiff && c.ties / 2 == c.bodies - 1 && c.bodies + c.fixed_ends > 2 &&
+                    load > RATIO_MIN * c.lightest && load < RATIO_MAX * c.lightest)
+                    end = lay_out_tree(l, inverse_mass, &c, end);
+            }
+        }
+        l->counts[2] = end;
+        l->counts[3] = true;
+    }
     for (uint32_t first = 0; first < l->counts[2];) {
         // A node's parent is counted within its tree.
         tree t = {l->nodes + first, l->nodes[first].count, l->distances, x};

@@ -70,26 +70,6 @@ static void append_run(foliot__forces *forces, uint32_t kind, uint32_t first)
         runs[forces->run_count++] = (foliot__run){kind, first, 1};
 }
 
-static void prepare_damper(const foliot_world *world, foliot__forces *forces,
-                           const foliot_force_definition *f)
-{
-    const double c = f->as.spring.damping;
-    if (c == 0)
-        return;
-    if (f->as.spring.damping_kind == FOLIOT_DAMPING_ISOTROPIC &&
-        (is_static(world, f->a) || is_static(world, f->b))) {
-        foliot__forces_isotropic(forces)[is_static(world, f->a) ? f->b : f->a] += c;
-        forces->has_isotropic = 1;
-        return;
-    }
-    foliot__damper *damper = &foliot__forces_dampers(forces)[forces->damper_count++];
-    *damper = (foliot__damper){.a = f->a,
-                               .b = f->b,
-                               .damping = c,
-                               .along = f->as.spring.damping_kind == FOLIOT_DAMPING_ALONG};
-    memcpy(damper->point, f->as.spring.point, sizeof damper->point);
-}
-
 static void prepare_spring(const foliot_world *world, foliot__forces *forces, counts *made,
                            const foliot_force_definition *f)
 {
@@ -105,7 +85,21 @@ static void prepare_spring(const foliot_world *world, foliot__forces *forces, co
         foliot__forces_springs(forces)[made->springs] = (foliot__spring){f->a, f->b, k, length};
         append_run(forces, FOLIOT__RUN_SPRING, (uint32_t)made->springs++);
     }
-    prepare_damper(world, forces, f);
+    const double c = f->as.spring.damping;
+    if (c == 0)
+        return;
+    if (f->as.spring.damping_kind == FOLIOT_DAMPING_ISOTROPIC &&
+        (is_static(world, f->a) || is_static(world, f->b))) {
+        foliot__forces_isotropic(forces)[is_static(world, f->a) ? f->b : f->a] += c;
+        forces->has_isotropic = 1;
+        return;
+    }
+    foliot__damper *damper = &foliot__forces_dampers(forces)[forces->damper_count++];
+    *damper = (foliot__damper){.a = f->a,
+                               .b = f->b,
+                               .damping = c,
+                               .along = f->as.spring.damping_kind == FOLIOT_DAMPING_ALONG};
+    memcpy(damper->point, f->as.spring.point, sizeof damper->point);
 }
 
 static void prepare_force(const foliot_world *world, foliot__forces *forces, counts *made,
@@ -176,24 +170,18 @@ static void add_uniform_axis(double *restrict a, const double *restrict inverse,
         a[i] += inverse[i] > 0 ? g : 0;
 }
 
-static void add_scaled(const foliot_world *world, const double g[3], const double *scale,
-                       foliot__v3 a)
-{
-    const double *inverse = foliot__inverse_mass(world);
-    for (uint32_t i = 0; i < world->body_count; i++) {
-        if (!(inverse[i] > 0))
-            continue;
-        a.x[i] += g[0] * scale[i];
-        a.y[i] += g[1] * scale[i];
-        a.z[i] += g[2] * scale[i];
-    }
-}
-
 static void add_uniform(const foliot_world *world, const foliot_force_definition *f, foliot__v3 a)
 {
     const double *g = f->as.uniform.acceleration, *scale = foliot__gravity_scales(world, f);
     if (scale) {
-        add_scaled(world, g, scale, a);
+        const double *inverse = foliot__inverse_mass(world);
+        for (uint32_t i = 0; i < world->body_count; i++) {
+            if (!(inverse[i] > 0))
+                continue;
+            a.x[i] += g[0] * scale[i];
+            a.y[i] += g[1] * scale[i];
+            a.z[i] += g[2] * scale[i];
+        }
         return;
     }
     const double *inverse = foliot__inverse_mass(world);
@@ -364,21 +352,6 @@ bool foliot__force_has_velocity_part(const foliot__step *step)
            forces->damper_count || foliot__callbacks_any(step, true);
 }
 
-static void add_drag(const foliot_world *world, const foliot__forces *forces, foliot__v3 v,
-                     foliot__v3 a)
-{
-    const double *inverse = foliot__inverse_mass(world);
-    const double *isotropic = forces->has_isotropic ? foliot__forces_isotropic(forces) : NULL;
-    for (uint32_t i = 0; i < world->body_count; i++) {
-        double speed = foliot__sqrt((v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i]);
-        double b = forces->drag_linear + forces->drag_quadratic * speed;
-        double s = (isotropic ? b + isotropic[i] : b) * inverse[i];
-        a.x[i] -= s * v.x[i];
-        a.y[i] -= s * v.y[i];
-        a.z[i] -= s * v.z[i];
-    }
-}
-
 static void add_damper(const foliot_world *world, const foliot__damper *damper, foliot__v3 x,
                        foliot__v3 v, foliot__v3 out)
 {
@@ -413,8 +386,18 @@ void foliot__force_add_velocity_part(const foliot__step *step, foliot__v3 x, fol
 {
     const foliot_world *world = step->world;
     const foliot__forces *forces = foliot__forces_of(world);
-    if (forces->drag_linear > 0 || forces->drag_quadratic > 0 || forces->has_isotropic)
-        add_drag(world, forces, v, a);
+    if (forces->drag_linear > 0 || forces->drag_quadratic > 0 || forces->has_isotropic) {
+        const double *inverse = foliot__inverse_mass(world);
+        const double *isotropic = forces->has_isotropic ? foliot__forces_isotropic(forces) : NULL;
+        for (uint32_t i = 0; i < world->body_count; i++) {
+            double speed = foliot__sqrt((v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i]);
+            double b = forces->drag_linear + forces->drag_quadratic * speed;
+            double s = (isotropic ? b + isotropic[i] : b) * inverse[i];
+            a.x[i] -= s * v.x[i];
+            a.y[i] -= s * v.y[i];
+            a.z[i] -= s * v.z[i];
+        }
+    }
     for (uint32_t k = 0; k < forces->damper_count; k++)
         add_damper(world, &foliot__forces_dampers(forces)[k], x, v, a);
     for (uint32_t k = 0; forces->callback_count && k < forces->run_count; k++) {

@@ -145,22 +145,6 @@ double foliot__force_potential(const foliot_world *world, const foliot_host *hos
 
 // -- invariants
 
-// Spin: L = R I R^T w and its energy w . L / 2, R the rotation of the body's unit quaternion.
-static void add_spin(const foliot_world *world, uint32_t i, foliot_invariants *sum)
-{
-    foliot__v3 inertia = foliot__inertia(world);
-    const double moments[3] = {inertia.x[i], inertia.y[i], inertia.z[i]};
-    vec3 spin = foliot__v3_get(foliot__angular_velocity(world), i);
-    vec3 total = vec3_of(sum->angular_momentum);
-    mat3 axes = quat_axes(foliot__quat_get(world, i));
-    for (int c = 0; c < 3; c++) {
-        double in_body = vec3_dot(axes.row[c], spin), momentum = moments[c] * in_body;
-        sum->kinetic += 0.5 * momentum * in_body;
-        total = vec3_add(total, vec3_scale(axes.row[c], momentum));
-    }
-    vec3_store(total, sum->angular_momentum);
-}
-
 foliot_invariants foliot_world_get_invariants(const foliot_world *world, const foliot_host *host)
 {
     const double *mass = foliot__mass(world);
@@ -174,8 +158,21 @@ foliot_invariants foliot_world_get_invariants(const foliot_world *world, const f
         sum.kinetic += 0.5 * vec3_dot(p, velocity);
         vec3_store(vec3_add(vec3_of(sum.angular_momentum), about), sum.angular_momentum);
         vec3_store(vec3_add(vec3_of(sum.momentum), p), sum.momentum);
-        if (world->scene.rotates)
-            add_spin(world, i, &sum);
+        if (world->scene.rotates) {
+            // Spin: L = R I R^T w and its energy w . L / 2, R the rotation of the body's unit
+            // quaternion.
+            foliot__v3 inertia = foliot__inertia(world);
+            const double moments[3] = {inertia.x[i], inertia.y[i], inertia.z[i]};
+            vec3 spin = foliot__v3_get(foliot__angular_velocity(world), i);
+            vec3 total = vec3_of(sum.angular_momentum);
+            mat3 axes = quat_axes(foliot__quat_get(world, i));
+            for (int c = 0; c < 3; c++) {
+                double in_body = vec3_dot(axes.row[c], spin), momentum = moments[c] * in_body;
+                sum.kinetic += 0.5 * momentum * in_body;
+                total = vec3_add(total, vec3_scale(axes.row[c], momentum));
+            }
+            vec3_store(total, sum.angular_momentum);
+        }
     }
     sum.potential = foliot__force_potential(world, host, &sum.potential_complete);
     return sum;

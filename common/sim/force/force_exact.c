@@ -19,15 +19,6 @@ bool foliot__spring_holds(const foliot_world *world, const foliot_force_definiti
     return is_there(world, spring->a) && is_there(world, spring->b);
 }
 
-// A spring of length 0 whose damper does not depend on its direction is linear: an oscillator with
-// a closed form.
-static bool spring_is_linear(const foliot_force_definition *force)
-{
-    return force->as.spring.length == 0.0 &&
-           (force->as.spring.damping == 0.0 ||
-            force->as.spring.damping_kind == FOLIOT_DAMPING_ISOTROPIC);
-}
-
 bool foliot__scheme_moves_constants(const foliot_world *world)
 {
     return world->scheme.integrator == FOLIOT_INTEGRATOR_KINEMATIC ||
@@ -49,7 +40,12 @@ bool foliot__scheme_moves_force(const foliot_world *world, const foliot_force_de
     case FOLIOT_FORCE_DRAG:
         return !summed || force->as.drag.quadratic == 0.0;
     case FOLIOT_FORCE_SPRING:
-        return spring_is_linear(force) && foliot__spring_holds(world, force) &&
+        // A spring of length 0 whose damper does not depend on its direction is linear: an
+        // oscillator with a closed form.
+        return (force->as.spring.length == 0.0 &&
+                (force->as.spring.damping == 0.0 ||
+                 force->as.spring.damping_kind == FOLIOT_DAMPING_ISOTROPIC)) &&
+               foliot__spring_holds(world, force) &&
                (!summed || body_is_static(world, force->a) || body_is_static(world, force->b));
     default:
         return false;

@@ -50,26 +50,6 @@ spring(const direction *to, uint32_t a, uint32_t b, const double point[3], doubl
     add_pair(to, a, b, vec3_add(vec3_scale(dd, k - relaxed), vec3_scale(d, relaxed * along)));
 }
 
-// Along the line: F = c (w . d) d / r^2, which depends on position as well.
-static void damper(const direction *to, const foliot__damper *f)
-{
-    vec3 dw = between(to->dv, f->a, f->b, origin);
-    if (!f->along) {
-        add_pair(to, f->a, f->b, vec3_scale(dw, f->damping));
-        return;
-    }
-    vec3 w = between(to->v, f->a, f->b, origin), d = between(to->x, f->a, f->b, f->point);
-    vec3 dd = between(to->dx, f->a, f->b, origin);
-    double r2 = vec3_dot(d, d);
-    if (!(r2 > 0))
-        return;
-    double inverse = 1 / r2,
-           closing = vec3_dot(w, d) * inverse; // times d is w's part along the line
-    double change = (vec3_dot(dw, d) + vec3_dot(w, dd) - 2 * closing * vec3_dot(d, dd)) * inverse;
-    add_pair(to, f->a, f->b,
-             vec3_scale(vec3_add(vec3_scale(d, change), vec3_scale(dd, closing)), f->damping));
-}
-
 // The change of d / (r^2 + softening^2)^(3/2).
 static vec3 central(vec3 d, vec3 dd, double softening2)
 {
@@ -106,22 +86,6 @@ static void attractor(const direction *to, const foliot_force_definition *f)
     }
 }
 
-// F = -(b + q |v|) v.
-static void drag(const direction *to, const foliot__forces *forces)
-{
-    const double *inverse = foliot__inverse_mass(to->world);
-    const double *isotropic = forces->has_isotropic ? foliot__forces_isotropic(forces) : NULL;
-    for (uint32_t i = 0; i < to->world->body_count; i++) {
-        vec3 v = foliot__v3_get(to->v, i), dv = foliot__v3_get(to->dv, i);
-        double speed = foliot__sqrt(vec3_dot(v, v)), q = forces->drag_quadratic;
-        double b = forces->drag_linear + (isotropic ? isotropic[i] : 0);
-        double turn = speed > 0 ? q * (vec3_dot(v, dv) / speed) : 0;
-        vec3 change = vec3_add(vec3_scale(dv, b + q * speed), vec3_scale(v, turn));
-        foliot__v3_put(to->da, i,
-                       vec3_sub(foliot__v3_get(to->da, i), vec3_scale(change, inverse[i])));
-    }
-}
-
 static void table_forces(const direction *to)
 {
     const foliot__forces *forces = foliot__forces_of(to->world);
@@ -140,10 +104,40 @@ static void table_forces(const direction *to)
                 attractor(to, &foliot__force(to->world)[i]);
             }
     }
-    if (forces->drag_linear > 0 || forces->drag_quadratic > 0 || forces->has_isotropic)
-        drag(to, forces);
-    for (uint32_t k = 0; k < forces->damper_count; k++)
-        damper(to, &foliot__forces_dampers(forces)[k]);
+    if (forces->drag_linear > 0 || forces->drag_quadratic > 0 || forces->has_isotropic) {
+        // F = -(b + q |v|) v.
+        const double *inverse = foliot__inverse_mass(to->world);
+        const double *isotropic = forces->has_isotropic ? foliot__forces_isotropic(forces) : NULL;
+        for (uint32_t i = 0; i < to->world->body_count; i++) {
+            vec3 v = foliot__v3_get(to->v, i), dv = foliot__v3_get(to->dv, i);
+            double speed = foliot__sqrt(vec3_dot(v, v)), q = forces->drag_quadratic;
+            double b = forces->drag_linear + (isotropic ? isotropic[i] : 0);
+            double turn = speed > 0 ? q * (vec3_dot(v, dv) / speed) : 0;
+            vec3 change = vec3_add(vec3_scale(dv, b + q * speed), vec3_scale(v, turn));
+            foliot__v3_put(to->da, i,
+                           vec3_sub(foliot__v3_get(to->da, i), vec3_scale(change, inverse[i])));
+        }
+    }
+    // Along the line: F = c (w . d) d / r^2, which depends on position as well.
+    for (uint32_t k = 0; k < forces->damper_count; k++) {
+        const foliot__damper *f = &foliot__forces_dampers(forces)[k];
+        vec3 dw = between(to->dv, f->a, f->b, origin);
+        if (!f->along) {
+            add_pair(to, f->a, f->b, vec3_scale(dw, f->damping));
+            continue;
+        }
+        vec3 w = between(to->v, f->a, f->b, origin), d = between(to->x, f->a, f->b, f->point);
+        vec3 dd = between(to->dx, f->a, f->b, origin);
+        double r2 = vec3_dot(d, d);
+        if (!(r2 > 0))
+            continue;
+        double inverse = 1 / r2,
+               closing = vec3_dot(w, d) * inverse; // times d is w's part along the line
+        double change =
+            (vec3_dot(dw, d) + vec3_dot(w, dd) - 2 * closing * vec3_dot(d, dd)) * inverse;
+        add_pair(to, f->a, f->b,
+                 vec3_scale(vec3_add(vec3_scale(d, change), vec3_scale(dd, closing)), f->damping));
+    }
 }
 
 // -- callbacks

@@ -60,14 +60,6 @@ static void scale(const kick *k, uint32_t i, double s)
     k->v.z[i] *= s;
 }
 
-// dv/dt = A - rate v.
-static void linear_flow(const kick *k, const body_forces *f, uint32_t i, double phi)
-{
-    k->v.x[i] += (f->ax - f->rate * k->v.x[i]) * phi;
-    k->v.y[i] += (f->ay - f->rate * k->v.y[i]) * phi;
-    k->v.z[i] += (f->az - f->rate * k->v.z[i]) * phi;
-}
-
 // Drag alone is exact; with an acceleration, quadratic drag is split off, half before and half
 // after.
 static void quadratic_flow(const kick *k, const body_forces *f, uint32_t i, double h, double phi)
@@ -77,7 +69,10 @@ static void quadratic_flow(const kick *k, const body_forces *f, uint32_t i, doub
         return;
     }
     scale(k, i, drag_factor(f->q, 0, 0.5 * h, speed_of(k, i)));
-    linear_flow(k, f, i, phi);
+    // dv/dt = A - rate v.
+    k->v.x[i] += (f->ax - f->rate * k->v.x[i]) * phi;
+    k->v.y[i] += (f->ay - f->rate * k->v.y[i]) * phi;
+    k->v.z[i] += (f->az - f->rate * k->v.z[i]) * phi;
     scale(k, i, drag_factor(f->q, 0, 0.5 * h, speed_of(k, i)));
 }
 
@@ -96,64 +91,57 @@ static void quadratic_midpoint(const kick *k, const body_forces *f, uint32_t i, 
     v.z[i] = 2 * (s * uz) - v.z[i];
 }
 
-// Linear drag alone, the common case: linear_flow without the detours.
-static void kick_linear(const kick *k, double h)
-{
-    const double *inverse = foliot__inverse_mass(k->world);
-    const double *isotropic = k->forces->has_isotropic ? foliot__forces_isotropic(k->forces) : NULL;
-    const foliot__v3 f = foliot__applied(k->world), a = k->a, v = k->v;
-    const double drag = k->forces->drag_linear, share = k->forces->moved_constants ? 0 : 1;
-    double last_rate = 0, phi = h; // equal bodies share their exponential
-    for (uint32_t i = 0, count = k->world->body_count; i < count; i++) {
-        double b = drag + (isotropic ? isotropic[i] : 0), rate = b * inverse[i],
-               ours = share * inverse[i];
-        if (inverse[i] == 0)
-            continue;
-        if (rate != last_rate) {
-            phi = relaxation(rate, h, k->rule);
-            last_rate = rate;
-        }
-        v.x[i] += ((a.x[i] + f.x[i] * ours) - rate * v.x[i]) * phi;
-        v.y[i] += ((a.y[i] + f.y[i] * ours) - rate * v.y[i]) * phi;
-        v.z[i] += ((a.z[i] + f.z[i] * ours) - rate * v.z[i]) * phi;
-    }
-}
-
-static void kick_quadratic(const kick *k, double h)
-{
-    const double *inverse = foliot__inverse_mass(k->world);
-    const double *isotropic = k->forces->has_isotropic ? foliot__forces_isotropic(k->forces) : NULL;
-    const foliot__v3 applied = foliot__applied(k->world);
-    const double share = k->forces->moved_constants ? 0 : 1; // of the applied part that is ours
-    double last_rate = 0, phi = h;
-    for (uint32_t i = 0; i < k->world->body_count; i++) {
-        if (inverse[i] == 0)
-            continue;
-        double b = k->forces->drag_linear + (isotropic ? isotropic[i] : 0),
-               ours = share * inverse[i];
-        body_forces f = {inverse[i],
-                         b * inverse[i],
-                         k->forces->drag_quadratic * inverse[i],
-                         k->a.x[i] + applied.x[i] * ours,
-                         k->a.y[i] + applied.y[i] * ours,
-                         k->a.z[i] + applied.z[i] * ours};
-        if (f.rate != last_rate) {
-            phi = relaxation(f.rate, h, k->rule);
-            last_rate = f.rate;
-        }
-        if (k->rule == FOLIOT__KICK_CAYLEY)
-            quadratic_midpoint(k, &f, i, h);
-        else
-            quadratic_flow(k, &f, i, h, phi);
-    }
-}
-
 static void kick_bodies(const kick *k, double h)
 {
-    if (k->forces->drag_quadratic > 0)
-        kick_quadratic(k, h);
-    else
-        kick_linear(k, h);
+    if (k->forces->drag_quadratic > 0) {
+        const double *inverse = foliot__inverse_mass(k->world);
+        const double *isotropic =
+            k->forces->has_isotropic ? foliot__forces_isotropic(k->forces) : NULL;
+        const foliot__v3 applied = foliot__applied(k->world);
+        const double share = k->forces->moved_constants ? 0 : 1; // of the applied part that is ours
+        double last_rate = 0, phi = h;
+        for (uint32_t i = 0; i < k->world->body_count; i++) {
+            if (inverse[i] == 0)
+                continue;
+            double b = k->forces->drag_linear + (isotropic ? isotropic[i] : 0),
+                   ours = share * inverse[i];
+            body_forces f = {inverse[i],
+                             b * inverse[i],
+                             k->forces->drag_quadratic * inverse[i],
+                             k->a.x[i] + applied.x[i] * ours,
+                             k->a.y[i] + applied.y[i] * ours,
+                             k->a.z[i] + applied.z[i] * ours};
+            if (f.rate != last_rate) {
+                phi = relaxation(f.rate, h, k->rule);
+                last_rate = f.rate;
+            }
+            if (k->rule == FOLIOT__KICK_CAYLEY)
+                quadratic_midpoint(k, &f, i, h);
+            else
+                quadratic_flow(k, &f, i, h, phi);
+        }
+    } else {
+        // Linear drag alone, the common case.
+        const double *inverse = foliot__inverse_mass(k->world);
+        const double *isotropic =
+            k->forces->has_isotropic ? foliot__forces_isotropic(k->forces) : NULL;
+        const foliot__v3 f = foliot__applied(k->world), a = k->a, v = k->v;
+        const double drag = k->forces->drag_linear, share = k->forces->moved_constants ? 0 : 1;
+        double last_rate = 0, phi = h; // equal bodies share their exponential
+        for (uint32_t i = 0, count = k->world->body_count; i < count; i++) {
+            double b = drag + (isotropic ? isotropic[i] : 0), rate = b * inverse[i],
+                   ours = share * inverse[i];
+            if (inverse[i] == 0)
+                continue;
+            if (rate != last_rate) {
+                phi = relaxation(rate, h, k->rule);
+                last_rate = rate;
+            }
+            v.x[i] += ((a.x[i] + f.x[i] * ours) - rate * v.x[i]) * phi;
+            v.y[i] += ((a.y[i] + f.y[i] * ours) - rate * v.y[i]) * phi;
+            v.z[i] += ((a.z[i] + f.z[i] * ours) - rate * v.z[i]) * phi;
+        }
+    }
 }
 
 // Without any velocity part: the common case, in lanes.
@@ -164,61 +152,7 @@ static void kick_axis(double *restrict v, const double *restrict a, const double
         v[i] += (a[i] + f[i] * (share * inverse[i])) * h;
 }
 
-static void kick_plain(const kick *k, double h)
-{
-    const double *inverse = foliot__inverse_mass(k->world);
-    foliot__v3 f = foliot__applied(k->world);
-    double share = k->forces->moved_constants ? 0 : 1;
-    uint32_t rows = foliot__lanes(k->world);
-    kick_axis(k->v.x, k->a.x, f.x, inverse, share, h, rows);
-    kick_axis(k->v.y, k->a.y, f.y, inverse, share, h, rows);
-    kick_axis(k->v.z, k->a.z, f.z, inverse, share, h, rows);
-}
-
 // -- dampers
-
-// The exact flow of one damper: the relative velocity w (its part along d) decays at c (1/m_a +
-// 1/m_b), and the impulse that takes it away is shared, so that momentum is kept.
-static inline void kick_tether_damper(const foliot__damper *damper, double impulse, double inverse,
-                                      foliot__v3 x, foliot__v3 v)
-{
-    uint32_t a = damper->a;
-    double jx = impulse * (0 - v.x[a]), jy = impulse * (0 - v.y[a]), jz = impulse * (0 - v.z[a]);
-    if (damper->along) {
-        const double *p = damper->point;
-        double dx = p[0] - x.x[a], dy = p[1] - x.y[a], dz = p[2] - x.z[a];
-        double r2 = (dx * dx + dy * dy) + dz * dz;
-        double s = r2 > 0 ? ((jx * dx + jy * dy) + jz * dz) / r2 : 0;
-        jx = s * dx;
-        jy = s * dy;
-        jz = s * dz;
-    }
-    v.x[a] += jx * inverse;
-    v.y[a] += jy * inverse;
-    v.z[a] += jz * inverse;
-}
-
-static inline void kick_pair_damper(const foliot__damper *damper, double impulse, double inverse_a,
-                                    double inverse_b, foliot__v3 x, foliot__v3 v)
-{
-    uint32_t a = damper->a, b = damper->b;
-    double ax = v.x[a], ay = v.y[a], az = v.z[a], bx = v.x[b], by = v.y[b], bz = v.z[b];
-    double jx = impulse * (bx - ax), jy = impulse * (by - ay), jz = impulse * (bz - az);
-    if (damper->along) {
-        double dx = x.x[b] - x.x[a], dy = x.y[b] - x.y[a], dz = x.z[b] - x.z[a];
-        double r2 = (dx * dx + dy * dy) + dz * dz;
-        double s = r2 > 0 ? ((jx * dx + jy * dy) + jz * dz) / r2 : 0;
-        jx = s * dx;
-        jy = s * dy;
-        jz = s * dz;
-    }
-    v.x[a] = ax + jx * inverse_a;
-    v.y[a] = ay + jy * inverse_a;
-    v.z[a] = az + jz * inverse_a;
-    v.x[b] = bx - jx * inverse_b;
-    v.y[b] = by - jy * inverse_b;
-    v.z[b] = bz - jz * inverse_b;
-}
 
 // In the scene's order, or against it.
 static void kick_dampers(const kick *k, double h, bool backwards)
@@ -238,10 +172,44 @@ static void kick_dampers(const kick *k, double h, bool backwards)
             mobility = inverse_a + inverse_b;
             impulse = damping * relaxation(damping * mobility, h, k->rule);
         }
-        if (fixed)
-            kick_tether_damper(f, impulse, inverse_a, x, v);
-        else
-            kick_pair_damper(f, impulse, inverse_a, inverse_b, x, v);
+        if (fixed) {
+            // The exact flow of one damper: the relative velocity w (its part along d) decays at c
+            // (1/m_a + 1/m_b), and the impulse that takes it away is shared, so that momentum is
+            // kept.
+            uint32_t a = f->a;
+            double jx = impulse * (0 - v.x[a]), jy = impulse * (0 - v.y[a]),
+                   jz = impulse * (0 - v.z[a]);
+            if (f->along) {
+                const double *p = f->point;
+                double dx = p[0] - x.x[a], dy = p[1] - x.y[a], dz = p[2] - x.z[a];
+                double r2 = (dx * dx + dy * dy) + dz * dz;
+                double s = r2 > 0 ? ((jx * dx + jy * dy) + jz * dz) / r2 : 0;
+                jx = s * dx;
+                jy = s * dy;
+                jz = s * dz;
+            }
+            v.x[a] += jx * inverse_a;
+            v.y[a] += jy * inverse_a;
+            v.z[a] += jz * inverse_a;
+        } else {
+            uint32_t a = f->a, b = f->b;
+            double ax = v.x[a], ay = v.y[a], az = v.z[a], bx = v.x[b], by = v.y[b], bz = v.z[b];
+            double jx = impulse * (bx - ax), jy = impulse * (by - ay), jz = impulse * (bz - az);
+            if (f->along) {
+                double dx = x.x[b] - x.x[a], dy = x.y[b] - x.y[a], dz = x.z[b] - x.z[a];
+                double r2 = (dx * dx + dy * dy) + dz * dz;
+                double s = r2 > 0 ? ((jx * dx + jy * dy) + jz * dz) / r2 : 0;
+                jx = s * dx;
+                jy = s * dy;
+                jz = s * dz;
+            }
+            v.x[a] = ax + jx * inverse_a;
+            v.y[a] = ay + jy * inverse_a;
+            v.z[a] = az + jz * inverse_a;
+            v.x[b] = bx - jx * inverse_b;
+            v.y[b] = by - jy * inverse_b;
+            v.z[b] = bz - jz * inverse_b;
+        }
     }
 }
 
@@ -260,19 +228,14 @@ enum {
     BLOCK
 }; // callback vectors; BLOCK + c is the derivative by component c
 
-static double difference_of(const kick *k)
+static void difference_blocks(const kick *k, foliot__v3 w)
 {
     double largest = 0;
     foliot__v3 v = k->v;
     for (uint32_t i = 0; i < k->world->body_count; i++)
         largest = foliot_max(
             largest, foliot_max(foliot_max(v.x[i] * v.x[i], v.y[i] * v.y[i]), v.z[i] * v.z[i]));
-    return 0x1p-26 * (largest > 0 ? foliot__sqrt(largest) : 1);
-}
-
-static void difference_blocks(const kick *k, foliot__v3 w)
-{
-    double difference = difference_of(k);
+    double difference = 0x1p-26 * (largest > 0 ? foliot__sqrt(largest) : 1);
     uint32_t count = k->world->body_count;
     foliot__v3 here = foliot__callback_vector(k->world, HERE);
     foliot__callbacks_sum(k->step, k->x, w, k->time, true, here);
@@ -365,7 +328,13 @@ void foliot__force_kick(const foliot__step *step, foliot__v3 x, foliot__v3 v, fo
 {
     const kick k = {step, step->world, foliot__forces_of(step->world), x, v, a, time, rule};
     if (!foliot__force_has_velocity_part(step)) {
-        kick_plain(&k, duration);
+        const double *inverse = foliot__inverse_mass(k.world);
+        foliot__v3 f = foliot__applied(k.world);
+        double share = k.forces->moved_constants ? 0 : 1;
+        uint32_t rows = foliot__lanes(k.world);
+        kick_axis(k.v.x, k.a.x, f.x, inverse, share, duration, rows);
+        kick_axis(k.v.y, k.a.y, f.y, inverse, share, duration, rows);
+        kick_axis(k.v.z, k.a.z, f.z, inverse, share, duration, rows);
         return;
     }
     kick_dampers(&k, 0.5 * duration, false);

@@ -50,22 +50,6 @@ static double scale_of(const foliot_world *world, foliot__v3 x, double softening
     return scale;
 }
 
-static void gather_bodies(const foliot_world *world, foliot__v3 x, double scale, double *to,
-                          size_t stride)
-{
-    const double *inverse = foliot__inverse_mass(world), *mass = foliot__mass(world);
-    uint32_t rows = foliot__lanes(world);
-    for (uint32_t i = 0; i < rows; i++) {
-        bool moves = inverse[i] > 0;
-        to[i] = moves ? x.x[i] * scale : 0;
-        to[stride + i] = moves ? x.y[i] * scale : 0;
-        to[2 * stride + i] = moves ? x.z[i] * scale : 0;
-        to[3 * stride + i] = moves ? mass[i] : 0;
-    }
-    for (uint32_t c = 0; c < 4; c++)
-        memset(to + c * stride + rows, 0, FOLIOT__NEWTON_AHEAD * FOLIOT__LANES * sizeof(double));
-}
-
 // Task t of n takes the blocks t, t + n, ...: about the same number of pairs each.
 static void sum_blocks(void *context, uint32_t t)
 {
@@ -105,7 +89,18 @@ void foliot__newton_add(const foliot__step *step, const foliot_force_definition 
     double *bodies = foliot__forces_gravity(foliot__forces_of(world));
     double scale = scale_of(world, x, force->as.newton.softening);
     double softening = force->as.newton.softening * scale, softening2 = softening * softening;
-    gather_bodies(world, x, scale, bodies, stride);
+    const double *inverse = foliot__inverse_mass(world), *mass = foliot__mass(world);
+    uint32_t rows = foliot__lanes(world);
+    for (uint32_t i = 0; i < rows; i++) {
+        bool moves = inverse[i] > 0;
+        bodies[i] = moves ? x.x[i] * scale : 0;
+        bodies[stride + i] = moves ? x.y[i] * scale : 0;
+        bodies[2 * stride + i] = moves ? x.z[i] * scale : 0;
+        bodies[3 * stride + i] = moves ? mass[i] : 0;
+    }
+    for (uint32_t c = 0; c < 4; c++)
+        memset(bodies + c * stride + rows, 0,
+               FOLIOT__NEWTON_AHEAD * FOLIOT__LANES * sizeof(double));
     uint32_t blocks = foliot__lanes(world) / FOLIOT__LANES;
     uint32_t tasks = (blocks + BLOCKS_PER_TASK - 1) / BLOCKS_PER_TASK;
     newton problem = {

@@ -241,31 +241,6 @@ static double sign(uint32_t i)
     return i * 2654435761u & 0x8000 ? 1 : -1;
 }
 
-// FLOOR: how far g moves when coordinates and velocities move by their rounding, in two directions
-// chosen blindly.
-static void estimate_floor(const stage *s)
-{
-    const foliot__v3 *w = &s->field[STAGE_VELOCITY], *y = &s->field[STAGE_POSITION];
-    const foliot__v3 *dx = &s->field[DISPLACEMENT], *dv = &s->field[DIRECTION];
-    const foliot__v3 *da = &s->field[DIRECTION_IMAGE];
-    double reach = reach_of_forces(s->step->world), *floor = s->field[FLOOR].x;
-    foliot__clear(s->field[FLOOR], s->lanes);
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t i = 0; i < s->lanes; i++) {
-            double far = ROUNDING * (largest(y->x[i], y->y[i], y->z[i]) + reach);
-            double fast = ROUNDING * largest(w->x[i], w->y[i], w->z[i]);
-            uint32_t seed = 6 * i + 3 * pass;
-            dx->x[i] = sign(seed) * far, dv->x[i] = sign(seed) * fast;
-            dx->y[i] = sign(seed + 1) * far, dv->y[i] = sign(seed + 1) * fast;
-            dx->z[i] = sign(seed + 2) * far, dv->z[i] = sign(seed + 2) * fast;
-            floor[i] += fast;
-        }
-        foliot__force_jacobian_apply(s->step, *y, *w, s->time, *dx, *dv, *da);
-        for (uint32_t i = 0; i < s->lanes; i++)
-            floor[i] += s->h * largest(da->x[i], da->y[i], da->z[i]);
-    }
-}
-
 // No body's residual is larger than rounding makes it.
 static bool at_floor(const stage *s)
 {
@@ -323,7 +298,27 @@ static bool newton_converges(const stage *s)
         combine_vectors(s, STAGE_VELOCITY, 1, STAGE_VELOCITY, -1, RESIDUAL);
         return false;
     }
-    estimate_floor(s);
+    // FLOOR: how far g moves when coordinates and velocities move by their rounding, in two
+    // directions chosen blindly.
+    const foliot__v3 *w = &s->field[STAGE_VELOCITY], *y = &s->field[STAGE_POSITION];
+    const foliot__v3 *dx = &s->field[DISPLACEMENT], *dv = &s->field[DIRECTION];
+    const foliot__v3 *da = &s->field[DIRECTION_IMAGE];
+    double reach = reach_of_forces(s->step->world), *floor = s->field[FLOOR].x;
+    foliot__clear(s->field[FLOOR], s->lanes);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < s->lanes; i++) {
+            double far = ROUNDING * (largest(y->x[i], y->y[i], y->z[i]) + reach);
+            double fast = ROUNDING * largest(w->x[i], w->y[i], w->z[i]);
+            uint32_t seed = 6 * i + 3 * pass;
+            dx->x[i] = sign(seed) * far, dv->x[i] = sign(seed) * fast;
+            dx->y[i] = sign(seed + 1) * far, dv->y[i] = sign(seed + 1) * fast;
+            dx->z[i] = sign(seed + 2) * far, dv->z[i] = sign(seed + 2) * fast;
+            floor[i] += fast;
+        }
+        foliot__force_jacobian_apply(s->step, *y, *w, s->time, *dx, *dv, *da);
+        for (uint32_t i = 0; i < s->lanes; i++)
+            floor[i] += s->h * largest(da->x[i], da->y[i], da->z[i]);
+    }
     double before = size;
     for (uint32_t n = 0; n < world->scheme.iterations_max && !at_floor(s); n++) {
         world->counters.solver_iterations++;

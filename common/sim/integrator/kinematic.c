@@ -70,17 +70,6 @@ static void add_uniform(sums *s, const double g[3], const double *scale)
     }
 }
 
-static void add_applied(sums *s)
-{
-    const double *inverse_mass = foliot__inverse_mass(s->step->world);
-    foliot__v3 applied = foliot__applied(s->step->world);
-    for (uint32_t i = 0; i < s->step->count; i++) {
-        vec3 a = vec3_scale(foliot__v3_get(applied, i), inverse_mass[i]);
-        if (inverse_mass[i] > 0)
-            add_constant(s, i, a, 0, s->step->dt);
-    }
-}
-
 static void add_pulse(sums *s, const foliot_force_definition *force)
 {
     double inverse_mass = foliot__inverse_mass(s->step->world)[force->a];
@@ -166,38 +155,6 @@ static void add_force(sums *s, const foliot_force_definition *force)
     }
 }
 
-// Forces without a closed form, as semi-implicit Euler has them: dx = dv dt.
-static void add_rest(sums *s)
-{
-    double dt = s->step->dt;
-    foliot__v3 a = foliot__scratch_vector(s->step->world, REST);
-    foliot__force_total(s->step, s->x, s->v, s->step->time, a);
-    for (uint32_t i = 0; i < s->step->count; i++) {
-        s->dv.x[i] += a.x[i] * dt;
-        s->dv.y[i] += a.y[i] * dt;
-        s->dv.z[i] += a.z[i] * dt;
-        s->dx.x[i] += a.x[i] * dt * dt;
-        s->dx.y[i] += a.y[i] * dt * dt;
-        s->dx.z[i] += a.z[i] * dt * dt;
-    }
-}
-
-static void apply_increments(const sums *s)
-{
-    const double *inverse_mass = foliot__inverse_mass(s->step->world);
-    double dt = s->step->dt;
-    for (uint32_t i = 0; i < s->step->count; i++) {
-        if (!(inverse_mass[i] > 0))
-            continue;
-        s->x.x[i] += s->v.x[i] * dt + s->dx.x[i];
-        s->x.y[i] += s->v.y[i] * dt + s->dx.y[i];
-        s->x.z[i] += s->v.z[i] * dt + s->dx.z[i];
-        s->v.x[i] += s->dv.x[i];
-        s->v.y[i] += s->dv.y[i];
-        s->v.z[i] += s->dv.z[i];
-    }
-}
-
 static void advance_kinematic(const foliot__step *step, bool average)
 {
     foliot_world *world = step->world;
@@ -210,12 +167,38 @@ static void advance_kinematic(const foliot__step *step, bool average)
               .last = memo_empty()};
     foliot__clear(s.dx, foliot__lanes(world));
     foliot__clear(s.dv, foliot__lanes(world));
-    add_applied(&s);
+    const double *inverse_mass = foliot__inverse_mass(s.step->world);
+    foliot__v3 applied = foliot__applied(s.step->world);
+    for (uint32_t i = 0; i < s.step->count; i++) {
+        vec3 a = vec3_scale(foliot__v3_get(applied, i), inverse_mass[i]);
+        if (inverse_mass[i] > 0)
+            add_constant(&s, i, a, 0, s.step->dt);
+    }
     for (uint32_t k = 0; k < world->force_count; k++)
         if (foliot__scheme_moves_force(world, &foliot__force(world)[k]))
             add_force(&s, &foliot__force(world)[k]);
-    add_rest(&s);
-    apply_increments(&s);
+    // Forces without a closed form, as semi-implicit Euler has them: dx = dv dt.
+    double dt = s.step->dt;
+    foliot__v3 a = foliot__scratch_vector(s.step->world, REST);
+    foliot__force_total(s.step, s.x, s.v, s.step->time, a);
+    for (uint32_t i = 0; i < s.step->count; i++) {
+        s.dv.x[i] += a.x[i] * dt;
+        s.dv.y[i] += a.y[i] * dt;
+        s.dv.z[i] += a.z[i] * dt;
+        s.dx.x[i] += a.x[i] * dt * dt;
+        s.dx.y[i] += a.y[i] * dt * dt;
+        s.dx.z[i] += a.z[i] * dt * dt;
+    }
+    for (uint32_t i = 0; i < s.step->count; i++) {
+        if (!(inverse_mass[i] > 0))
+            continue;
+        s.x.x[i] += s.v.x[i] * dt + s.dx.x[i];
+        s.x.y[i] += s.v.y[i] * dt + s.dx.y[i];
+        s.x.z[i] += s.v.z[i] * dt + s.dx.z[i];
+        s.v.x[i] += s.dv.x[i];
+        s.v.y[i] += s.dv.y[i];
+        s.v.z[i] += s.dv.z[i];
+    }
     world->acceleration_valid = 0;
 }
 
@@ -243,15 +226,6 @@ static void add_pull(const field *f, uint32_t i, double ax, double ay, double az
     f->pull.x[i] += ax;
     f->pull.y[i] += ay;
     f->pull.z[i] += az;
-}
-
-static void gather_applied(const field *f)
-{
-    const double *inverse_mass = foliot__inverse_mass(f->step->world);
-    foliot__v3 applied = foliot__applied(f->step->world);
-    for (uint32_t i = 0; i < f->step->count; i++)
-        add_pull(f, i, applied.x[i] * inverse_mass[i], applied.y[i] * inverse_mass[i],
-                 applied.z[i] * inverse_mass[i]);
 }
 
 static void gather_everywhere(const field *f, const foliot_force_definition *force)
@@ -325,7 +299,11 @@ static field gather_field(const foliot__step *step, double elapsed)
     field f = {step, foliot__scratch_vector(world, PULL), linear.x, linear.y};
     foliot__clear(f.pull, foliot__lanes(world));
     foliot__clear(linear, foliot__lanes(world));
-    gather_applied(&f);
+    const double *inverse_mass = foliot__inverse_mass(f.step->world);
+    foliot__v3 applied = foliot__applied(f.step->world);
+    for (uint32_t i = 0; i < f.step->count; i++)
+        add_pull(&f, i, applied.x[i] * inverse_mass[i], applied.y[i] * inverse_mass[i],
+                 applied.z[i] * inverse_mass[i]);
     for (uint32_t k = 0; k < world->force_count; k++)
         if (foliot__scheme_moves_force(world, &foliot__force(world)[k]))
             gather_force(&f, &foliot__force(world)[k], elapsed);

@@ -20,20 +20,6 @@ static void turn(foliot_world *world, uint32_t i, double dt)
     foliot__quat_put(world, i, quat_normalise(quat_multiply(by, foliot__quat_get(world, i))));
 }
 
-// The velocity is that of the tick's start: some schemes report none for a body without inverse
-// mass.
-static void move(const foliot__step *step, uint32_t i)
-{
-    foliot_world *world = step->world;
-    vec3 from = foliot__v3_get(foliot__before_position(world), i);
-    vec3 speed = foliot__v3_get(foliot__before_velocity(world), i);
-    double elapsed = (step->index + 1) * step->dt;
-    foliot__v3_put(foliot__position(world), i, vec3_add(from, vec3_scale(speed, elapsed)));
-    foliot__v3_put(foliot__velocity(world), i, speed);
-    if (world->scene.rotates)
-        turn(world, i, step->dt);
-}
-
 double foliot__cayley_rate(const double spin[3], double dt)
 {
     double angle2 = foliot__vec3_dot(spin, spin) * dt * dt;
@@ -63,6 +49,14 @@ void foliot__kinematic_and_damped(const foliot__step *step)
         } else if (foliot__is_kinematic(world, i)) {
             if (foliot__is_carrier(world, i))
                 world->acceleration_valid = 0;
-            move(step, i);
+            // The velocity is that of the tick's start: some schemes report none for a body without
+            // inverse mass.
+            vec3 from = foliot__v3_get(foliot__before_position(world), i);
+            vec3 speed = foliot__v3_get(foliot__before_velocity(world), i);
+            double elapsed = (step->index + 1) * step->dt;
+            foliot__v3_put(foliot__position(world), i, vec3_add(from, vec3_scale(speed, elapsed)));
+            foliot__v3_put(foliot__velocity(world), i, speed);
+            if (world->scene.rotates)
+                turn(world, i, step->dt);
         }
 }

@@ -18,17 +18,13 @@ typedef struct lattice {
     double *fault;
 } lattice;
 
-static lattice lattice_of(const foliot_world *world)
+static void drift(const foliot__step *step, const lattice *l, bool back)
 {
-    return (lattice){{foliot__lattice_position_x(world), foliot__lattice_position_y(world),
-                      foliot__lattice_position_z(world)},
-                     {foliot__lattice_velocity_x(world), foliot__lattice_velocity_y(world),
-                      foliot__lattice_velocity_z(world)},
-                     foliot__scratch_vector(world, 1).x};
-}
-
-static void write_positions(const foliot__step *step, const lattice *l)
-{
+    double half = step->dt / 2;
+    for (int k = 0; k < 3; k++)
+        for (uint32_t i = 0; i < step->count; i++)
+            if (!foliot__lattice_add(&l->x[k][i], (double)l->v[k][i] * half, back))
+                l->fault[i] = 1;
     foliot__v3 x = foliot__position(step->world);
     for (uint32_t i = 0; i < step->count; i++) {
         x.x[i] = foliot__lattice_nearest(l->x[0][i]);
@@ -38,18 +34,17 @@ static void write_positions(const foliot__step *step, const lattice *l)
     step->world->acceleration_valid = 0;
 }
 
-static void drift(const foliot__step *step, const lattice *l, bool back)
+static void run_leapfrog(const foliot__step *step, bool back)
 {
-    double half = step->dt / 2;
-    for (int k = 0; k < 3; k++)
-        for (uint32_t i = 0; i < step->count; i++)
-            if (!foliot__lattice_add(&l->x[k][i], (double)l->v[k][i] * half, back))
-                l->fault[i] = 1;
-    write_positions(step, l);
-}
-
-static void kick(const foliot__step *step, const lattice *l, bool back)
-{
+    lattice l =
+        (lattice){{foliot__lattice_position_x(step->world), foliot__lattice_position_y(step->world),
+                   foliot__lattice_position_z(step->world)},
+                  {foliot__lattice_velocity_x(step->world), foliot__lattice_velocity_y(step->world),
+                   foliot__lattice_velocity_z(step->world)},
+                  foliot__scratch_vector(step->world, 1).x};
+    for (uint32_t i = 0; i < step->count; i++)
+        l.fault[i] = 0;
+    drift(step, &l, back);
     foliot_world *world = step->world;
     foliot__v3 a = foliot__scratch_vector(world, 0);
     foliot__force_position(step, foliot__position(world), step->time + step->dt / 2, a);
@@ -58,30 +53,17 @@ static void kick(const foliot__step *step, const lattice *l, bool back)
     double scale = step->dt * FOLIOT__LATTICE_PER_UNIT;
     for (int k = 0; k < 3; k++)
         for (uint32_t i = 0; i < step->count; i++)
-            if (!foliot__lattice_add(&l->v[k][i], by[k][i] * scale, back))
-                l->fault[i] = 1;
-}
-
-// A body that left the lattice gets a velocity beyond every bound: the stage `finish` freezes it.
-static void write_velocities(const foliot__step *step, const lattice *l)
-{
+            if (!foliot__lattice_add(&l.v[k][i], by[k][i] * scale, back))
+                l.fault[i] = 1;
+    drift(step, &l, back);
+    // A body that left the lattice gets a velocity beyond every bound: the stage `finish` freezes
+    // it.
     foliot__v3 v = foliot__velocity(step->world);
     for (uint32_t i = 0; i < step->count; i++) {
-        v.x[i] = l->fault[i] != 0 ? DBL_MAX : foliot__lattice_nearest(l->v[0][i]);
-        v.y[i] = foliot__lattice_nearest(l->v[1][i]);
-        v.z[i] = foliot__lattice_nearest(l->v[2][i]);
+        v.x[i] = l.fault[i] != 0 ? DBL_MAX : foliot__lattice_nearest(l.v[0][i]);
+        v.y[i] = foliot__lattice_nearest(l.v[1][i]);
+        v.z[i] = foliot__lattice_nearest(l.v[2][i]);
     }
-}
-
-static void run_leapfrog(const foliot__step *step, bool back)
-{
-    lattice l = lattice_of(step->world);
-    for (uint32_t i = 0; i < step->count; i++)
-        l.fault[i] = 0;
-    drift(step, &l, back);
-    kick(step, &l, back);
-    drift(step, &l, back);
-    write_velocities(step, &l);
 }
 
 void foliot__advance_lattice(const foliot__step *step)

@@ -112,25 +112,6 @@ static double rate_along(const rods *r, uint32_t i, foliot__v3 field)
     return (x * r->dx[i] + y * r->dy[i]) + z * r->dz[i];
 }
 
-static void clear_bodies(const rods *r)
-{
-    for (uint32_t i = 0; i < r->count; i++) {
-        uint32_t a = r->link[i].a, b = r->link[i].b;
-        r->body.x[a] = r->body.y[a] = r->body.z[a] = 0;
-        if (b != FOLIOT_NO_BODY)
-            r->body.x[b] = r->body.y[b] = r->body.z[b] = 0;
-    }
-}
-
-// product := D W D^t search
-static void multiply_search(const rods *r)
-{
-    clear_bodies(r);
-    spread_multipliers(r, r->search, -1, r->body);
-    for (uint32_t i = 0; i < r->count; i++)
-        r->product[i] = rate_along(r, i, r->body);
-}
-
 // The sum residual^2 / diagonal, and search := residual / diagonal + blend search.
 static double precondition_search(const rods *r, bool fresh, double before)
 {
@@ -157,7 +138,16 @@ static void solve_multipliers(const rods *r)
     }
     double first = precondition_search(r, true, 0), rest = first;
     for (uint32_t k = 0; k < 2 * r->count + 8 && rest > first * GRADIENT_TOLERANCE; k++) {
-        multiply_search(r);
+        // product := D W D^t search
+        for (uint32_t i = 0; i < r->count; i++) {
+            uint32_t a = r->link[i].a, b = r->link[i].b;
+            r->body.x[a] = r->body.y[a] = r->body.z[a] = 0;
+            if (b != FOLIOT_NO_BODY)
+                r->body.x[b] = r->body.y[b] = r->body.z[b] = 0;
+        }
+        spread_multipliers(r, r->search, -1, r->body);
+        for (uint32_t i = 0; i < r->count; i++)
+            r->product[i] = rate_along(r, i, r->body);
         double curvature = 0, scale = 0;
         for (uint32_t i = 0; i < r->count; i++) {
             curvature += r->search[i] * r->product[i];

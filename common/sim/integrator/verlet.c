@@ -44,33 +44,6 @@ static bool all_started(const foliot__step *step)
     return true;
 }
 
-// u := (x - previous) / dt_before; what does not move has none.
-static void compute_differences(const foliot__step *step, double dt_before, foliot__v3 u)
-{
-    foliot_world *world = step->world;
-    foliot__v3 x = foliot__position(world), p = foliot__previous(world);
-    const double *inverse_mass = foliot__inverse_mass(world);
-    uint32_t rows = foliot__lanes(world);
-    FOLIOT__FOR_LANES (rows, i) {
-        u.x[i] = inverse_mass[i] > 0 ? (x.x[i] - p.x[i]) / dt_before : 0;
-        u.y[i] = inverse_mass[i] > 0 ? (x.y[i] - p.y[i]) / dt_before : 0;
-        u.z[i] = inverse_mass[i] > 0 ? (x.z[i] - p.z[i]) / dt_before : 0;
-    }
-}
-
-// Dampers see kinematic bodies move.
-static void copy_kinematic(const foliot__step *step, foliot__v3 u)
-{
-    foliot_world *world = step->world;
-    foliot__v3 v = foliot__velocity(world);
-    for (uint32_t i = 0; world->counts.kinematic > 0 && i < step->count; i++)
-        if (foliot__is_kinematic(world, i)) {
-            u.x[i] = v.x[i];
-            u.y[i] = v.y[i];
-            u.z[i] = v.z[i];
-        }
-}
-
 // Bodies that have no `previous`: the u from which a kick by `duration` makes v + a dt / 2.
 static void start_by_taylor(const foliot__step *step, double duration, foliot__v3 u)
 {
@@ -160,8 +133,23 @@ static void advance_verlet(const foliot__step *step, double dt_before, double du
     foliot_world *world = step->world;
     foliot__v3 u = foliot__scratch_vector(world, MEAN), u0 = foliot__scratch_vector(world, BEFORE);
     bool all = all_started(step);
-    compute_differences(step, dt_before, u);
-    copy_kinematic(step, u);
+    // u := (x - previous) / dt_before; what does not move has none.
+    foliot__v3 x = foliot__position(world), p = foliot__previous(world);
+    const double *inverse_mass = foliot__inverse_mass(world);
+    uint32_t rows = foliot__lanes(world);
+    FOLIOT__FOR_LANES (rows, i) {
+        u.x[i] = inverse_mass[i] > 0 ? (x.x[i] - p.x[i]) / dt_before : 0;
+        u.y[i] = inverse_mass[i] > 0 ? (x.y[i] - p.y[i]) / dt_before : 0;
+        u.z[i] = inverse_mass[i] > 0 ? (x.z[i] - p.z[i]) / dt_before : 0;
+    }
+    // Dampers see kinematic bodies move.
+    foliot__v3 v = foliot__velocity(world);
+    for (uint32_t i = 0; world->counts.kinematic > 0 && i < step->count; i++)
+        if (foliot__is_kinematic(world, i)) {
+            u.x[i] = v.x[i];
+            u.y[i] = v.y[i];
+            u.z[i] = v.z[i];
+        }
     if (!all)
         start_by_taylor(step, duration, u);
     foliot__copy(u0, u, foliot__lanes(world));

@@ -91,23 +91,6 @@ static void solve_first(foliot__joints *j, const foliot_world *world, foliot__is
     foliot__island_solve(j, island, h);
 }
 
-// Adds the substep's impulses to the tick's force and torque on b, for breaking.
-static void sum_tick_impulses(foliot__joints *j, double h)
-{
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
-        foliot__joint *joint = &j->joints[i];
-        for (uint32_t r = 0; r < joint->rows + joint->bound.present; r++) {
-            double push = joint->impulse_sum[r], motor = joint->bound.strength * h;
-            if (r == joint->rows && joint->kind == FOLIOT_CONSTRAINT_HINGE)
-                push = push > motor ? push - motor : push < -motor ? push + motor : 0;
-            bool along = r < 3 || joint->kind == FOLIOT_CONSTRAINT_DISTANCE;
-            vec3 *sum = along ? &joint->force : &joint->torque;
-            vec3 direction = vec3_of(along ? joint->jb[r] : joint->jb[r] + 3);
-            *sum = vec3_add(*sum, vec3_scale(direction, push));
-        }
-    }
-}
-
 // -- without contacts
 
 static void put_pose(foliot_world *world, uint32_t slot, const foliot__pose *pose)
@@ -186,24 +169,6 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
                sizeof j->bodies->moved);
     foliot__island_solve_fallback(j, world, island, h);
     foliot__island_clear_impulses(j, island);
-}
-
-// The rotation of the scheme will be replaced by one from the substep's start.
-static void set_free(const foliot_world *world, foliot__joint_body *body)
-{
-    vec3 v = foliot__v3_get(foliot__velocity(world), body->slot), none = {0, 0, 0};
-    vec3 w = foliot__v3_get(foliot__angular_velocity(world), body->slot);
-    foliot__pose pose = foliot__pose_of(world, body->slot);
-    vec3_store(vec3_scale(vec3_sub(v, vec3_of(body->given)), body->mass), body->given);
-    vec3_store(none, body->given + 3);
-    body->free = world->scene.rotates && foliot__inverse_inertia_x(world)[body->slot] > 0;
-    if (!body->free)
-        return;
-    foliot__joint_body now = *body;
-    foliot__joint_body_set_mass(world, &now, &pose);
-    vec3 gained = vec3_sub(mat3_apply(now.inertia, w), body->spin);
-    vec3_store(gained, body->given + 3);
-    body->spin = vec3_add(body->spin, vec3_divide(gained, 2));
 }
 
 static void find_velocities(foliot__joints *j, foliot_world *world, foliot__island *island,
@@ -296,8 +261,23 @@ static void step_island(foliot__joints *j, foliot_world *world, foliot__island *
 {
     double kinetic2 = 0, goal2 = 0;
     foliot__island_find_frame(j, world, island);
-    for (uint32_t i = 0; i < island->bodies; i++)
-        set_free(world, &j->bodies[island->body + i]);
+    // The rotation of the scheme will be replaced by one from the substep's start.
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        vec3 v = foliot__v3_get(foliot__velocity(world), body->slot), none = {0, 0, 0};
+        vec3 w = foliot__v3_get(foliot__angular_velocity(world), body->slot);
+        foliot__pose pose = foliot__pose_of(world, body->slot);
+        vec3_store(vec3_scale(vec3_sub(v, vec3_of(body->given)), body->mass), body->given);
+        vec3_store(none, body->given + 3);
+        body->free = world->scene.rotates && foliot__inverse_inertia_x(world)[body->slot] > 0;
+        if (!body->free)
+            continue;
+        foliot__joint_body now = *body;
+        foliot__joint_body_set_mass(world, &now, &pose);
+        vec3 gained = vec3_sub(mat3_apply(now.inertia, w), body->spin);
+        vec3_store(gained, body->given + 3);
+        body->spin = vec3_add(body->spin, vec3_divide(gained, 2));
+    }
     find_positions(j, world, island, h);
     for (uint32_t i = 0; i < island->bodies; i++)
         move_body(world, island, &j->bodies[island->body + i], h, &kinetic2, &goal2);
@@ -407,21 +387,6 @@ static void save_velocity_without_joints(foliot__joints *j, const foliot__solver
     }
 }
 
-// Linearises again after the positions have moved.
-static void begin_velocities(const foliot_world *world, foliot__solver_body *bodies,
-                             foliot__joints *j, foliot__island *island)
-{
-    static const double none[6];
-    if (!island->rough)
-        save_velocity_without_joints(j, bodies, island);
-    clear_friction(j, island);
-    for (uint32_t k = 0; k < island->bodies && island->rough; k++)
-        write_body(bodies, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,
-                   none);
-    foliot__island_linearise(j, world, island, 0);
-    island->unchecked = !island->rough && !has_motor(j, island);
-}
-
 static void project_velocities(const foliot_world *world, foliot__joints *j, foliot__island *island,
                                double h)
 {
@@ -437,8 +402,18 @@ static void project_velocities(const foliot_world *world, foliot__joints *j, fol
 static void solve_velocities(const foliot_world *world, foliot__solver_body *bodies,
                              foliot__joints *j, foliot__island *island, double h)
 {
-    if (!j->table.counts[FOLIOT__JOINTS_RELAXING])
-        begin_velocities(world, bodies, j, island);
+    if (!j->table.counts[FOLIOT__JOINTS_RELAXING]) {
+        // Linearises again after the positions have moved.
+        static const double none[6];
+        if (!island->rough)
+            save_velocity_without_joints(j, bodies, island);
+        clear_friction(j, island);
+        for (uint32_t k = 0; k < island->bodies && island->rough; k++)
+            write_body(bodies, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,
+                       none);
+        foliot__island_linearise(j, world, island, 0);
+        island->unchecked = !island->rough && !has_motor(j, island);
+    }
     double before = 0, after = 0, v[6];
     for (uint32_t i = 0; i < island->bodies; i++)
         read_body(bodies, j->bodies[island->body + i].slot, j->bodies[island->body + i].smooth);
@@ -490,7 +465,19 @@ void foliot__joints_finish(const foliot__step *step)
     if (!foliot__has_joints(world))
         return;
     foliot__joints j = foliot__joints_of(world);
-    sum_tick_impulses(&j, step->dt);
+    // Adds the substep's impulses to the tick's force and torque on b, for breaking.
+    for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
+        foliot__joint *joint = &j.joints[i];
+        for (uint32_t r = 0; r < joint->rows + joint->bound.present; r++) {
+            double push = joint->impulse_sum[r], motor = joint->bound.strength * step->dt;
+            if (r == joint->rows && joint->kind == FOLIOT_CONSTRAINT_HINGE)
+                push = push > motor ? push - motor : push < -motor ? push + motor : 0;
+            bool along = r < 3 || joint->kind == FOLIOT_CONSTRAINT_DISTANCE;
+            vec3 *sum = along ? &joint->force : &joint->torque;
+            vec3 direction = vec3_of(along ? joint->jb[r] : joint->jb[r] + 3);
+            *sum = vec3_add(*sum, vec3_scale(direction, push));
+        }
+    }
     if (!step->last)
         return;
     double duration = step->dt * world->scene.substeps;

@@ -31,16 +31,6 @@ static void add_stiffness(foliot__joint_body *body, vec3 force, vec3 arm)
     }
 }
 
-static void add_joint(foliot__joints *j, const foliot__joint *joint, double scale)
-{
-    vec3 force = vec3_scale(vec3_of(joint->impulse_sum), scale);
-    if (joint->b != FOLIOT__NONE)
-        add_stiffness(&j->bodies[joint->b], force, arm_of((const double(*)[6])joint->jb, 1));
-    if (joint->a != FOLIOT__NONE)
-        add_stiffness(&j->bodies[joint->a], vec3_negate(force),
-                      arm_of((const double(*)[6])joint->ja, -1));
-}
-
 static void find_swing(foliot__joint_body *body, double h)
 {
     const vec3 *k = body->stiffness.row;
@@ -71,8 +61,16 @@ bool foliot__island_damp(foliot__joints *j, const foliot__island *island, double
     for (uint32_t i = 0; i < island->bodies; i++)
         j->bodies[island->body + i].stiffness = (mat3){0};
     for (uint32_t i = 0; i < island->joints; i++)
-        if (j->joints[island->joint + i].kind != FOLIOT_CONSTRAINT_DISTANCE)
-            add_joint(j, &j->joints[island->joint + i], scale);
+        if (j->joints[island->joint + i].kind != FOLIOT_CONSTRAINT_DISTANCE) {
+            const foliot__joint *joint = &j->joints[island->joint + i];
+            vec3 force = vec3_scale(vec3_of(joint->impulse_sum), scale);
+            if (joint->b != FOLIOT__NONE)
+                add_stiffness(&j->bodies[joint->b], force,
+                              arm_of((const double(*)[6])joint->jb, 1));
+            if (joint->a != FOLIOT__NONE)
+                add_stiffness(&j->bodies[joint->a], vec3_negate(force),
+                              arm_of((const double(*)[6])joint->ja, -1));
+        }
     for (uint32_t i = 0; i < island->bodies; i++)
         find_swing(&j->bodies[island->body + i], h);
     for (uint32_t i = 0; i < island->joints; i++)

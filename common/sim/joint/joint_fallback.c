@@ -28,27 +28,6 @@ static void limit_turn(double velocity[6], double h)
         velocity[k] *= TURN_MAX / turn;
 }
 
-// `taken` := the motion of the substep so far, contacts included.
-static void save_motion(foliot__joint_body *body, const foliot_world *world, double h)
-{
-    foliot__pose end = foliot__pose_of(world, body->slot);
-    foliot__pose_move(&end, body->moved, h);
-    foliot__pose_velocity(&body->start, &end, h, body->taken);
-    limit_turn(body->taken, h);
-}
-
-// Sets `moved`, which counts from where the scheme left the body, so that the body moves by
-// `taken`.
-static void follow_velocity(foliot__joint_body *body, const foliot_world *world, double h,
-                            bool stiff)
-{
-    foliot__pose smooth = foliot__pose_of(world, body->slot), end = body->start;
-    if (!stiff)
-        limit_turn(body->taken, h);
-    foliot__pose_move(&end, body->taken, h);
-    foliot__pose_velocity(&smooth, &end, h, body->moved);
-}
-
 static void apply_step(foliot__joints *j, const foliot__island *island, double h)
 {
     double turn2 = 0;
@@ -86,19 +65,6 @@ static void set_stiffness(foliot__joints *j, foliot__island *island, bool stiff)
     island->unfactored = true;
 }
 
-static double correct_positions(foliot__joints *j, const foliot_world *world,
-                                foliot__island *island, double h)
-{
-    for (int k = 0;; k++) {
-        foliot__island_linearise(j, world, island, h);
-        double worst = foliot__island_target_positions(j, world, island, h);
-        if (worst < SHARP || k == CORRECTIONS)
-            return worst;
-        foliot__island_solve(j, island, h);
-        apply_step(j, island, h);
-    }
-}
-
 void foliot__island_clear_impulses(foliot__joints *j, const foliot__island *island)
 {
     for (uint32_t k = 0; k < island->joints; k++)
@@ -119,33 +85,46 @@ static double try_velocities(foliot__joints *j, const foliot_world *world, folio
         foliot__joint_body *body = &j->bodies[island->body + i];
         for (int k = 0; k < 6; k++)
             body->taken[k] += body->change[k];
-        follow_velocity(body, world, h, stiff);
+        // Sets `moved`, which counts from where the scheme left the body, so that the body moves by
+        // `taken`.
+        foliot__pose smooth = foliot__pose_of(world, body->slot), end = body->start;
+        if (!stiff)
+            limit_turn(body->taken, h);
+        foliot__pose_move(&end, body->taken, h);
+        foliot__pose_velocity(&smooth, &end, h, body->moved);
     }
     set_stiffness(j, island, false);
     foliot__island_clear_impulses(j, island);
-    return correct_positions(j, world, island, h);
-}
-
-// Linearises at the substep's start again.
-static void linearise_at_start(foliot__joints *j, const foliot_world *world, foliot__island *island,
-                               double h)
-{
-    for (uint32_t i = 0; i < island->bodies; i++) {
-        foliot__joint_body *body = &j->bodies[island->body + i];
-        foliot__pose smooth = foliot__pose_of(world, body->slot);
-        foliot__pose_velocity(&smooth, &body->start, h, body->moved);
+    for (int k = 0;; k++) {
+        foliot__island_linearise(j, world, island, h);
+        double worst = foliot__island_target_positions(j, world, island, h);
+        if (worst < SHARP || k == CORRECTIONS)
+            return worst;
+        foliot__island_solve(j, island, h);
+        apply_step(j, island, h);
     }
-    foliot__island_linearise(j, world, island, h);
 }
 
 void foliot__island_solve_fallback(foliot__joints *j, const foliot_world *world,
                                    foliot__island *island, double h)
 {
     // The rows are still those of the start.
-    for (uint32_t i = 0; i < island->bodies; i++)
-        save_motion(&j->bodies[island->body + i], world, h);
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        // `taken` := the motion of the substep so far, contacts included.
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        foliot__pose end = foliot__pose_of(world, body->slot);
+        foliot__pose_move(&end, body->moved, h);
+        foliot__pose_velocity(&body->start, &end, h, body->taken);
+        limit_turn(body->taken, h);
+    }
     if (try_velocities(j, world, island, h, false) <= ROUGH)
         return;
-    linearise_at_start(j, world, island, h);
+    // Linearises at the substep's start again.
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        foliot__pose smooth = foliot__pose_of(world, body->slot);
+        foliot__pose_velocity(&smooth, &body->start, h, body->moved);
+    }
+    foliot__island_linearise(j, world, island, h);
     try_velocities(j, world, island, h, true);
 }

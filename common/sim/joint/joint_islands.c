@@ -169,21 +169,6 @@ static uint32_t row_of(const foliot__joints *j, uint32_t slot)
     return slot == FOLIOT_NO_BODY ? FOLIOT__NONE : j->body_of[slot];
 }
 
-static void set_rows(foliot__joints *j)
-{
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
-        j->joints[i].a = row_of(j, j->joints[i].slot_a);
-        j->joints[i].b = row_of(j, j->joints[i].slot_b);
-    }
-    for (uint32_t row = 0; row < j->table.counts[FOLIOT__JOINTS_BODIES]; row++) {
-        if (j->bodies[row].joint == FOLIOT__NONE)
-            continue;
-        foliot__joint *joint = &j->joints[j->bodies[row].joint];
-        joint->child = row;
-        joint->parent = joint->a == row ? joint->b : joint->a;
-    }
-}
-
 // -- pairs that do not collide
 
 static void find_separate(const foliot_world *world, foliot__joints *j)
@@ -203,7 +188,17 @@ void foliot__joints_find_islands(foliot_world *world, foliot__joints *j)
     memset(j->table.counts, 0, FOLIOT__JOINTS_COUNTS * sizeof *j->table.counts);
     uint32_t count = list_joints(world, j);
     find_islands(world, j, count);
-    set_rows(j);
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
+        j->joints[i].a = row_of(j, j->joints[i].slot_a);
+        j->joints[i].b = row_of(j, j->joints[i].slot_b);
+    }
+    for (uint32_t row = 0; row < j->table.counts[FOLIOT__JOINTS_BODIES]; row++) {
+        if (j->bodies[row].joint == FOLIOT__NONE)
+            continue;
+        foliot__joint *joint = &j->joints[j->bodies[row].joint];
+        joint->child = row;
+        joint->parent = joint->a == row ? joint->b : joint->a;
+    }
     find_separate(world, j);
     world->joints_ready = 1;
 }

@@ -55,21 +55,6 @@ static void frame_of(vec3 axis, vec3 side[2])
     side[1] = vec3_cross(axis, side[0]);
 }
 
-static void define_hinge(const foliot_constraint_definition *d, foliot__joint *joint)
-{
-    joint->frame.axis = vec3_of(d->axis);
-    frame_of(joint->frame.axis, joint->frame.side);
-    joint->frame.axis_b = quat_rotate(quat_conjugate(joint->frame.start), joint->frame.axis);
-    bool limited = d->angle_min <= d->angle_max;
-    joint->rows = 5;
-    joint->bound.present = limited || d->motor_torque > 0;
-    joint->bound.least = limited ? d->angle_min : -INFINITE;
-    joint->bound.greatest = limited ? d->angle_max : INFINITE;
-    joint->bound.counted = limited && (d->angle_min < -PI || d->angle_max > PI);
-    joint->bound.speed = d->motor_speed;
-    joint->bound.strength = d->motor_torque;
-}
-
 void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joint *joint)
 {
     const foliot_constraint_definition *d = &foliot__constraint(world)[index];
@@ -86,7 +71,17 @@ void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joi
     if (d->b != FOLIOT_NO_BODY)
         joint->frame.arm_length += vec3_length(joint->frame.anchor_b);
     if (d->kind == FOLIOT_CONSTRAINT_HINGE) {
-        define_hinge(d, joint);
+        joint->frame.axis = vec3_of(d->axis);
+        frame_of(joint->frame.axis, joint->frame.side);
+        joint->frame.axis_b = quat_rotate(quat_conjugate(joint->frame.start), joint->frame.axis);
+        bool limited = d->angle_min <= d->angle_max;
+        joint->rows = 5;
+        joint->bound.present = limited || d->motor_torque > 0;
+        joint->bound.least = limited ? d->angle_min : -INFINITE;
+        joint->bound.greatest = limited ? d->angle_max : INFINITE;
+        joint->bound.counted = limited && (d->angle_min < -PI || d->angle_max > PI);
+        joint->bound.speed = d->motor_speed;
+        joint->bound.strength = d->motor_torque;
     } else if (d->kind == FOLIOT_CONSTRAINT_DISTANCE) {
         joint->bound.present = d->length_min < d->length;
         joint->rows = !joint->bound.present;
@@ -242,13 +237,6 @@ static void measure_hinge(foliot__joint *joint, const foliot__pose *a, const fol
     joint->bound.followed = true;
 }
 
-static void measure_weld(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
-{
-    quat turn = turn_since_start(joint, a, b);
-    double twice = turn.w < 0 ? -2 : 2;
-    vec3_store(vec3_scale(quat_rotate(a->q, quat_vector(turn)), twice), joint->error + 3);
-}
-
 void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
 {
     vec3 apart = arms_of(joint, a, b).apart;
@@ -260,8 +248,11 @@ void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const fo
     vec3_store(apart, joint->error);
     if (joint->kind == FOLIOT_CONSTRAINT_HINGE)
         measure_hinge(joint, a, b);
-    else if (joint->kind == FOLIOT_CONSTRAINT_WELD)
-        measure_weld(joint, a, b);
+    else if (joint->kind == FOLIOT_CONSTRAINT_WELD) {
+        quat turn = turn_since_start(joint, a, b);
+        double twice = turn.w < 0 ? -2 : 2;
+        vec3_store(vec3_scale(quat_rotate(a->q, quat_vector(turn)), twice), joint->error + 3);
+    }
 }
 
 double foliot__joint_error_max(const foliot__joint *joint)

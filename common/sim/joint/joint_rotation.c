@@ -31,16 +31,6 @@ static void turn_even(double q[4], const double m[3], double inverse, double hal
         q[k] = out[k];
 }
 
-// v from the world's axes into the body's.
-static void to_body(const double q[4], vec3 v, double out[3])
-{
-    double c[3] = {2 * (q[3] * v.y - q[2] * v.z), 2 * (q[1] * v.z - q[3] * v.x),
-                   2 * (q[2] * v.x - q[1] * v.y)};
-    out[0] = v.x + (q[0] * c[0] + (q[3] * c[1] - q[2] * c[2]));
-    out[1] = v.y + (q[0] * c[1] + (q[1] * c[2] - q[3] * c[0]));
-    out[2] = v.z + (q[0] * c[2] + (q[2] * c[0] - q[1] * c[1]));
-}
-
 quat foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_body *body, double h)
 {
     foliot__v3 inverse = foliot__inverse_inertia(world);
@@ -48,7 +38,13 @@ quat foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_bo
     vec3 moved = mat3_apply(body->inertia_start, vec3_of(body->moved + 3));
     double q[4], m[3];
     quat_store(body->start.q, q);
-    to_body(q, vec3_add(body->spin, moved), m);
+    // The momentum in the body's axes.
+    vec3 v = vec3_add(body->spin, moved);
+    double c[3] = {2 * (q[3] * v.y - q[2] * v.z), 2 * (q[1] * v.z - q[3] * v.x),
+                   2 * (q[2] * v.x - q[1] * v.y)};
+    m[0] = v.x + (q[0] * c[0] + (q[3] * c[1] - q[2] * c[2]));
+    m[1] = v.y + (q[0] * c[1] + (q[1] * c[2] - q[3] * c[0]));
+    m[2] = v.z + (q[0] * c[2] + (q[2] * c[0] - q[1] * c[1]));
     if (e[0] == e[1] && e[1] == e[2]) {
         turn_even(q, m, e[0], h / 2);
     } else {

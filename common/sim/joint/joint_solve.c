@@ -56,28 +56,6 @@ static double free_impulse(const foliot__joint *joint, double h)
            joint->impulse_sum[joint->rows];
 }
 
-static void set_goal(foliot__joint *joint)
-{
-    // A motor never drives beyond a limit.
-    if (joint->bound.state == FOLIOT__BOUND_DRIVEN && joint->bound.drive <= joint->bound.low)
-        joint->bound.state = FOLIOT__BOUND_LOW;
-    if (joint->bound.state == FOLIOT__BOUND_DRIVEN && joint->bound.drive >= joint->bound.high)
-        joint->bound.state = FOLIOT__BOUND_HIGH;
-    uint32_t first = joint->rows,
-             rubs = joint->friction.moment > 0 && !is_held(joint) ? 6 - first : 0;
-    joint->active = first + is_held(joint) + rubs;
-    for (uint32_t r = 0; r < joint->active; r++) {
-        joint->factor.soft[r] = r >= first && rubs ? 1 / joint->friction.moment : 0;
-        if (r >= first && rubs)
-            joint->goal[r] =
-                joint->friction.goal[r] - joint->factor.soft[r] * joint->friction.sum[r];
-    }
-    if (is_held(joint))
-        joint->goal[joint->rows] = joint->bound.state == FOLIOT__BOUND_LOW    ? joint->bound.low
-                                   : joint->bound.state == FOLIOT__BOUND_HIGH ? joint->bound.high
-                                                                              : joint->bound.drive;
-}
-
 // The state that a row of this impulse and speed belongs to.
 static uint32_t state_after(const foliot__joint *joint, double impulse, double speed, double torque)
 {
@@ -140,21 +118,6 @@ typedef struct loops {
     double *error, *search, *product, *impulse, *scale;
 } loops;
 
-static loops loops_of(foliot__joints *j, const foliot__island *island)
-{
-    uint32_t first = island->joint + island->joints - island->loops;
-    size_t at = (size_t)first * FOLIOT__ROWS;
-    return (loops){j,
-                   island,
-                   first,
-                   island->loops,
-                   j->loop[0] + at,
-                   j->loop[1] + at,
-                   j->loop[2] + at,
-                   j->loop[3] + at,
-                   j->loop[4] + at};
-}
-
 #define EACH_ROW(l, joint, r, n)                                                                   \
     for (uint32_t i_ = 0, n = 0; i_ < (l)->count; i_++)                                            \
         for (foliot__joint *joint = &(l)->j->joints[(l)->first + i_], *once_ = joint; once_;       \
@@ -165,17 +128,6 @@ static void clear_impulses_in(foliot__joints *j, const foliot__island *island)
 {
     for (uint32_t i = 0; i < island->bodies; i++)
         memset(j->bodies[island->body + i].impulse_in, 0, sizeof j->bodies->impulse_in);
-}
-
-// product := Jl T Jl^t search
-static void apply_system(const loops *l)
-{
-    clear_impulses_in(l->j, l->island);
-    EACH_ROW (l, joint, r, n)
-        push_row(l->j, joint, r, l->search[n]);
-    foliot__tree_solve(l->j, l->island, true);
-    EACH_ROW (l, joint, r, n)
-        l->product[n] = speed_of(l->j, joint, r);
 }
 
 // The reciprocal of what a unit of impulse would gain if the bodies were not joined to others.
@@ -216,7 +168,13 @@ static void solve_loops(const loops *l)
     }
     double first = refresh_search(l, 0), rest = first;
     for (uint32_t k = 0; k < LOOP_ITERATIONS && rest > first * LOOP_TOLERANCE; k++) {
-        apply_system(l);
+        // product := Jl T Jl^t search
+        clear_impulses_in(l->j, l->island);
+        EACH_ROW (l, joint, r, n)
+            push_row(l->j, joint, r, l->search[n]);
+        foliot__tree_solve(l->j, l->island, true);
+        EACH_ROW (l, joint, r, n)
+            l->product[n] = speed_of(l->j, joint, r);
         double curvature = 0, flat = 0;
         EACH_ROW (l, joint, r, n) {
             curvature += l->search[n] * l->product[n];
@@ -251,7 +209,17 @@ static void solve_once(foliot__joints *j, foliot__island *island, double h)
     foliot__tree_solve(j, island, false);
     if (island->loops == 0)
         return;
-    loops l = loops_of(j, island);
+    uint32_t first = island->joint + island->joints - island->loops;
+    size_t at = (size_t)first * FOLIOT__ROWS;
+    loops l = (loops){j,
+                      island,
+                      first,
+                      island->loops,
+                      j->loop[0] + at,
+                      j->loop[1] + at,
+                      j->loop[2] + at,
+                      j->loop[3] + at,
+                      j->loop[4] + at};
     solve_loops(&l);
     push_free_rows(j, island, h);
     EACH_ROW (&l, joint, r, n) {
@@ -261,27 +229,33 @@ static void solve_once(foliot__joints *j, foliot__island *island, double h)
     foliot__tree_solve(j, island, false);
 }
 
-// Adds the impulses to their sums, those of rows that are not held included.
-static void add_impulses(foliot__joints *j, const foliot__island *island, double h)
-{
-    for (uint32_t i = 0; i < island->joints; i++) {
-        foliot__joint *joint = joint_at(j, island, i);
-        bool rubs = joint->friction.moment > 0 && !is_held(joint);
-        for (uint32_t r = 0; r < joint->active; r++)
-            (rubs && r >= joint->rows ? joint->friction.sum : joint->impulse_sum)[r] +=
-                joint->impulse[r];
-        if (joint->bound.present && !is_held(joint))
-            joint->impulse_sum[joint->rows] += free_impulse(joint, h);
-    }
-}
-
 void foliot__island_solve(foliot__joints *j, foliot__island *island, double h)
 {
     for (uint32_t pass = 0; pass < PASSES; pass++) {
         for (uint32_t i = 0; i < island->joints; i++) {
             foliot__joint *joint = joint_at(j, island, i);
             uint32_t active = joint->active, state = joint->bound.state;
-            set_goal(joint);
+            // A motor never drives beyond a limit.
+            if (joint->bound.state == FOLIOT__BOUND_DRIVEN &&
+                joint->bound.drive <= joint->bound.low)
+                joint->bound.state = FOLIOT__BOUND_LOW;
+            if (joint->bound.state == FOLIOT__BOUND_DRIVEN &&
+                joint->bound.drive >= joint->bound.high)
+                joint->bound.state = FOLIOT__BOUND_HIGH;
+            uint32_t first = joint->rows,
+                     rubs = joint->friction.moment > 0 && !is_held(joint) ? 6 - first : 0;
+            joint->active = first + is_held(joint) + rubs;
+            for (uint32_t r = 0; r < joint->active; r++) {
+                joint->factor.soft[r] = r >= first && rubs ? 1 / joint->friction.moment : 0;
+                if (r >= first && rubs)
+                    joint->goal[r] =
+                        joint->friction.goal[r] - joint->factor.soft[r] * joint->friction.sum[r];
+            }
+            if (is_held(joint))
+                joint->goal[joint->rows] =
+                    joint->bound.state == FOLIOT__BOUND_LOW    ? joint->bound.low
+                    : joint->bound.state == FOLIOT__BOUND_HIGH ? joint->bound.high
+                                                               : joint->bound.drive;
             island->unfactored |= active != joint->active || state != joint->bound.state;
         }
         if (island->unfactored)
@@ -291,5 +265,14 @@ void foliot__island_solve(foliot__joints *j, foliot__island *island, double h)
         if (pass + 1 == PASSES || !review_bounds(j, island, h))
             break;
     }
-    add_impulses(j, island, h);
+    // Adds the impulses to their sums, those of rows that are not held included.
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = joint_at(j, island, i);
+        bool rubs = joint->friction.moment > 0 && !is_held(joint);
+        for (uint32_t r = 0; r < joint->active; r++)
+            (rubs && r >= joint->rows ? joint->friction.sum : joint->impulse_sum)[r] +=
+                joint->impulse[r];
+        if (joint->bound.present && !is_held(joint))
+            joint->impulse_sum[joint->rows] += free_impulse(joint, h);
+    }
 }

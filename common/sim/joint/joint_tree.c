@@ -133,22 +133,6 @@ static void pass_up(foliot__joints *j, foliot__joint *joint, const double *pushe
     }
 }
 
-// impulse := K^-t (half - H change of the parent); G impulse is added to the child's impulse_in.
-static void pass_down(foliot__joints *j, foliot__joint *joint, double *pushed)
-{
-    uint32_t n = joint->active;
-    for (uint32_t r = 0; r < n; r++)
-        joint->impulse[r] = joint->factor.half[r];
-    for (uint32_t r = 0; r < n && joint->parent != FOLIOT__NONE; r++)
-        joint->impulse[r] -= foliot__dot6(joint->factor.h[r], j->bodies[joint->parent].change);
-    solve_upper(joint->factor.k, n, joint->impulse);
-    for (uint32_t r = n; r < FOLIOT__ROWS; r++)
-        joint->impulse[r] = 0;
-    for (uint32_t r = 0; r < n; r++)
-        for (uint32_t c = 0; c < 6; c++)
-            pushed[c] += joint->factor.g[r][c] * joint->impulse[r];
-}
-
 void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool held)
 {
     for (uint32_t i = island->bodies; i-- > 0;) {
@@ -159,8 +143,23 @@ void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool he
     }
     for (uint32_t i = 0; i < island->bodies; i++) {
         foliot__joint_body *body = &j->bodies[island->body + i];
-        if (body->joint != FOLIOT__NONE)
-            pass_down(j, &j->joints[body->joint], body->impulse_in);
+        if (body->joint != FOLIOT__NONE) {
+            // impulse := K^-t (half - H change of the parent); G impulse is added to the child's
+            // impulse_in.
+            foliot__joint *joint = &j->joints[body->joint];
+            uint32_t n = joint->active;
+            for (uint32_t r = 0; r < n; r++)
+                joint->impulse[r] = joint->factor.half[r];
+            for (uint32_t r = 0; r < n && joint->parent != FOLIOT__NONE; r++)
+                joint->impulse[r] -=
+                    foliot__dot6(joint->factor.h[r], j->bodies[joint->parent].change);
+            solve_upper(joint->factor.k, n, joint->impulse);
+            for (uint32_t r = n; r < FOLIOT__ROWS; r++)
+                joint->impulse[r] = 0;
+            for (uint32_t r = 0; r < n; r++)
+                for (uint32_t c = 0; c < 6; c++)
+                    body->impulse_in[c] += joint->factor.g[r][c] * joint->impulse[r];
+        }
         memcpy(body->change, body->impulse_in, sizeof body->change);
         solve_upper(body->factor, 6, body->change);
     }

@@ -299,22 +299,6 @@ static void shift_left(uint32_t limbs[LIMBS], unsigned count)
     }
 }
 
-// The fraction limbs / 2^224 as two doubles of 53 bits each.
-static foliot__double_double fraction_pair(uint32_t limbs[LIMBS])
-{
-    unsigned zeros = 0;
-    while (zeros < 32 * LIMBS - 1 && !(limbs[zeros / 32] & 0x80000000u >> zeros % 32))
-        zeros++;
-    shift_left(limbs, zeros);
-    uint64_t top = (uint64_t)limbs[0] << 32 | limbs[1];
-    uint64_t next = (uint64_t)limbs[2] << 32 | limbs[3];
-    uint64_t high = top >> 11;
-    uint64_t low = (top & 0x7ffu) << 42 | next >> 22;
-    double unit = power_of_two(-(int)zeros - 53);
-    return (foliot__double_double){(double)(int64_t)high * unit,
-                                   (double)(int64_t)low * (unit * 0x1p-53)};
-}
-
 // Payne and Hanek: only those bits of 2/pi matter that leave x 2/pi modulo 4 with a fraction.
 static reduced reduce_large(double x)
 {
@@ -340,7 +324,18 @@ static reduced reduce_large(double x)
         for (int i = 0; i < LIMBS; i++)
             product[i] = ~product[i]; // 1 - fraction, but for 2^-224
     }
-    foliot__double_double fraction = fraction_pair(product);
+    // The fraction limbs / 2^224 as two doubles of 53 bits each.
+    unsigned zeros = 0;
+    while (zeros < 32 * LIMBS - 1 && !(product[zeros / 32] & 0x80000000u >> zeros % 32))
+        zeros++;
+    shift_left(product, zeros);
+    uint64_t top = (uint64_t)product[0] << 32 | product[1];
+    uint64_t next = (uint64_t)product[2] << 32 | product[3];
+    uint64_t high = top >> 11;
+    uint64_t low = (top & 0x7ffu) << 42 | next >> 22;
+    double unit = power_of_two(-(int)zeros - 53);
+    foliot__double_double fraction = (foliot__double_double){
+        (double)(int64_t)high * unit, (double)(int64_t)low * (unit * 0x1p-53)};
     foliot__double_double r = foliot__two_product(fraction.high, HALF_PI);
     r.low += fraction.high * HALF_PI_LOW + fraction.low * HALF_PI;
     r = foliot__two_sum(r.high, r.low);

@@ -26,9 +26,41 @@ static const foliot__rule controls_rules[] = {
     FOLIOT__RULE_END,
 };
 
-static void check_buttons(foliot__checker *c, foliot__scene_place at,
-                          const foliot_players_definition *players)
+static void check_players(foliot__checker *c)
 {
+    const foliot_players_definition *players = &c->scene->players;
+    const foliot__scene_place at = {"players", FOLIOT__NOWHERE};
+    if (players->limit == 0)
+        return;
+    if (players->limit > FOLIOT_PLAYERS_MAX)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "limit", "must lie between 1 and %d",
+                         FOLIOT_PLAYERS_MAX);
+    foliot__check_body(c, (foliot__scene_place){"players.spawn", FOLIOT__NOWHERE}, &players->body);
+    if (players->body.is_static || players->body.is_kinematic)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at,
+                         players->body.is_static ? "spawn.static" : "spawn.kinematic",
+                         "a player's body must be able to move");
+    if (!players->bodiless && (players->position_count == 0 || !players->positions))
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions",
+                         "needs one position at least");
+    if (players->position_count && !players->positions)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions", "is NULL");
+    if (players->position_count > FOLIOT_BODIES_MAX)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions",
+                         "has more than %u positions", FOLIOT_BODIES_MAX);
+    for (uint32_t i = 0; c->status == FOLIOT_STATUS_OK && i < players->position_count; i++)
+        for (unsigned k = 0; k < 3; k++)
+            if (!foliot__in_range(FOLIOT__COORDINATE, players->positions[i][k]))
+                foliot__complain(c, FOLIOT_STATUS_INVALID,
+                                 (foliot__scene_place){"players.spawn.positions", i}, "", "%s",
+                                 foliot__range_text(FOLIOT__COORDINATE));
+    if (players->bodiless && c->scene->commands_max == 0)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "bodiless",
+                         "nothing gives players their bodies: the scene has no "
+                         "`limits.commands_max`");
+    if (players->control > FOLIOT_CONTROL_VESSEL)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.kind", "names no controls");
+    foliot__check_rules(c, at, controls_rules, players);
     bool reaches = players->pull > 0 || players->push > 0;
     if (reaches && !(players->reach > 0))
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.reach",
@@ -41,56 +73,6 @@ static void check_buttons(foliot__checker *c, foliot__scene_place at,
     if (players->jump > 0 && !foliot__scene_collides(c->scene))
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.jump",
                          "nobody can jump where no two shapes can touch");
-}
-
-static void check_positions(foliot__checker *c, foliot__scene_place at,
-                            const foliot_players_definition *players)
-{
-    if (players->position_count && !players->positions)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions", "is NULL");
-    if (players->position_count > FOLIOT_BODIES_MAX)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions",
-                         "has more than %u positions", FOLIOT_BODIES_MAX);
-    for (uint32_t i = 0; c->status == FOLIOT_STATUS_OK && i < players->position_count; i++)
-        for (unsigned k = 0; k < 3; k++)
-            if (!foliot__in_range(FOLIOT__COORDINATE, players->positions[i][k]))
-                foliot__complain(c, FOLIOT_STATUS_INVALID,
-                                 (foliot__scene_place){"players.spawn.positions", i}, "", "%s",
-                                 foliot__range_text(FOLIOT__COORDINATE));
-}
-
-static void check_spawn(foliot__checker *c, foliot__scene_place at,
-                        const foliot_players_definition *players)
-{
-    foliot__check_body(c, (foliot__scene_place){"players.spawn", FOLIOT__NOWHERE}, &players->body);
-    if (players->body.is_static || players->body.is_kinematic)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at,
-                         players->body.is_static ? "spawn.static" : "spawn.kinematic",
-                         "a player's body must be able to move");
-    if (!players->bodiless && (players->position_count == 0 || !players->positions))
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions",
-                         "needs one position at least");
-    check_positions(c, at, players);
-}
-
-static void check_players(foliot__checker *c)
-{
-    const foliot_players_definition *players = &c->scene->players;
-    const foliot__scene_place at = {"players", FOLIOT__NOWHERE};
-    if (players->limit == 0)
-        return;
-    if (players->limit > FOLIOT_PLAYERS_MAX)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "limit", "must lie between 1 and %d",
-                         FOLIOT_PLAYERS_MAX);
-    check_spawn(c, at, players);
-    if (players->bodiless && c->scene->commands_max == 0)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "bodiless",
-                         "nothing gives players their bodies: the scene has no "
-                         "`limits.commands_max`");
-    if (players->control > FOLIOT_CONTROL_VESSEL)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.kind", "names no controls");
-    foliot__check_rules(c, at, controls_rules, players);
-    check_buttons(c, at, players);
     if (players->torque > 0 && !players->bodiless && !foliot__body_rotates(&players->body))
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.torque",
                          "a point does not turn: give `spawn` a shape or an inertia");
@@ -191,18 +173,6 @@ static void check_history(foliot__checker *c)
                          (unsigned)FOLIOT_HISTORY_POSES_MAX);
 }
 
-// What sleeps does not look whether forces from afar have changed.
-static void check_sleep(foliot__checker *c)
-{
-    for (uint32_t i = 0; c->scene->sleep && i < c->scene->force_count; i++) {
-        uint32_t kind = c->scene->forces[i].kind;
-        if (kind == FOLIOT_FORCE_NEWTON || kind == FOLIOT_FORCE_CALLBACK)
-            foliot__complain(c, FOLIOT_STATUS_REFUSED, FOLIOT__AT_TOP, "sleep",
-                             "bodies cannot sleep under `%s`, which changes with every motion",
-                             kind == FOLIOT_FORCE_NEWTON ? "newton" : "callback");
-    }
-}
-
 static void check_integrator(foliot__checker *c)
 {
     const foliot_scene *scene = c->scene;
@@ -237,8 +207,16 @@ foliot_status foliot_scene_check(const foliot_scene *scene, foliot_error *error)
         check_commands(&c);
     if (c.status == FOLIOT_STATUS_OK)
         check_history(&c);
-    if (c.status == FOLIOT_STATUS_OK)
-        check_sleep(&c);
+    if (c.status == FOLIOT_STATUS_OK) {
+        // What sleeps does not look whether forces from afar have changed.
+        for (uint32_t i = 0; c.scene->sleep && i < c.scene->force_count; i++) {
+            uint32_t kind = c.scene->forces[i].kind;
+            if (kind == FOLIOT_FORCE_NEWTON || kind == FOLIOT_FORCE_CALLBACK)
+                foliot__complain(&c, FOLIOT_STATUS_REFUSED, FOLIOT__AT_TOP, "sleep",
+                                 "bodies cannot sleep under `%s`, which changes with every motion",
+                                 kind == FOLIOT_FORCE_NEWTON ? "newton" : "callback");
+        }
+    }
     if (c.status == FOLIOT_STATUS_OK)
         check_integrator(&c);
     return c.status;

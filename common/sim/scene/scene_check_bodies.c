@@ -82,9 +82,17 @@ static void check_inertia(foliot__checker *c, foliot__scene_place at,
                          "no body has a principal moment greater than the sum of the other two");
 }
 
-static void check_motion(foliot__checker *c, foliot__scene_place at,
-                         const foliot_body_definition *body)
+void foliot__check_body(foliot__checker *c, foliot__scene_place at,
+                        const foliot_body_definition *body)
 {
+    const char *fault = body->name ? foliot__name_fault(body->name) : NULL;
+    if (fault)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "name", "%s", fault);
+    if (!body->is_static)
+        foliot__check_rules(c, at, body->is_kinematic ? free_mass_rules : mass_rules, body);
+    foliot__check_rules(c, at, body_rules, body);
+    check_shape(c, at, body);
+    check_inertia(c, at, body);
     if (body->is_static && foliot__norm2(body->velocity, 3) > 0)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "velocity", "a static body never moves");
     if (body->is_static && foliot__norm2(body->angular_velocity, 3) > 0)
@@ -100,12 +108,7 @@ static void check_motion(foliot__checker *c, foliot__scene_place at,
         foliot__complain(
             c, FOLIOT_STATUS_INVALID, at, "orientation",
             "must be a quaternion (w, x, y, z) whose length lies between 1e-6 and 1e6");
-}
-
-// How it moves, and what it meets.
-static void check_role(foliot__checker *c, foliot__scene_place at,
-                       const foliot_body_definition *body)
-{
+    // How it moves, and what it meets.
     if (body->is_static && body->is_kinematic)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "kinematic",
                          "a body is static or kinematic, not both");
@@ -117,21 +120,6 @@ static void check_role(foliot__checker *c, foliot__scene_place at,
     if (body->category == 0)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "filter.category",
                          "must have one bit at least");
-}
-
-void foliot__check_body(foliot__checker *c, foliot__scene_place at,
-                        const foliot_body_definition *body)
-{
-    const char *fault = body->name ? foliot__name_fault(body->name) : NULL;
-    if (fault)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "name", "%s", fault);
-    if (!body->is_static)
-        foliot__check_rules(c, at, body->is_kinematic ? free_mass_rules : mass_rules, body);
-    foliot__check_rules(c, at, body_rules, body);
-    check_shape(c, at, body);
-    check_inertia(c, at, body);
-    check_motion(c, at, body);
-    check_role(c, at, body);
 }
 
 static void compare_names(foliot__checker *c, const char *list,

@@ -148,27 +148,6 @@ static const foliot__rule *const constraint_rules[] = {distance_rules, distance_
                                                        hinge_rules, ball_rules};
 #define CONSTRAINT_KINDS (sizeof constraint_rules / sizeof *constraint_rules)
 
-// RATTLE keeps a rod at its length, it does not bring it there: the bodies must start that far
-// apart.
-static void check_rod(foliot__checker *c, foliot__scene_place at,
-                      const foliot_constraint_definition *rod)
-{
-    if (foliot__norm2(rod->anchor_a, 3) != 0 ||
-        (rod->b != FOLIOT_NO_BODY && foliot__norm2(rod->anchor_b, 3) != 0))
-        foliot__complain(
-            c, FOLIOT_STATUS_REFUSED, at, "anchor_a",
-            "a rod holds bodies at their centres only: a `distance` may be off-centre");
-    const double *a = c->scene->bodies[rod->a].position;
-    const double *b = rod->b == FOLIOT_NO_BODY ? rod->anchor_b : c->scene->bodies[rod->b].position;
-    double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-    double error = foliot__sqrt(foliot__norm2(d, 3)) - rod->length;
-    if (error > 1e-6 * rod->length || error < -1e-6 * rod->length)
-        foliot__complain(
-            c, FOLIOT_STATUS_INVALID, at, "length",
-            "a rod must have its length when the world starts (to 1 part in 10^6): move the "
-            "bodies, or leave `length` out");
-}
-
 static void check_joint(foliot__checker *c, foliot__scene_place at,
                         const foliot_constraint_definition *joint)
 {
@@ -197,9 +176,26 @@ static void check_constraint(foliot__checker *c, foliot__scene_place at,
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "break_torque", "must be greater than 0");
     if (c->status != FOLIOT_STATUS_OK)
         return;
-    if (constraint->kind == FOLIOT_CONSTRAINT_ROD)
-        check_rod(c, at, constraint);
-    else if (foliot__constraint_is_joint(constraint))
+    if (constraint->kind == FOLIOT_CONSTRAINT_ROD) {
+        // RATTLE keeps a rod at its length, it does not bring it there: the bodies must start that
+        // far apart.
+        if (foliot__norm2(constraint->anchor_a, 3) != 0 ||
+            (constraint->b != FOLIOT_NO_BODY && foliot__norm2(constraint->anchor_b, 3) != 0))
+            foliot__complain(
+                c, FOLIOT_STATUS_REFUSED, at, "anchor_a",
+                "a constraint holds bodies at their centres only: a `distance` may be off-centre");
+        const double *a = c->scene->bodies[constraint->a].position;
+        const double *b = constraint->b == FOLIOT_NO_BODY
+                              ? constraint->anchor_b
+                              : c->scene->bodies[constraint->b].position;
+        double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+        double error = foliot__sqrt(foliot__norm2(d, 3)) - constraint->length;
+        if (error > 1e-6 * constraint->length || error < -1e-6 * constraint->length)
+            foliot__complain(c, FOLIOT_STATUS_INVALID, at, "length",
+                             "a constraint must have its length when the world starts (to 1 part "
+                             "in 10^6): move the "
+                             "bodies, or leave `length` out");
+    } else if (foliot__constraint_is_joint(constraint))
         check_joint(c, at, constraint);
 }
 

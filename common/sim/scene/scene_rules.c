@@ -43,14 +43,9 @@ void foliot__complain(foliot__checker *c, foliot_status status, foliot__scene_pl
 
 // -- ranges
 
-static bool is_finite(double x)
-{
-    return x - x == 0;
-}
-
 bool foliot__in_range(foliot__range kind, double x)
 {
-    if (!is_finite(x))
+    if (!(x - x == 0))
         return false;
     switch (kind) {
 #define RANGE_CASE(kind_, condition, text)                                                         \

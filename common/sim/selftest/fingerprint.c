@@ -375,27 +375,6 @@ static void mix_hit(mixer *m, bool found, const foliot_query_hit *hit)
         mix_f64(m, (hit->distance + 3.0 * hit->point[k]) - 7.0 * hit->normal[k]);
 }
 
-static void mix_queries(mixer *m, const foliot_world *world, const foliot_shape *shape)
-{
-    double from[3], way[3], turn[4];
-    for (int k = 0; k < 4; k++) {
-        from[k % 3] = -1.5 + 3.0 * foliot__rng_unit(&m->rng);
-        way[k % 3] = -1.0 + 2.0 * foliot__rng_unit(&m->rng);
-        turn[k] = -1.0 + 2.0 * foliot__rng_unit(&m->rng);
-    }
-    foliot_query_hit hits[4];
-    mix_hit(m, foliot_world_cast_ray(world, from, way, 9.7, NULL, hits), hits);
-    uint32_t met = foliot_world_cast_ray_all(world, from, way, 9.7, NULL, hits, 4);
-    for (uint32_t i = 0; i < met && i < 4; i++)
-        mix_hit(m, true, &hits[i]);
-    mix_hit(m, foliot_world_cast_shape(world, shape, from, turn, way, 9.7, NULL, hits), hits);
-    mix_hit(m, foliot_world_find_nearest(world, from, 3.1, NULL, hits), hits);
-    uint32_t slots[8], count = foliot_world_overlap_shape(world, shape, from, turn, NULL, slots, 8);
-    mix(m, count);
-    for (uint32_t i = 0; i < count && i < 8; i++)
-        mix(m, slots[i]);
-}
-
 // What a step reports of contacts.
 static void mix_contact_events(mixer *m, const foliot_world *world)
 {
@@ -433,7 +412,25 @@ static void run_queries(mixer *m)
     for (int i = 0; i < 24; i++) {
         if (i % 3 == 0 && foliot_world_step(world, NULL, 0, NULL) == FOLIOT_STATUS_OK)
             mix_contact_events(m, world);
-        mix_queries(m, world, &shapes[i % 3]);
+        const foliot_shape *shape = &shapes[i % 3];
+        double from[3], way[3], turn[4];
+        for (int k = 0; k < 4; k++) {
+            from[k % 3] = -1.5 + 3.0 * foliot__rng_unit(&m->rng);
+            way[k % 3] = -1.0 + 2.0 * foliot__rng_unit(&m->rng);
+            turn[k] = -1.0 + 2.0 * foliot__rng_unit(&m->rng);
+        }
+        foliot_query_hit hits[4];
+        mix_hit(m, foliot_world_cast_ray(world, from, way, 9.7, NULL, hits), hits);
+        uint32_t met = foliot_world_cast_ray_all(world, from, way, 9.7, NULL, hits, 4);
+        for (uint32_t k = 0; k < met && k < 4; k++)
+            mix_hit(m, true, &hits[k]);
+        mix_hit(m, foliot_world_cast_shape(world, shape, from, turn, way, 9.7, NULL, hits), hits);
+        mix_hit(m, foliot_world_find_nearest(world, from, 3.1, NULL, hits), hits);
+        uint32_t slots[8],
+            count = foliot_world_overlap_shape(world, shape, from, turn, NULL, slots, 8);
+        mix(m, count);
+        for (uint32_t k = 0; k < count && k < 8; k++)
+            mix(m, slots[k]);
     }
     foliot_world_destroy(world);
 }

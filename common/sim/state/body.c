@@ -19,13 +19,6 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-static void raise_slender_moments(double inertia[3])
-{
-    double most = larger(larger(inertia[0], inertia[1]), inertia[2]);
-    for (int k = 0; k < 3; k++)
-        inertia[k] = larger(inertia[k], SLENDER * most);
-}
-
 // Principal moments of the solid shape, uniform density; a rod's about its length are no less than
 // SLENDER says.
 static void shape_inertia(const foliot_shape *shape, double mass, double inertia[3])
@@ -49,7 +42,9 @@ static void shape_inertia(const foliot_shape *shape, double mass, double inertia
         inertia[0] = inertia[1] =
             tube * (r2 / 4 + length * length / 12) + balls * (r2 * 0.4 + reach);
     }
-    raise_slender_moments(inertia);
+    double most = larger(larger(inertia[0], inertia[1]), inertia[2]);
+    for (int k = 0; k < 3; k++)
+        inertia[k] = larger(inertia[k], SLENDER * most);
 }
 
 foliot__body_row foliot__body_row_of(const foliot_body_definition *body)

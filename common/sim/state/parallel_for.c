@@ -229,15 +229,6 @@ static void store_if_changed(_Atomic(uint32_t) *to, uint32_t value)
         atomic_store_explicit(to, value, memory_order_release);
 }
 
-// Whoever sees anything of what follows can no longer increment the old tickets.
-static void close_tickets(foliot__workers *workers)
-{
-    workers->batch++;
-    for (uint32_t m = 0; m <= workers->helpers; m++)
-        atomic_store_explicit(&workers->worker[m].ticket, (uint64_t)workers->batch << 32 | CLOSED,
-                              memory_order_relaxed);
-}
-
 // Cuts a loop into chunks. Most loops are those of the batch before.
 static void cut_into_chunks(const foliot__workers *workers, foliot__parallel_loop *s,
                             uint32_t begin, uint32_t end, uint32_t grain)
@@ -259,21 +250,6 @@ static void cut_into_chunks(const foliot__workers *workers, foliot__parallel_loo
     }
 }
 
-static void add_loop(foliot__workers *workers, uint32_t begin, uint32_t end, uint32_t grain,
-                     foliot__loop_body *body, void *context)
-{
-    if (workers->enqueued == 0)
-        close_tickets(workers);
-    foliot__parallel_loop *s = &workers->loop[workers->enqueued++];
-    cut_into_chunks(workers, s, begin, end, grain);
-    store_if_changed(&s->before, workers->chunks);
-    if (atomic_load_explicit(&s->body, memory_order_relaxed) != body)
-        atomic_store_explicit(&s->body, body, memory_order_release);
-    if (atomic_load_explicit(&s->context, memory_order_relaxed) != context)
-        atomic_store_explicit(&s->context, context, memory_order_release);
-    workers->chunks += s->chunks;
-}
-
 void foliot__parallel_enqueue(foliot__workers *workers, uint32_t begin, uint32_t end,
                               uint32_t grain, foliot__loop_body *body, void *context)
 {
@@ -283,7 +259,21 @@ void foliot__parallel_enqueue(foliot__workers *workers, uint32_t begin, uint32_t
         body(context, begin, end);
         return;
     }
-    add_loop(workers, begin, end, grain, body, context);
+    if (workers->enqueued == 0) {
+        // A thread that sees anything of what follows cannot increment the old tickets.
+        workers->batch++;
+        for (uint32_t m = 0; m <= workers->helpers; m++)
+            atomic_store_explicit(&workers->worker[m].ticket,
+                                  (uint64_t)workers->batch << 32 | CLOSED, memory_order_relaxed);
+    }
+    foliot__parallel_loop *s = &workers->loop[workers->enqueued++];
+    cut_into_chunks(workers, s, begin, end, grain);
+    store_if_changed(&s->before, workers->chunks);
+    if (atomic_load_explicit(&s->body, memory_order_relaxed) != body)
+        atomic_store_explicit(&s->body, body, memory_order_release);
+    if (atomic_load_explicit(&s->context, memory_order_relaxed) != context)
+        atomic_store_explicit(&s->context, context, memory_order_release);
+    workers->chunks += s->chunks;
     if (workers->enqueued == FOLIOT__PARALLEL_LOOPS_MAX)
         foliot__parallel_wait(workers);
 }

@@ -76,20 +76,6 @@ static bool all_in_range(const foliot_world *world)
     return signs >= 0;
 }
 
-static void clamp_speed(foliot_world *world, uint32_t i)
-{
-    foliot__v3 v = foliot__velocity(world);
-    double speed2 = (v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i];
-    if (!(speed2 > world->scene.speed_max * world->scene.speed_max) ||
-        foliot__flags(world)[i] & FOLIOT_BODY_KINEMATIC)
-        return;
-    double scale = world->scene.speed_max / foliot__sqrt(speed2);
-    v.x[i] *= scale;
-    v.y[i] *= scale;
-    v.z[i] *= scale;
-    foliot__velocity_changed(world, i);
-}
-
 void foliot__keep_start(foliot_world *world)
 {
     size_t bytes = sizeof(double) * world->body_count;
@@ -115,6 +101,16 @@ void foliot__freeze_out_of_range(foliot_world *world)
 void foliot__clamp_speeds(foliot_world *world)
 {
     if (world->scene.speed_max < FOLIOT_POSITION_MAX)
-        for (uint32_t i = 0; i < world->body_count; i++)
-            clamp_speed(world, i);
+        for (uint32_t i = 0; i < world->body_count; i++) {
+            foliot__v3 v = foliot__velocity(world);
+            double speed2 = (v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i];
+            if (!(speed2 > world->scene.speed_max * world->scene.speed_max) ||
+                foliot__flags(world)[i] & FOLIOT_BODY_KINEMATIC)
+                continue;
+            double scale = world->scene.speed_max / foliot__sqrt(speed2);
+            v.x[i] *= scale;
+            v.y[i] *= scale;
+            v.z[i] *= scale;
+            foliot__velocity_changed(world, i);
+        }
 }

@@ -208,43 +208,20 @@ void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
     world->acceleration_valid = 0;
 }
 
-static reason despawn_body(batch *b, const foliot_command *c)
-{
-    uint32_t slot = foliot_world_find_body(b->world, c->as.despawn.body);
-    if (slot == FOLIOT_NO_BODY)
-        return FOLIOT_COMMAND_REASON_body;
-    uint32_t flags = foliot__flags(b->world)[slot];
-    foliot__body_despawn(b->world, slot, FOLIOT_NO_BODY);
-    // The slot of a player's body is not free: a JOIN of the same player may need it again.
-    if (slot >= b->world->scene.body_count && !(flags & FOLIOT_BODY_PLAYER)) {
-        b->free_slots++;
-        b->search = slot < b->search ? slot : b->search;
-    }
-    return FINE;
-}
-
 // -- motion
 
-static bool dynamic(const foliot_world *world, uint32_t slot)
+static reason push_body(batch *b, const foliot_command *c)
 {
+    foliot_world *world = b->world;
+    uint32_t slot = foliot_world_find_body(world, c->as.impulse.body);
+    if (slot == FOLIOT_NO_BODY)
+        return FOLIOT_COMMAND_REASON_body;
     const uint32_t not_moved = FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_FROZEN;
-    return !(foliot__flags(world)[slot] & not_moved);
-}
-
-// Change of angular velocity by an angular impulse, both in world axes.
-static void turn_by(foliot_world *world, uint32_t slot, vec3 impulse)
-{
-    vec3 moment = foliot__v3_get(foliot__inertia(world), slot);
-    quat q = foliot__quat_get(world, slot);
-    vec3 v = quat_rotate(quat_conjugate(q), impulse);
-    v.x = moment.x > 0 ? v.x / moment.x : 0;
-    v.y = moment.y > 0 ? v.y / moment.y : 0;
-    v.z = moment.z > 0 ? v.z / moment.z : 0;
-    foliot__v3_add(foliot__angular_velocity(world), slot, quat_rotate(q, v));
-}
-
-static void apply_impulse(foliot_world *world, uint32_t slot, const foliot_command *c)
-{
+    if (foliot__flags(world)[slot] & not_moved)
+        return FOLIOT_COMMAND_REASON_motion;
+    if (GIVEN(c, impulse, point) && !foliot__are_coordinates(c->as.impulse.point, 3))
+        return FOLIOT_COMMAND_REASON_range;
+    foliot__sleep_change(world, slot);
     vec3 x = foliot__v3_get(foliot__position(world), slot);
     double given[3] = {0, 0, 0}, mass = foliot__mass(world)[slot];
     if (GIVEN(c, impulse, linear))
@@ -259,22 +236,16 @@ static void apply_impulse(foliot_world *world, uint32_t slot, const foliot_comma
         angular = vec3_add(angular, vec3_cross(arm, linear));
     }
     foliot__v3_add(foliot__velocity(world), slot, vec3_divide(linear, mass));
-    if (world->scene.rotates)
-        turn_by(world, slot, angular);
-}
-
-static reason push_body(batch *b, const foliot_command *c)
-{
-    foliot_world *world = b->world;
-    uint32_t slot = foliot_world_find_body(world, c->as.impulse.body);
-    if (slot == FOLIOT_NO_BODY)
-        return FOLIOT_COMMAND_REASON_body;
-    if (!dynamic(world, slot))
-        return FOLIOT_COMMAND_REASON_motion;
-    if (GIVEN(c, impulse, point) && !foliot__are_coordinates(c->as.impulse.point, 3))
-        return FOLIOT_COMMAND_REASON_range;
-    foliot__sleep_change(world, slot);
-    apply_impulse(world, slot, c);
+    if (world->scene.rotates) {
+        // Change of angular velocity by an angular impulse, both in world axes.
+        vec3 moment = foliot__v3_get(foliot__inertia(world), slot);
+        quat q = foliot__quat_get(world, slot);
+        vec3 v = quat_rotate(quat_conjugate(q), angular);
+        v.x = moment.x > 0 ? v.x / moment.x : 0;
+        v.y = moment.y > 0 ? v.y / moment.y : 0;
+        v.z = moment.z > 0 ? v.z / moment.z : 0;
+        foliot__v3_add(foliot__angular_velocity(world), slot, quat_rotate(q, v));
+    }
     foliot__velocity_changed(world, slot);
     foliot__sleep_change(world, slot);
     return FINE;
@@ -395,13 +366,6 @@ static reason check_properties(const foliot_world *world, uint32_t slot, const f
     return FINE;
 }
 
-static void change_kind(foliot_world *world, uint32_t slot, foliot_body_motion motion)
-{
-    foliot__target_drop(world, slot);
-    FOLIOT_ASSERT(foliot__body_set_motion(world, slot, motion)); // as check_properties found
-    foliot__forces_body_gone(world);
-}
-
 static reason set_body(batch *b, const foliot_command *c)
 {
     foliot_world *world = b->world;
@@ -437,8 +401,12 @@ static reason set_body(batch *b, const foliot_command *c)
         foliot__group(world)[slot] = (uint32_t)c->as.set_body.group;
 #undef PUT
 #undef PUT_WIDE
-    if (GIVEN(c, set_body, motion))
-        change_kind(world, slot, (foliot_body_motion)c->as.set_body.motion);
+    if (GIVEN(c, set_body, motion)) {
+        foliot__target_drop(world, slot);
+        FOLIOT_ASSERT(foliot__body_set_motion(
+            world, slot, (foliot_body_motion)c->as.set_body.motion)); // as check_properties found
+        foliot__forces_body_gone(world);
+    }
     if (GIVEN(c, set_body, category) || GIVEN(c, set_body, mask) || GIVEN(c, set_body, group))
         leave_place(world, slot); // what touched it may let it pass from now on
     foliot__sleep_change(world, slot);
@@ -459,8 +427,19 @@ static reason apply_command(batch *b, const foliot_command *c)
     switch ((foliot_command_kind)c->kind) {
     case FOLIOT_COMMAND_spawn:
         return spawn_body(b, c);
-    case FOLIOT_COMMAND_despawn:
-        return despawn_body(b, c);
+    case FOLIOT_COMMAND_despawn: {
+        uint32_t slot = foliot_world_find_body(b->world, c->as.despawn.body);
+        if (slot == FOLIOT_NO_BODY)
+            return FOLIOT_COMMAND_REASON_body;
+        uint32_t flags = foliot__flags(b->world)[slot];
+        foliot__body_despawn(b->world, slot, FOLIOT_NO_BODY);
+        // The slot of a player's body is not free: a JOIN of the same player may need it again.
+        if (slot >= b->world->scene.body_count && !(flags & FOLIOT_BODY_PLAYER)) {
+            b->free_slots++;
+            b->search = slot < b->search ? slot : b->search;
+        }
+        return FINE;
+    }
     case FOLIOT_COMMAND_impulse:
         return push_body(b, c);
     case FOLIOT_COMMAND_set_motion:

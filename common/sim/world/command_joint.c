@@ -34,11 +34,6 @@ static vec3 to_world(const pose *p, vec3 arm)
     return vec3_add(quat_rotate(p->q, arm), p->x);
 }
 
-static vec3 to_body(const pose *p, vec3 point)
-{
-    return quat_rotate(quat_conjugate(p->q), vec3_sub(point, p->x));
-}
-
 static bool turns(const foliot_world *world, uint32_t slot)
 {
     return slot != FOLIOT_NO_BODY && foliot__inertia_x(world)[slot] > 0;
@@ -95,7 +90,7 @@ static reason place_joint(const foliot_world *world, const foliot_command *c,
     vec3 at_a = to_world(&a, vec3_of(d->anchor_a));
     bool spans = d->kind == FOLIOT_CONSTRAINT_DISTANCE;
     if (!GIVEN(c, joint, anchor_b) && !spans)
-        vec3_store(to_body(&b, at_a), d->anchor_b);
+        vec3_store(quat_rotate(quat_conjugate(b.q), vec3_sub(at_a, b.x)), d->anchor_b);
     double apart = vec3_length(vec3_sub(to_world(&b, vec3_of(d->anchor_b)), at_a));
     if (spans) {
         if (!GIVEN(c, joint, length))

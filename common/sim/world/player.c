@@ -134,53 +134,47 @@ static void apply_controls(foliot_world *world, const foliot__player *player, ui
     foliot__v3_put(foliot__torque(world), slot, torque);
 }
 
-// Bodies near the player are drawn to it, or driven off where `strength` is negative, by equal and
-// opposite forces. Asked for body by body in order of index: the sums are the same everywhere.
-static void pull_bodies(foliot_world *world, uint32_t player, double strength)
-{
-    foliot__v3 x = foliot__position(world), f = foliot__applied(world);
-    const double *inverse_mass = foliot__inverse_mass(world);
-    for (uint32_t i = 0; i < world->body_count; i++) {
-        double dx = x.x[player] - x.x[i], dy = x.y[player] - x.y[i], dz = x.z[player] - x.z[i];
-        double d2 = (dx * dx + dy * dy) + dz * dz;
-        if (inverse_mass[i] == 0 || !(d2 > 0 && d2 < world->player.reach * world->player.reach))
-            continue;
-        double d = foliot__sqrt(d2), scale = strength * (1 - d / world->player.reach) / d;
-        f.x[i] += scale * dx;
-        f.y[i] += scale * dy;
-        f.z[i] += scale * dz;
-        f.x[player] -= scale * dx;
-        f.y[player] -= scale * dy;
-        f.z[player] -= scale * dz;
-    }
-}
-
-// What was gripped in the last tick is let go: bodies feel their own constant force alone.
-static void let_go(foliot_world *world)
-{
-    foliot__v3 f = foliot__applied(world), constant = foliot__constant(world);
-    for (uint32_t i = 0; i < world->body_count; i++) {
-        bool moves = foliot__inverse_mass(world)[i] > 0;
-        f.x[i] = moves ? constant.x[i] : 0;
-        f.y[i] = moves ? constant.y[i] : 0;
-        f.z[i] = moves ? constant.z[i] : 0;
-    }
-}
-
 void foliot__players_push(foliot_world *world)
 {
     if (world->player.control == FOLIOT_CONTROL_NONE)
         return;
-    if (world->player.reach > 0)
-        let_go(world);
+    if (world->player.reach > 0) {
+        // What was gripped in the last tick is let go: bodies feel their own constant force alone.
+        foliot__v3 f = foliot__applied(world), constant = foliot__constant(world);
+        for (uint32_t i = 0; i < world->body_count; i++) {
+            bool moves = foliot__inverse_mass(world)[i] > 0;
+            f.x[i] = moves ? constant.x[i] : 0;
+            f.y[i] = moves ? constant.y[i] : 0;
+            f.z[i] = moves ? constant.z[i] : 0;
+        }
+    }
     for (uint32_t p = 0; p < world->player.limit; p++)
         if (foliot__player_body(world, p) != FOLIOT_NO_BODY)
             apply_controls(world, &foliot__players(world)[p], foliot__player_body(world, p));
     for (uint32_t p = 0; p < world->player.limit; p++) {
         double strength = foliot__player_grip(world, p);
         uint32_t slot = strength != 0 ? foliot__player_body(world, p) : FOLIOT_NO_BODY;
-        if (slot != FOLIOT_NO_BODY && foliot__inverse_mass(world)[slot] > 0)
-            pull_bodies(world, slot, strength);
+        if (slot != FOLIOT_NO_BODY && foliot__inverse_mass(world)[slot] > 0) {
+            // Bodies near the player are drawn to it, or driven off where `strength` is negative,
+            // by equal and opposite forces. Asked for body by body in order of index: the sums are
+            // the same everywhere.
+            foliot__v3 x = foliot__position(world), f = foliot__applied(world);
+            const double *inverse_mass = foliot__inverse_mass(world);
+            for (uint32_t i = 0; i < world->body_count; i++) {
+                double dx = x.x[slot] - x.x[i], dy = x.y[slot] - x.y[i], dz = x.z[slot] - x.z[i];
+                double d2 = (dx * dx + dy * dy) + dz * dz;
+                if (inverse_mass[i] == 0 ||
+                    !(d2 > 0 && d2 < world->player.reach * world->player.reach))
+                    continue;
+                double d = foliot__sqrt(d2), scale = strength * (1 - d / world->player.reach) / d;
+                f.x[i] += scale * dx;
+                f.y[i] += scale * dy;
+                f.z[i] += scale * dz;
+                f.x[slot] -= scale * dx;
+                f.y[slot] -= scale * dy;
+                f.z[slot] -= scale * dz;
+            }
+        }
     }
 }
 

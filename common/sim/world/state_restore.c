@@ -118,20 +118,6 @@ static bool lab_valid(const foliot_world *world, uint64_t time_bits, uint64_t dt
     return time >= 0 && time <= DBL_MAX && dt >= 0 && dt <= FOLIOT_POSITION_MAX;
 }
 
-static bool head_valid(const foliot_world *world, const uint8_t *bytes)
-{
-    uint64_t generator = 0;
-    for (int i = 0; i < 4; i++)
-        generator |= foliot__load_little(bytes + 8 + 8 * i, 8);
-    uint64_t count = foliot__load_little(bytes + 56, 4),
-             fields = foliot__load_little(bytes + 60, 4);
-    return generator != 0 &&
-           lab_valid(world, foliot__load_little(bytes + 40, 8),
-                     foliot__load_little(bytes + 48, 8)) &&
-           count >= world->scene.body_count && count <= world->bodies_max &&
-           fields == world->scene.state_fields;
-}
-
 static bool motion_valid(const foliot_world *world, const layout *p)
 {
 #define VALID(type, name, text)                                                                    \
@@ -181,13 +167,6 @@ static foliot__body_row present_row(const foliot_world *world, uint32_t slot)
     };
 }
 
-static uint32_t kind_of_definition(const foliot_body_definition *body)
-{
-    return (body->is_static ? FOLIOT_BODY_STATIC : 0u) |
-           (body->is_kinematic ? FOLIOT_BODY_KINEMATIC : 0u) |
-           (body->is_sensor ? FOLIOT_BODY_SENSOR : 0u);
-}
-
 static foliot__body_row captured_row(const layout *p, uint32_t slot)
 {
     unsigned table = 0;
@@ -205,7 +184,10 @@ static foliot__body_row captured_row(const layout *p, uint32_t slot)
 static bool fixed_slot_valid(const foliot_world *world, const layout *p, uint32_t slot)
 {
     const uint32_t kind = FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_SENSOR;
-    uint32_t flags = entry_flags(p, slot), as = kind_of_definition(&world->player.spawn);
+    const foliot_body_definition *body = &world->player.spawn;
+    uint32_t flags = entry_flags(p, slot), as = (body->is_static ? FOLIOT_BODY_STATIC : 0u) |
+                                                (body->is_kinematic ? FOLIOT_BODY_KINEMATIC : 0u) |
+                                                (body->is_sensor ? FOLIOT_BODY_SENSOR : 0u);
     foliot__body_row row = foliot__body_row_of(&world->player.spawn);
     row.generation = captured_row(p, slot).generation;
     bool scene = slot < world->scene.body_count;
@@ -381,50 +363,6 @@ static void erase_body(foliot_world *world, uint32_t slot, uint32_t flags)
         at[k][slot] = q[k];
 }
 
-static void restore_rows(foliot_world *world, const layout *p)
-{
-    uint32_t end = p->count > world->body_count ? p->count : world->body_count;
-    world->contact_count = 0;
-    for (uint32_t i = 0; i < end; i++) {
-        erase_body(world, i, i < p->count ? entry_flags(p, i) : 0);
-        if (i >= p->count) {
-            foliot__generation(world)[i] = 0;
-            continue;
-        }
-        foliot__body_row row = captured_row(p, i);
-#define PUT(type, name) foliot__##name(world)[i] = row.name;
-        FOLIOT__BODY_DEFINITION(PUT)
-#undef PUT
-    }
-}
-
-static void restore_motion(foliot_world *world, const layout *p)
-{
-#define RESTORE(type, name, text)                                                                  \
-    for (uint32_t i = 0; foliot__is_state_field(world, FOLIOT_FIELD_##name) && i < p->count; i++)  \
-        foliot__##name(world)[i] = foliot__value_##type(                                           \
-            read_entry(p, p->state[FOLIOT_FIELD_##name], i, sizeof(foliot__##type)));
-    FOLIOT_BODY_STATE(RESTORE)
-#undef RESTORE
-    for (uint32_t i = 0; i < world->player.limit; i++)
-        foliot__players(world)[i] = read_player(p, i);
-    world->contact_count = p->contacts;
-    for (uint32_t i = 0; i < p->contacts; i++)
-        foliot__contact(world)[i] = read_contact(p, i);
-    if (p->constraints)
-        memcpy(foliot__constraint_state(world), p->bytes + p->broken, p->constraints);
-}
-
-static void restore_head(foliot_world *world, const uint8_t *bytes)
-{
-    world->tick = foliot__load_little(bytes, 8);
-    for (int i = 0; i < 4; i++)
-        world->rng.state[i] = foliot__load_little(bytes + 8 + 8 * i, 8);
-    world->lab.time = foliot__f64_of(foliot__load_little(bytes + 40, 8));
-    world->lab.dt = foliot__f64_of(foliot__load_little(bytes + 48, 8));
-    world->body_count = (uint32_t)foliot__load_little(bytes + 56, 4);
-}
-
 // Finds the layout. Refuses a head that is not of this scene and a length that the head does not
 // give.
 static foliot_status check_layout(const foliot_world *world, const uint8_t *bytes, size_t length,
@@ -432,7 +370,16 @@ static foliot_status check_layout(const foliot_world *world, const uint8_t *byte
 {
     if (length < FOLIOT__STATE_HEAD_BYTES)
         return FOLIOT_STATUS_TRUNCATED;
-    if (!head_valid(world, bytes))
+    uint64_t generator = 0;
+    for (int i = 0; i < 4; i++)
+        generator |= foliot__load_little(bytes + 8 + 8 * i, 8);
+    uint64_t count = foliot__load_little(bytes + 56, 4),
+             fields = foliot__load_little(bytes + 60, 4);
+    if (!(generator != 0 &&
+          lab_valid(world, foliot__load_little(bytes + 40, 8),
+                    foliot__load_little(bytes + 48, 8)) &&
+          count >= world->scene.body_count && count <= world->bodies_max &&
+          fields == world->scene.state_fields))
         return FOLIOT_STATUS_CORRUPT;
     *p = layout_of(world, bytes, length);
     if (p->misfit)
@@ -478,9 +425,38 @@ foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, si
         !constraint_states_valid(&p) ||
         !foliot__session_valid(world, &p.session, flags_of, bytes + p.broken, &p))
         return FOLIOT_STATUS_CORRUPT;
-    restore_rows(world, &p);
-    restore_motion(world, &p);
-    restore_head(world, bytes);
+    uint32_t end = p.count > world->body_count ? p.count : world->body_count;
+    world->contact_count = 0;
+    for (uint32_t i = 0; i < end; i++) {
+        erase_body(world, i, i < p.count ? entry_flags(&p, i) : 0);
+        if (i >= p.count) {
+            foliot__generation(world)[i] = 0;
+            continue;
+        }
+        foliot__body_row row = captured_row(&p, i);
+#define PUT(type, name) foliot__##name(world)[i] = row.name;
+        FOLIOT__BODY_DEFINITION(PUT)
+#undef PUT
+    }
+#define RESTORE(type, name, text)                                                                  \
+    for (uint32_t i = 0; foliot__is_state_field(world, FOLIOT_FIELD_##name) && i < p.count; i++)   \
+        foliot__##name(world)[i] = foliot__value_##type(                                           \
+            read_entry(&p, p.state[FOLIOT_FIELD_##name], i, sizeof(foliot__##type)));
+    FOLIOT_BODY_STATE(RESTORE)
+#undef RESTORE
+    for (uint32_t i = 0; i < world->player.limit; i++)
+        foliot__players(world)[i] = read_player(&p, i);
+    world->contact_count = p.contacts;
+    for (uint32_t i = 0; i < p.contacts; i++)
+        foliot__contact(world)[i] = read_contact(&p, i);
+    if (p.constraints)
+        memcpy(foliot__constraint_state(world), p.bytes + p.broken, p.constraints);
+    world->tick = foliot__load_little(bytes, 8);
+    for (int i = 0; i < 4; i++)
+        world->rng.state[i] = foliot__load_little(bytes + 8 + 8 * i, 8);
+    world->lab.time = foliot__f64_of(foliot__load_little(bytes + 40, 8));
+    world->lab.dt = foliot__f64_of(foliot__load_little(bytes + 48, 8));
+    world->body_count = (uint32_t)foliot__load_little(bytes + 56, 4);
     foliot__session_restore(world, &p.session);
     foliot__world_prepare(world);
     world->digests.definition_dirty = world->digests.session_dirty = 1;

@@ -120,13 +120,6 @@ static void advance(foliot_world *world, double dt, const foliot_host *host)
         run_substeps(NULL, &task);
 }
 
-// Nothing moves: only time goes on.
-static void pass_over(foliot_world *world, const foliot_host *host)
-{
-    for (int stage = FOLIOT_STAGE_force; stage < FOLIOT_STAGE_finish; stage++)
-        stage_done(host, world, (foliot_stage)stage);
-}
-
 // -- a tick: input, substeps, finish
 
 static foliot_status check_step(const foliot_world *world, const foliot_tick_inputs *tick,
@@ -164,7 +157,9 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_
 
     bool asleep = foliot__sleep_everywhere(world);
     if (asleep) {
-        pass_over(world, host);
+        // Nothing moves: only time goes on.
+        for (int stage = FOLIOT_STAGE_force; stage < FOLIOT_STAGE_finish; stage++)
+            stage_done(host, world, (foliot_stage)stage);
     } else {
         foliot__sensors_follow(world);
         advance(world, dt, host);

@@ -56,30 +56,6 @@ static void copy_settings(foliot_world *world, const foliot_scene *scene)
     world->scene.state_fields = foliot__state_fields(world);
 }
 
-static void copy_tables(foliot_world *world, const foliot_scene *scene)
-{
-    foliot_force_definition gravity = foliot_force_definition_default(FOLIOT_FORCE_UNIFORM);
-    memcpy(gravity.as.uniform.acceleration, scene->gravity, sizeof scene->gravity);
-    foliot__force(world)[0] = gravity;
-    world->force_count = 1 + scene->force_count;
-    if (scene->force_count)
-        memcpy(foliot__force(world) + 1, scene->forces, sizeof *scene->forces * scene->force_count);
-    world->scene.constraint_count = world->constraint_count = scene->constraint_count;
-    if (scene->constraint_count)
-        memcpy(foliot__constraint(world), scene->constraints,
-               sizeof *scene->constraints * scene->constraint_count);
-    world->player.spawn_count = scene->players.limit ? scene->players.position_count : 0;
-    if (world->player.spawn_count)
-        memcpy(foliot__spawn_position(world), scene->players.positions,
-               sizeof *scene->players.positions * world->player.spawn_count);
-    for (uint32_t p = 0; p < world->player.limit; p++)
-        foliot__players(world)[p].body = foliot__driven(world)[p] = FOLIOT_NO_BODY;
-    for (uint32_t i = 0; i < scene->prototype_count; i++) {
-        foliot__prototypes(world)[i] = scene->prototypes[i];
-        foliot__prototypes(world)[i].name = NULL; // a block holds no pointers
-    }
-}
-
 // Whether a world of these capacities has room for the scene.
 static foliot_status check_config(const foliot_world_config *config, const foliot_scene *scene)
 {
@@ -124,7 +100,26 @@ static foliot_status init_world(void *block, size_t bytes, const foliot_world_co
         return status;
     foliot_world *world = block;
     copy_settings(world, scene);
-    copy_tables(world, scene);
+    foliot_force_definition gravity = foliot_force_definition_default(FOLIOT_FORCE_UNIFORM);
+    memcpy(gravity.as.uniform.acceleration, scene->gravity, sizeof scene->gravity);
+    foliot__force(world)[0] = gravity;
+    world->force_count = 1 + scene->force_count;
+    if (scene->force_count)
+        memcpy(foliot__force(world) + 1, scene->forces, sizeof *scene->forces * scene->force_count);
+    world->scene.constraint_count = world->constraint_count = scene->constraint_count;
+    if (scene->constraint_count)
+        memcpy(foliot__constraint(world), scene->constraints,
+               sizeof *scene->constraints * scene->constraint_count);
+    world->player.spawn_count = scene->players.limit ? scene->players.position_count : 0;
+    if (world->player.spawn_count)
+        memcpy(foliot__spawn_position(world), scene->players.positions,
+               sizeof *scene->players.positions * world->player.spawn_count);
+    for (uint32_t p = 0; p < world->player.limit; p++)
+        foliot__players(world)[p].body = foliot__driven(world)[p] = FOLIOT_NO_BODY;
+    for (uint32_t i = 0; i < scene->prototype_count; i++) {
+        foliot__prototypes(world)[i] = scene->prototypes[i];
+        foliot__prototypes(world)[i].name = NULL; // a block holds no pointers
+    }
     world->scene.body_count = world->body_count = scene->body_count;
     for (uint32_t i = 0; i < scene->body_count; i++)
         foliot__body_write(world, i, &scene->bodies[i], scene->bodies[i].position, 0);
