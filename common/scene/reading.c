@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // reading.c: writes the first fault of a reading, and allocates its memory.
-#include "scene/reading.h"
+#include "scene/document.h"
 
 #include <errno.h>
 #include <stdarg.h>

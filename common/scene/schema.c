@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // schema.c: reads values by their types and mappings by their tables (schema.h).
-#include "scene/schema.h"
+#include "scene/assembly.h"
 
 #include <stdio.h>
 #include <string.h>

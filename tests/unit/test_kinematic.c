@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/integrator/oscillator.h"
+#include "sim/integrator/scheme.h"
 #include "small_scene.h"
 
 static const foliot_integrator exact_schemes[] = {FOLIOT_INTEGRATOR_KINEMATIC,

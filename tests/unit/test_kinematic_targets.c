@@ -10,7 +10,7 @@
 #include "base/rng.h"
 #include "sim/force/force.h"
 #include "sim/state/body.h"
-#include "sim/world/target.h"
+#include "sim/world/stage.h"
 #include "task_pool.h"
 
 #define HEAD "foliot: 1\nname: t\ntick_hz: 60\ngravity: [0, 0, -9.81]\n"

@@ -18,7 +18,7 @@
 #include "sim/ccd/impact.h"
 
 #include "sim/collide/sensor.h"
-#include "sim/integrator/response.h"
+#include "sim/integrator/scheme.h"
 #include "sim/state/joint_table.h"
 
 #define IMPACTS_MAX 4096 // of one step; more are taken at its end, and counted

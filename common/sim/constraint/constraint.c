@@ -6,10 +6,10 @@
 // part of the result, so it is total and the scene's own: index order, the same in every sweep.
 // With positions moved by d in a step the velocities gain d / dt; verlet's `previous` stays, since
 // its difference to the moved position is that same velocity.
-#include "sim/constraint/constraint_links.h"
+#include "sim/constraint/constraint.h"
 
 #include "sim/scene/scene.h"
-#include "sim/state/event.h"
+#include "sim/state/state.h"
 
 #include <string.h>
 

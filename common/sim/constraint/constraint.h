@@ -23,4 +23,73 @@ void foliot__shake(const foliot__step *step, foliot__v3 x_before, foliot__v3 x, 
 // Takes the relative velocity along every rod out of v (the second half of RATTLE).
 void foliot__rattle(const foliot__step *step, foliot__v3 x, foliot__v3 v);
 
+// -- the table `constraint_workspace`: the unbroken constraints in a form for speed. Cache: rebuilt
+// from the definitions at init, at restore and whenever one breaks.
+
+// A constraint between the centres of two bodies, or of a body and a point of the world.
+typedef struct foliot__distance_link {
+    uint32_t a, b;   // b FOLIOT_NO_BODY: `anchor`
+    uint32_t index;  // in the table `constraint`
+    uint32_t solved; // true: as part of a tree, and the sweeps leave it out
+    double length, length_min, stiffness;
+    double anchor[3];
+    double inverse_mass[2]; // of a and b, when trees were last searched for
+} foliot__distance_link;
+
+typedef enum foliot__link_mode {
+    FOLIOT__LINK_SLACK,
+    FOLIOT__LINK_PULLS,
+    FOLIOT__LINK_PUSHES,
+} foliot__link_mode;
+
+// A body in a tree of distances with its link to the parent (constraint_tree.c). Masses are shares
+// of the tree's heaviest.
+typedef struct foliot__tree_node {
+    uint32_t slot;   // FOLIOT_NO_BODY: a leaf that stands for a further fixed end
+    uint32_t parent; // UINT32_MAX: none; the root's link leads to a fixed end
+    uint32_t link;   // UINT32_MAX: none; the tree floats
+    uint32_t count;  // of the first: nodes in this tree
+    foliot__link_mode mode;
+    double scale; // of the first: the heaviest mass
+    double mass;
+    double u[3];                       // displacement from where the integrator left it
+    double d[3], distance, error;      // to the other end; greater than 0 where too long
+    double lambda;                     // greater than 0 where it pulls
+    double move[3], push[3];           // in this iteration; on the body, by its subtree as well
+    double felt[3][3], mobility[3][3]; // mass of the subtree as felt here, and its inverse
+    double turn[3][3], z[3][3];        // see pass_up
+    double sum[3], weight;             // of the subtree, for the first multipliers
+} foliot__tree_node;
+
+typedef struct foliot__links {
+    uint32_t *counts;                 // distances, rods, nodes, whether trees were searched for
+    foliot__distance_link *distances; // in solving order
+    foliot__distance_link *rods;      // in index order
+    double *impulse;                  // one a link of its kind: what the step has applied so far
+    double *rod[8];                   // of rods: for the solver (rattle.c)
+    foliot__v3 body;                  // a vector a body
+    // Trees of distances. A copy of the world searches for them again.
+    foliot__tree_node *nodes;
+    uint32_t *head, *reached; // by slot: its list in `next`, its node while searching
+    uint32_t *next;           // two a link
+} foliot__links;
+
+foliot__links foliot__links_of(const foliot_world *world);
+
+// constraint_tree.c: moves the bodies of trees whose loads are heavy so that their distances hold,
+// and marks those links.
+void foliot__trees_solve(const foliot_world *world, const foliot__links *links, foliot__v3 x);
+
+// Breaks constraint `index`: it is never looked at again. The links must be rebuilt.
+void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break cause);
+
+static inline uint32_t foliot__distance_count(const foliot__links *links)
+{
+    return links->counts[0];
+}
+static inline uint32_t foliot__rod_count(const foliot__links *links)
+{
+    return links->counts[1];
+}
+
 #endif

@@ -9,7 +9,7 @@
 // Faure, "Stable constrained dynamics", 2015), without which a light body between two tight links
 // overshoots. A tree is eliminated from its leaves in blocks of 3 x 3, without fill. Ropes pull and
 // never push: links that would push are left out, and those that became too long are put in.
-#include "sim/constraint/constraint_links.h"
+#include "sim/constraint/constraint.h"
 
 #include "sim/math/vec3.h"
 

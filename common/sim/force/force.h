@@ -13,13 +13,12 @@
 // other dampers, then the callbacks, each in the scene's order. Rows of static, frozen and dead
 // bodies come out 0, and such bodies do not attract.
 //
-// The kinematic schemes move some forces by their own exact motion: what force_exact.h names
-// (gravity and the applied part among it) is left out of every function below but
+// The kinematic schemes move some forces by their own exact motion: what foliot__scheme_moves_force
+// names (gravity and the applied part among it) is left out of every function below but
 // foliot__force_potential in their worlds.
 #ifndef FOLIOT_SIM_FORCE_FORCE_H
 #define FOLIOT_SIM_FORCE_FORCE_H
 
-#include "sim/force/force_exact.h"
 #include "sim/state/state.h"
 
 // Bytes of the table `force_workspace`, and its preparation from the table `force` (compact
@@ -82,5 +81,19 @@ void foliot__force_jacobian_apply(const foliot__step *step, foliot__v3 x, foliot
 
 // Potential energy at the world's positions, summed in force order. *complete as foliot_invariants.
 double foliot__force_potential(const foliot_world *world, const foliot_host *host, bool *complete);
+
+// -- which forces a kinematic scheme moves by their own exact motion (kinematic.c)
+
+// False for a spring of which one end is gone.
+bool foliot__spring_holds(const foliot_world *world, const foliot_force_definition *spring);
+
+// True in worlds of kinematic, kinematic-average and kinematic-strang. There gravity and the
+// applied part (own constant force, thrust) are the scheme's too.
+bool foliot__scheme_moves_constants(const foliot_world *world);
+
+// True if the world's scheme moves this force itself. Depends on definitions alone (never on a body
+// being frozen), so that it may be asked once, when forces are prepared. Always false for other
+// schemes.
+bool foliot__scheme_moves_force(const foliot_world *world, const foliot_force_definition *force);
 
 #endif

@@ -3,7 +3,7 @@
 // inverse mass along its velocity between their stages, so that forces see it move; here it gets
 // its place. Positions are computed from the tick's start, so that a tick's rounding does not
 // depend on its substeps. (kinematic.c is another thing: a family of schemes.)
-#include "sim/integrator/kinematic_bodies.h"
+#include "sim/integrator/scheme.h"
 
 #include "foliot/math.h"
 #include "sim/state/filter.h"

@@ -9,7 +9,7 @@
 // conjugate gradients with the diagonal as preconditioner: a chain of n rods takes n iterations,
 // where visiting the rods by turns takes n^2. Sums run in index order. Stops where the error no
 // longer falls, which is rounding.
-#include "sim/constraint/constraint_links.h"
+#include "sim/constraint/constraint.h"
 
 #define OUTER_MAX 100           // corrections; each leaves the square of the turn in a step
 #define SHAKE_TOLERANCE 0x1p-52 // of the squared length: what one rounding makes of it

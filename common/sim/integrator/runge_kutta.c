@@ -9,7 +9,6 @@
 #include "sim/integrator/scheme.h"
 
 #include "sim/state/lanes.h"
-#include "sim/integrator/runge_kutta.h"
 
 // x and v both with the slopes at t. On the oscillator the energy grows by (w dt)^2 a step.
 void foliot__advance_explicit_euler(const foliot__step *step)

@@ -21,7 +21,6 @@
 
 #include "sim/state/filter.h"
 #include "sim/state/lanes.h"
-#include "sim/integrator/runge_kutta.h"
 
 // Scratch vectors: velocities of the step before, of this one, of the next; and five for the start.
 enum { BEFORE, MEAN, AHEAD, RK4 };

@@ -11,7 +11,7 @@
 #include "sim/state/filter.h"
 #include "sim/state/carver.h"
 #include "sim/state/joint_table.h"
-#include "sim/state/controls.h"
+#include "sim/state/state.h"
 
 #define COLUMNS 1024 // along x, in the search for sleepers near a moving body
 #define NO_SLOT UINT32_MAX

@@ -7,8 +7,8 @@
 // and momentum is exact to rounding.
 #include "sim/joint/joint_internal.h"
 
-#include "sim/constraint/constraint_links.h"
-#include "sim/integrator/response.h"
+#include "sim/constraint/constraint.h"
+#include "sim/integrator/scheme.h"
 #include "sim/scene/scene.h"
 
 #include <string.h>

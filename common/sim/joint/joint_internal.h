@@ -4,9 +4,8 @@
 //
 //   joint.c            the phases of a tick, and breaking
 //   joint_islands.c    where the arrays lie; which bodies are joined: islands, trees and loops
-//   joint_jacobian.c   rows, errors, the bound of the free row
+//   joint_jacobian.c   poses and free rotation; rows, errors, the bound of the free row
 //   joint_targets.c    the speeds that the rows of an island must gain
-//   joint_rotation.c   free rotation from the substep's start
 //   joint_damping.c    light bodies under large forces
 //   joint_tree.c       joints that form trees, solved exactly
 //   joint_solve.c      an island: its trees, the joints that close loops, bounds
@@ -109,7 +108,7 @@ typedef struct foliot__joint_body {
     foliot__pose start;   // at the substep's start
     vec3 spin;            // angular momentum there, and half of what the scheme's torque adds
     mat3 inertia_start;
-    bool free;       // its orientation follows from these (joint_rotation.c)
+    bool free;       // its orientation follows from these (joint_jacobian.c)
     double taken[6]; // of a rough island: the velocity that it continues with; then the scheme's
 } foliot__joint_body;
 
@@ -144,7 +143,7 @@ foliot__joints foliot__joints_of(const foliot_world *world);
 // Fills joints, bodies, islands and the pairs that do not collide.
 void foliot__joints_find_islands(foliot_world *world, foliot__joints *j);
 
-// joint_rotation.c: the orientation at the substep's end of a body that rotates freely with its
+// joint_jacobian.c: the orientation at the substep's end of a body that rotates freely with its
 // `spin` and what `moved` adds to it.
 quat foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_body *body, double h);
 foliot__pose foliot__pose_of(const foliot_world *world, uint32_t slot);

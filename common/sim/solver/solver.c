@@ -17,7 +17,7 @@
 
 #include "sim/solver/solver_kernel.h"
 #include "sim/joint/joint.h"
-#include "sim/integrator/kinematic_bodies.h"
+#include "sim/integrator/scheme.h"
 #include "sim/state/joint_table.h"
 
 #include <string.h>

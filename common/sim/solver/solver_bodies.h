@@ -4,7 +4,7 @@
 // solver_simd.c, whose gather_8 and scatter_8 it uses. Every slot is computed alone. A body
 // without contacts and joints keeps its bits.
 #include "sim/ccd/impact.h"
-#include "sim/integrator/response.h"
+#include "sim/integrator/scheme.h"
 
 #define WIDE FOLIOT__SIMD_DOUBLES
 typedef double wide FOLIOT__SIMD(double, WIDE);

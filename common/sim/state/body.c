@@ -6,7 +6,7 @@
 
 #include "sim/math/vec3.h"
 #include "sim/state/contact_cache.h"
-#include "sim/state/event.h"
+#include "sim/state/state.h"
 #include "sim/state/joint_table.h"
 #include "sim/state/lattice.h"
 

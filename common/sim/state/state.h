@@ -488,4 +488,27 @@ static inline void foliot__velocity_changed(foliot_world *world, uint32_t slot)
 // change.
 void foliot__body_refresh(foliot_world *world, uint32_t slot);
 
+// Time at the start of substep `s` of the present tick.
+double foliot__substep_time(const foliot_world *world, uint32_t s);
+
+// Appends to the step's events. Without room the event is dropped and counted.
+void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint32_t b);
+
+// The slot that the player's controls drive, FOLIOT_NO_BODY if there is none: the body that its
+// JOIN spawned, or the one that a command chose.
+static inline uint32_t foliot__player_body(const foliot_world *world, uint32_t p)
+{
+    return foliot__driven(world)[p];
+}
+
+// Strength of the pull on bodies near the player, from the buttons held. Negative: a push. 0: none.
+static inline double foliot__player_grip(const foliot_world *world, uint32_t p)
+{
+    const foliot__player *player = &foliot__players(world)[p];
+    if (world->player.reach == 0 || foliot__player_body(world, p) == FOLIOT_NO_BODY)
+        return 0;
+    return (player->buttons & FOLIOT_BUTTON_PULL ? world->player.pull : 0) -
+           (player->buttons & FOLIOT_BUTTON_PUSH ? world->player.push : 0);
+}
+
 #endif

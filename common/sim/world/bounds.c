@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bounds.c: after a step every number of a body is finite and within FOLIOT_POSITION_MAX. A body
 // that breaks this is frozen where it last kept it, and no other body is touched.
-#include "sim/world/bounds.h"
+#include "sim/world/stage.h"
 
 #include <string.h>
 

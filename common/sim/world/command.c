@@ -8,20 +8,19 @@
 
 #include "base/assert.h"
 #include "sim/collide/query.h"
-#include "sim/constraint/constraint_links.h"
+#include "sim/constraint/constraint.h"
 #include "sim/force/force.h"
 #include "sim/island/sleep.h"
 #include "sim/math/vec3.h"
 #include "sim/scene/scene.h"
 #include "sim/state/body.h"
 #include "sim/state/contact_cache.h"
-#include "sim/state/controls.h"
-#include "sim/state/event.h"
+#include "sim/state/state.h"
 #include "sim/state/filter.h"
 #include "sim/state/joint_table.h"
 #include "sim/state/lattice.h"
 #include "sim/state/range.h"
-#include "sim/world/target.h"
+#include "sim/world/stage.h"
 
 #define MASS_SCALE_MAX 0x1p20
 #define OVERLAP_SHARE 0.96875 // of a shape: what merely touches may be spawned

@@ -3,7 +3,7 @@
 #ifndef FOLIOT_SIM_WORLD_COMMAND_INTERNAL_H
 #define FOLIOT_SIM_WORLD_COMMAND_INTERNAL_H
 
-#include "sim/world/command.h"
+#include "sim/world/stage.h"
 
 typedef foliot_command_reason reason;
 #define FINE FOLIOT_COMMAND_REASON_none

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "sim/constraint/constraint.h"
-#include "sim/constraint/constraint_links.h"
 #include "sim/island/sleep.h"
 #include "sim/math/vec3.h"
 #include "sim/scene/scene.h"
-#include "sim/state/event.h"
+#include "sim/state/state.h"
 #include "sim/state/joint_record.h"
 #include "sim/state/joint_table.h"
 #include "sim/world/command_internal.h"

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 // player.c: players' bodies and controls. Controls are held until the next input, so that a tick
 // without inputs costs nothing in a recording.
-#include "sim/world/player.h"
+#include "sim/world/stage.h"
 
 #include "sim/state/body.h"
 #include "sim/state/contact_cache.h"
-#include "sim/state/controls.h"
-#include "sim/state/event.h"
+#include "sim/state/state.h"
 #include "sim/island/sleep.h"
-#include "sim/world/command.h"
 
 bool foliot__inputs_ordered(const foliot_world *world, const foliot_input *inputs, uint32_t count)
 {

@@ -9,10 +9,9 @@
 #include "sim/math/hash.h"
 #include "sim/state/body.h"
 #include "sim/state/range.h"
-#include "sim/world/prepare.h"
+#include "sim/world/stage.h"
 #include "sim/world/state_format.h"
 #include "sim/world/state_io.h"
-#include "sim/world/state_restore_session.h"
 
 // Where each array of captured bytes begins, for a world of the same scene.
 typedef struct layout {

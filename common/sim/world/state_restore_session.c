@@ -2,7 +2,6 @@
 // state_restore_session.c: checks and reads the session's section of captured bytes, and the rows
 // of bodies that commands may have changed. Hostile bytes are refused whole; nothing is written
 // before everything was checked.
-#include "sim/world/state_restore_session.h"
 
 #include <string.h>
 
@@ -12,7 +11,7 @@
 #include "sim/scene/scene.h"
 #include "sim/state/joint_record.h"
 #include "sim/state/range.h"
-#include "sim/world/command.h"
+#include "sim/world/stage.h"
 #include "sim/world/state_format.h"
 
 #define END_BYTES (2 * FOLIOT_VAR_TEXT_BYTES) // reason and next

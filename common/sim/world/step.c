@@ -8,21 +8,15 @@
 #include "sim/collide/sensor.h"
 #include "sim/constraint/constraint.h"
 #include "sim/force/force.h"
-#include "sim/integrator/kinematic_bodies.h"
 #include "sim/integrator/rotation.h"
 #include "sim/integrator/scheme.h"
 #include "sim/island/sleep.h"
 #include "sim/joint/joint.h"
 #include "sim/solver/contact_solver.h"
-#include "sim/state/clock.h"
 #include "sim/state/parallel_for.h"
 #include "sim/state/state.h"
-#include "sim/world/bounds.h"
-#include "sim/world/command.h"
-#include "sim/world/player.h"
-#include "sim/world/prepare.h"
+#include "sim/world/stage.h"
 #include "sim/world/state_io.h"
-#include "sim/world/target.h"
 
 #define BODIES_SHARED 128 // with fewer bodies a call of other threads costs more than it saves
 
