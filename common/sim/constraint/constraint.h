@@ -52,13 +52,15 @@ typedef struct foliot__tree_node {
     foliot__link_mode mode;
     double scale; // of the first: the heaviest mass
     double mass;
-    double u[3];                       // displacement from where the integrator left it
-    double d[3], distance, error;      // to the other end; greater than 0 where too long
-    double lambda;                     // greater than 0 where it pulls
-    double move[3], push[3];           // in this iteration; on the body, by its subtree as well
-    double felt[3][3], mobility[3][3]; // mass of the subtree as felt here, and its inverse
-    double turn[3][3], z[3][3];        // see pass_up
-    double sum[3], weight;             // of the subtree, for the first multipliers
+    vec3 u;                 // displacement from where the integrator left it
+    vec3 d;                 // unit vector to the other end
+    double distance, error; // of the other end; the error is greater than 0 where too long
+    double lambda;          // greater than 0 where it pulls
+    vec3 move, push;        // in this iteration; on the body, by its subtree as well
+    mat3 felt, mobility;    // mass of the subtree as felt here, and its inverse
+    mat3 turn, z;           // see pass_up
+    vec3 sum;               // of the subtree, for the first multipliers
+    double weight;
 } foliot__tree_node;
 
 typedef struct foliot__links {

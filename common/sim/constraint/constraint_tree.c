@@ -13,8 +13,6 @@
 
 #include "sim/math/vec3.h"
 
-#include <string.h>
-
 #define NONE UINT32_MAX
 #define INFINITE __builtin_inf()
 #define NEWTON_MAX 40
@@ -155,32 +153,25 @@ static bool is_current(const foliot__links *l, const double *inverse_mass)
 
 // -- the links as they are now
 
-static void place_of(const tree *t, const foliot__tree_node *node, double place[3])
+static vec3 place_of(const tree *t, const foliot__tree_node *node)
 {
-    place[0] = t->x.x[node->slot] + node->u[0];
-    place[1] = t->x.y[node->slot] + node->u[1];
-    place[2] = t->x.z[node->slot] + node->u[2];
+    return vec3_add(foliot__v3_get(t->x, node->slot), node->u);
 }
 
 // The two ends of a node's link: its own, and the parent's or a fixed one.
-static void ends_of(const tree *t, const foliot__tree_node *node, double own[3], double far[3])
+static void ends_of(const tree *t, const foliot__tree_node *node, vec3 *own, vec3 *far)
 {
     const foliot__distance_link *link = &t->links[node->link];
-    const foliot__tree_node *body = node->slot == FOLIOT_NO_BODY ? &t->nodes[node->parent] : node;
+    bool leaf = node->slot == FOLIOT_NO_BODY; // that stands for a fixed end
+    const foliot__tree_node *body = leaf ? &t->nodes[node->parent] : node;
     uint32_t other = end_of(link, body->slot);
-    double *fixed = body == node ? far : own;
-    place_of(t, body, body == node ? own : far);
-    if (body == node && node->parent != NONE) {
-        place_of(t, &t->nodes[node->parent], far);
-    } else if (other == FOLIOT_NO_BODY) {
-        memcpy(fixed, link->anchor, sizeof link->anchor);
-    } else {
-        fixed[0] = t->x.x[other];
-        fixed[1] = t->x.y[other];
-        fixed[2] = t->x.z[other];
-    }
-    for (int k = 0; k < 3 && body != node; k++)
-        own[k] += node->u[k];
+    vec3 place = place_of(t, body), fixed;
+    if (!leaf && node->parent != NONE)
+        fixed = place_of(t, &t->nodes[node->parent]);
+    else
+        fixed = other == FOLIOT_NO_BODY ? vec3_of(link->anchor) : foliot__v3_get(t->x, other);
+    *own = leaf ? vec3_add(fixed, node->u) : place;
+    *far = leaf ? place : fixed;
 }
 
 static double magnitude(double x)
@@ -199,13 +190,12 @@ static double measure_links(const tree *t, bool first)
         if (node->link == NONE)
             continue;
         const foliot__distance_link *link = &t->links[node->link];
-        double own[3], far[3];
-        ends_of(t, node, own, far);
-        for (int k = 0; k < 3; k++)
-            node->d[k] = far[k] - own[k];
-        double distance = foliot__vec3_length(node->d);
+        vec3 own, far;
+        ends_of(t, node, &own, &far);
+        node->d = vec3_sub(far, own);
+        double distance = vec3_length(node->d);
         node->distance = distance;
-        double far_out = (magnitude(own[0]) + magnitude(own[1])) + magnitude(own[2]);
+        double far_out = (magnitude(own.x) + magnitude(own.y)) + magnitude(own.z);
         double tolerance = link->length * LENGTH_TOLERANCE + far_out * PLACE_TOLERANCE;
         double limit = first ? link->length * TAUT : link->length + tolerance;
         if (distance > limit || link->length_min == link->length)
@@ -213,9 +203,8 @@ static double measure_links(const tree *t, bool first)
         else if (distance < link->length_min - tolerance)
             node->mode = FOLIOT__LINK_PUSHES;
         if (!(distance > 0))
-            node->d[0] = distance = 1;
-        for (int k = 0; k < 3; k++)
-            node->d[k] /= distance;
+            node->d.x = distance = 1;
+        node->d = vec3_divide(node->d, distance);
         bool pushes = node->mode == FOLIOT__LINK_PUSHES;
         node->error = node->distance - (pushes ? link->length_min : link->length);
         bool holds = node->distance <= link->length && node->distance >= link->length_min;
@@ -228,6 +217,13 @@ static double measure_links(const tree *t, bool first)
 
 // -- first multipliers
 
+static const vec3 none = {0, 0, 0};
+
+static vec3 parent_move(const tree *t, const foliot__tree_node *node)
+{
+    return node->parent == NONE ? none : t->nodes[node->parent].move;
+}
+
 // As if the directions of the links could not change: a bound for how hard they pull. Each body
 // follows its parent; a tree that floats keeps its centre of mass.
 static void guess_multipliers(const tree *t)
@@ -235,11 +231,8 @@ static void guess_multipliers(const tree *t)
     for (uint32_t i = 0; i < t->count; i++) {
         foliot__tree_node *node = &t->nodes[i];
         bool tied = node->mode != FOLIOT__LINK_SLACK;
-        for (int k = 0; k < 3; k++) {
-            double from = node->parent == NONE || !tied ? 0 : t->nodes[node->parent].move[k];
-            node->move[k] = tied ? from + node->error * node->d[k] : 0;
-            node->sum[k] = node->mass * node->move[k];
-        }
+        node->move = tied ? vec3_add(parent_move(t, node), vec3_scale(node->d, node->error)) : none;
+        node->sum = vec3_scale(node->move, node->mass);
         node->weight = node->mass;
     }
     for (uint32_t i = t->count; i-- > 0;) {
@@ -247,18 +240,14 @@ static void guess_multipliers(const tree *t)
         if (node->parent == NONE || node->mode == FOLIOT__LINK_SLACK)
             continue;
         parent->weight += node->weight;
-        for (int k = 0; k < 3; k++)
-            parent->sum[k] += node->sum[k];
+        parent->sum = vec3_add(parent->sum, node->sum);
     }
     for (uint32_t i = 0; i < t->count; i++) {
         foliot__tree_node *node = &t->nodes[i];
         bool tied = node->mode != FOLIOT__LINK_SLACK;
-        for (int k = 0; k < 3; k++)
-            node->move[k] = !tied                  ? -node->sum[k] / node->weight
-                            : node->parent == NONE ? 0
-                                                   : t->nodes[node->parent].move[k];
-        double pull = foliot__vec3_dot(node->sum, node->d) +
-                      node->weight * foliot__vec3_dot(node->move, node->d);
+        node->move =
+            tied ? parent_move(t, node) : vec3_divide(vec3_negate(node->sum), node->weight);
+        double pull = vec3_dot(node->sum, node->d) + node->weight * vec3_dot(node->move, node->d);
         node->lambda = tied && pull > 0 ? pull : 0;
     }
 }
@@ -266,75 +255,69 @@ static void guess_multipliers(const tree *t)
 // -- one step of Newton's method
 
 // The inverse of a positive definite matrix, by its factors L D L^t.
-static void invert(const double m[3][3], double out[3][3])
+static mat3 invert(mat3 m)
 {
-    double d0 = 1 / m[0][0], l1 = m[1][0] * d0, l2 = m[2][0] * d0;
-    double d1 = 1 / (m[1][1] - l1 * m[1][0]), s = m[2][1] - l2 * m[1][0], l3 = s * d1;
-    double d2 = 1 / ((m[2][2] - l2 * m[2][0]) - l3 * s);
+    vec3 m0 = m.row[0], m1 = m.row[1], m2 = m.row[2];
+    double d0 = 1 / m0.x, l1 = m1.x * d0, l2 = m2.x * d0;
+    double d1 = 1 / (m1.y - l1 * m1.x), s = m2.y - l2 * m1.x, l3 = s * d1;
+    double d2 = 1 / ((m2.z - l2 * m2.x) - l3 * s);
     double c = l1 * l3 - l2; // (L^-1)[2][0]
-    out[2][2] = d2;
-    out[2][1] = out[1][2] = -l3 * d2;
-    out[2][0] = out[0][2] = c * d2;
-    out[1][1] = d1 + l3 * l3 * d2;
-    out[1][0] = out[0][1] = -l1 * d1 - l3 * c * d2;
-    out[0][0] = (d0 + l1 * l1 * d1) + c * c * d2;
+    double xy = -l1 * d1 - l3 * c * d2, xz = c * d2, yz = -l3 * d2;
+    return (mat3){
+        {{(d0 + l1 * l1 * d1) + c * c * d2, xy, xz}, {xy, d1 + l3 * l3 * d2, yz}, {xz, yz, d2}}};
 }
 
-static void multiply(const double a[3][3], const double b[3][3], double out[3][3])
+static mat3 multiply(mat3 a, mat3 b)
 {
+    mat3 out;
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            out[i][k] = (a[i][0] * b[0][k] + a[i][1] * b[1][k]) + a[i][2] * b[2][k];
+        out.row[i] =
+            vec3_add(vec3_add(vec3_scale(b.row[0], a.row[i].x), vec3_scale(b.row[1], a.row[i].y)),
+                     vec3_scale(b.row[2], a.row[i].z));
+    return out;
 }
 
 // For a link that is tight: how the child's subtree is felt by the parent.
 static void pass_up(const tree *t, foliot__tree_node *node)
 {
+    static const mat3 unit = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
     double stiffness = node->lambda > 0 && node->distance > 0 ? node->lambda / node->distance : 0;
-    double across = foliot__sqrt(stiffness), product[3][3];
+    double across = foliot__sqrt(stiffness);
+    const double part[3] = {node->d.x, node->d.y, node->d.z};
+    mat3 rest; // across the link
+    for (int i = 0; i < 3; i++) {
+        vec3 along = vec3_scale(node->d, part[i]);
+        rest.row[i] = vec3_sub(unit.row[i], along);
+        node->turn.row[i] = vec3_add(along, vec3_scale(rest.row[i], across));
+    }
+    mat3 z = multiply(multiply(node->turn, node->mobility), node->turn);
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) {
-            double along = node->d[i] * node->d[k];
-            node->turn[i][k] = along + across * ((i == k) - along);
-        }
-    multiply(node->turn, node->mobility, product);
-    double z[3][3];
-    multiply(product, node->turn, z);
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            z[i][k] += (i == k) - node->d[i] * node->d[k];
-    invert(z, node->z);
+        z.row[i] = vec3_add(z.row[i], rest.row[i]);
+    node->z = invert(z);
     if (node->parent == NONE)
         return;
     foliot__tree_node *parent = &t->nodes[node->parent];
-    double felt[3][3], free[3], pull[3];
-    multiply(node->turn, node->z, product);
-    multiply(product, node->turn, felt);
-    foliot__mat3_apply(node->mobility, node->push, free);
-    foliot__mat3_apply(felt, free, free);
-    foliot__mat3_apply(product, node->d, pull);
-    for (int i = 0; i < 3; i++) {
-        for (int k = 0; k < 3; k++)
-            parent->felt[i][k] += felt[i][k];
-        parent->push[i] += free[i] - node->error * pull[i];
-    }
+    mat3 product = multiply(node->turn, node->z), felt = multiply(product, node->turn);
+    vec3 free = mat3_apply(felt, mat3_apply(node->mobility, node->push));
+    vec3 pull = mat3_apply(product, node->d);
+    for (int i = 0; i < 3; i++)
+        parent->felt.row[i] = vec3_add(parent->felt.row[i], felt.row[i]);
+    parent->push = vec3_add(parent->push, vec3_sub(free, vec3_scale(pull, node->error)));
 }
 
 static void eliminate(const tree *t)
 {
     for (uint32_t i = 0; i < t->count; i++) {
         foliot__tree_node *node = &t->nodes[i];
-        for (int k = 0; k < 3; k++) {
-            for (int l = 0; l < 3; l++)
-                node->felt[k][l] = k == l ? node->mass : 0;
-            node->push[k] = node->lambda * node->d[k] - node->mass * node->u[k];
-        }
-        for (int k = 0; k < 3 && node->parent != NONE; k++)
-            t->nodes[node->parent].push[k] -= node->lambda * node->d[k];
+        vec3 tension = vec3_scale(node->d, node->lambda);
+        node->felt = (mat3){{{node->mass, 0, 0}, {0, node->mass, 0}, {0, 0, node->mass}}};
+        node->push = vec3_sub(tension, vec3_scale(node->u, node->mass));
+        if (node->parent != NONE)
+            t->nodes[node->parent].push = vec3_sub(t->nodes[node->parent].push, tension);
     }
     for (uint32_t i = t->count; i-- > 0;) {
         foliot__tree_node *node = &t->nodes[i];
-        invert(node->felt, node->mobility);
+        node->mobility = invert(node->felt);
         if (node->mode != FOLIOT__LINK_SLACK)
             pass_up(t, node);
     }
@@ -344,18 +327,10 @@ static void eliminate(const tree *t)
 static bool solve_link(const tree *t, foliot__tree_node *node)
 {
     const foliot__distance_link *link = &t->links[node->link];
-    double y[3], force[3];
-    for (int k = 0; k < 3; k++)
-        y[k] = (node->parent == NONE ? 0 : t->nodes[node->parent].move[k]) - node->move[k];
-    foliot__mat3_apply(node->turn, y, y);
-    for (int k = 0; k < 3; k++)
-        y[k] += node->error * node->d[k];
-    foliot__mat3_apply(node->z, y, y);
-    foliot__mat3_apply(node->turn, y, force);
-    foliot__mat3_apply(node->mobility, force, force);
-    for (int k = 0; k < 3; k++)
-        node->move[k] += force[k];
-    node->lambda += foliot__vec3_dot(node->d, y);
+    vec3 y = mat3_apply(node->turn, vec3_sub(parent_move(t, node), node->move));
+    y = mat3_apply(node->z, vec3_add(y, vec3_scale(node->d, node->error)));
+    node->move = vec3_add(node->move, mat3_apply(node->mobility, mat3_apply(node->turn, y)));
+    node->lambda += vec3_dot(node->d, y);
     bool pulls = node->mode == FOLIOT__LINK_PULLS;
     return link->length_min == link->length || (pulls ? node->lambda >= 0 : node->lambda <= 0);
 }
@@ -367,16 +342,15 @@ static bool substitute(const tree *t)
     bool settled = true;
     for (uint32_t i = 0; i < t->count; i++) {
         foliot__tree_node *node = &t->nodes[i];
-        foliot__mat3_apply(node->mobility, node->push, node->move);
+        node->move = mat3_apply(node->mobility, node->push);
         if (node->mode != FOLIOT__LINK_SLACK && !solve_link(t, node)) {
             node->mode = FOLIOT__LINK_SLACK;
             node->lambda = 0;
             settled = false;
         }
-        for (int k = 0; k < 3; k++)
-            node->u[k] += node->move[k];
+        node->u = vec3_add(node->u, node->move);
         double length = t->links[node->link != NONE ? node->link : t->nodes[1].link].length;
-        settled &= foliot__vec3_length(node->move) <= MOVE_TOLERANCE * length;
+        settled &= vec3_length(node->move) <= MOVE_TOLERANCE * length;
     }
     return settled;
 }
@@ -388,8 +362,7 @@ static void solve_tree(const tree *t, bool *solved)
         foliot__tree_node *node = &t->nodes[i];
         node->lambda = 0;
         node->mode = FOLIOT__LINK_SLACK;
-        memset(node->u, 0, sizeof node->u);
-        memset(node->d, 0, sizeof node->d);
+        node->u = node->d = none;
     }
     double before = measure_links(t, true), worst = before;
     if (worst > 1)
@@ -403,7 +376,7 @@ static void solve_tree(const tree *t, bool *solved)
     }
     for (uint32_t i = 0; i < t->count && !*solved && !(worst < before); i++) {
         t->nodes[i].lambda = 0;
-        memset(t->nodes[i].u, 0, sizeof t->nodes[i].u);
+        t->nodes[i].u = none;
     }
 }
 
@@ -443,9 +416,7 @@ void foliot__trees_solve(const foliot_world *world, const foliot__links *l, foli
             }
             if (node->slot == FOLIOT_NO_BODY)
                 continue;
-            x.x[node->slot] += node->u[0];
-            x.y[node->slot] += node->u[1];
-            x.z[node->slot] += node->u[2];
+            foliot__v3_add(x, node->slot, node->u);
         }
         first += t.count;
     }
