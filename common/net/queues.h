@@ -92,14 +92,14 @@ foliot__arrival *foliot__arrival_make(foliot_transport_event_kind kind, const ui
 void foliot__queues_name(foliot_queues *q, foliot__queued_peer *p);
 // The event of the end for the transport.
 void foliot__place_bid_farewell(foliot_queues *q, foliot__queued_peer *p, uint32_t reason);
-// The transport is done with a peer; the network is told why.
+// The transport is done with a peer; `reason` reaches the network.
 void foliot__place_end(foliot_queues *q, foliot__queued_peer *p, uint32_t reason, bool at_once);
 void foliot__place_free(foliot_queues *q, foliot__queued_peer *p);
 void foliot__queues_free(foliot_queues *q);
 
-// For a network of two paths: a packet of one delivery, and whether something is left to take that
-// is reliable or the end, or anything. Of the network's thread, as foliot_queues_take.
-bool foliot__queues_take_of(foliot_queues *q, foliot_peer_id peer, foliot_delivery delivery,
+// For a network of two paths: reads a packet of one delivery, and says whether anything is left, or
+// anything that is reliable or the end. On the network's thread, as foliot_queues_read.
+bool foliot__queues_read_of(foliot_queues *q, foliot_peer_id peer, foliot_delivery delivery,
                             uint64_t now_ns, foliot_queues_packet *packet);
 bool foliot__queues_has_more(foliot_queues *q, foliot_peer_id peer, bool any);
 // From any thread: whether foliot_queues_next has somebody to name.

@@ -188,7 +188,7 @@ static foliot__waiting *pick_waiting(foliot_queues *q, foliot__queued_peer *p, u
     return foliot__line_pop(other ? unreliable : reliable);
 }
 
-static void give_packet(foliot_queues_packet *packet, foliot__waiting *w)
+static void fill_packet(foliot_queues_packet *packet, foliot__waiting *w)
 {
     packet->bytes = w->packet->bytes;
     packet->length = w->packet->length;
@@ -196,7 +196,7 @@ static void give_packet(foliot_queues_packet *packet, foliot__waiting *w)
     free(w);
 }
 
-bool foliot__queues_take_of(foliot_queues *q, foliot_peer_id peer, foliot_delivery delivery,
+bool foliot__queues_read_of(foliot_queues *q, foliot_peer_id peer, foliot_delivery delivery,
                             uint64_t now_ns, foliot_queues_packet *packet)
 {
     *packet = (foliot_queues_packet){.delivery = delivery};
@@ -207,7 +207,7 @@ bool foliot__queues_take_of(foliot_queues *q, foliot_peer_id peer, foliot_delive
     foliot__waiting *w = p ? foliot__line_pop(&p->out[delivery]) : NULL;
     pthread_mutex_unlock(&q->lock);
     if (w)
-        give_packet(packet, w);
+        fill_packet(packet, w);
     return w != NULL;
 }
 
@@ -229,7 +229,7 @@ bool foliot__queues_has_named(foliot_queues *q)
     return named;
 }
 
-bool foliot_queues_take(foliot_queues *q, foliot_peer_id peer, uint64_t now_ns,
+bool foliot_queues_read(foliot_queues *q, foliot_peer_id peer, uint64_t now_ns,
                         foliot_queues_packet *packet)
 {
     bool ended = false;
@@ -244,7 +244,7 @@ bool foliot_queues_take(foliot_queues *q, foliot_peer_id peer, uint64_t now_ns,
     pthread_mutex_unlock(&q->lock);
     packet->ended = ended;
     if (w)
-        give_packet(packet, w);
+        fill_packet(packet, w);
     return w != NULL || ended;
 }
 

@@ -378,7 +378,7 @@ void foliot_queues_set_round_trip(foliot_queues *queues, foliot_peer_id peer, ui
 
 // Readable while foliot_queues_next would name a peer, from the transport's flush on.
 int foliot_queues_get_descriptor(const foliot_queues *queues);
-// A peer for which something was sent since it was named last; id 0: none. Take until nothing is
+// A peer for which something was sent since it was named last; id 0: none. Read until nothing is
 // left, at once or whenever its connection can be written to.
 foliot_peer_id foliot_queues_next(foliot_queues *queues);
 
@@ -390,13 +390,13 @@ typedef struct foliot_queues_packet {
     size_t length;
     void *owner;
 } foliot_queues_packet;
-// False: nothing waits for this peer. Reliable packets come in order, and in turn with unreliable
-// ones.
-bool foliot_queues_take(foliot_queues *queues, foliot_peer_id peer, uint64_t now_ns,
+// Reads the next packet for the peer. False: none waits. Reliable packets come in order, and in
+// turn with unreliable ones.
+bool foliot_queues_read(foliot_queues *queues, foliot_peer_id peer, uint64_t now_ns,
                         foliot_queues_packet *packet);
 void foliot_queues_release(foliot_queues_packet *packet);
-// Whether the transport has disconnected the peer. What it sent before is still to be taken, and
-// then the end, but a network need not wait for a connection that takes nothing.
+// Whether the transport has disconnected the peer. What it sent before is still to be read, and
+// then the end, but a network need not wait for a connection that accepts nothing.
 bool foliot_queues_get_ended(foliot_queues *queues, foliot_peer_id peer);
 
 #ifdef __cplusplus

@@ -277,7 +277,7 @@ static bool send_by_channel(foliot__web *web, browser *b, uint64_t now)
     foliot_queues_packet packet;
     foliot__rtc_way way = foliot__channel_get_way(&b->channel, now);
     while (way == FOLIOT__RTC_READY &&
-           foliot__queues_take_of(web->queues, b->peer, FOLIOT_DELIVERY_UNRELIABLE, now, &packet)) {
+           foliot__queues_read_of(web->queues, b->peer, FOLIOT_DELIVERY_UNRELIABLE, now, &packet)) {
         web->in_channels++;
         foliot__rtc_send(b->channel.rtc, packet.bytes, packet.length, now);
         web->in_channels--;
@@ -292,8 +292,8 @@ static bool poll_packet(foliot__web *web, browser *b, foliot_queues_packet *pack
     uint64_t now = foliot__clock_now_ns();
     if (foliot__channel_get_way(&b->channel, now) != FOLIOT__RTC_ABSENT &&
         !foliot_queues_get_ended(web->queues, b->peer))
-        return foliot__queues_take_of(web->queues, b->peer, FOLIOT_DELIVERY_RELIABLE, now, packet);
-    return foliot_queues_take(web->queues, b->peer, now, packet);
+        return foliot__queues_read_of(web->queues, b->peer, FOLIOT_DELIVERY_RELIABLE, now, packet);
+    return foliot_queues_read(web->queues, b->peer, now, packet);
 }
 
 static foliot__http_written write_signal(browser *b)

@@ -49,7 +49,7 @@ static void carry_event(bridge *b, const foliot_transport_event *e, uint64_t now
 static bool carry_out(bridge *b, unsigned i, uint64_t now_ns)
 {
     foliot_queues_packet packet;
-    while (foliot_queues_take(b->queues, b->near[i], now_ns, &packet)) {
+    while (foliot_queues_read(b->queues, b->near[i], now_ns, &packet)) {
         if (packet.ended) {
             foliot_transport_disconnect(b->listener, b->far[i], packet.reason, false);
             foliot_queues_leave(b->queues, b->near[i], 0);

@@ -82,7 +82,7 @@ static foliot_status send_text(foliot_transport *t, foliot_peer_id peer, foliot_
 static void expect_taken(foliot_queues *q, foliot_peer_id peer, const char *text)
 {
     foliot_queues_packet packet;
-    assert_true(foliot_queues_take(q, peer, 2 * MS, &packet));
+    assert_true(foliot_queues_read(q, peer, 2 * MS, &packet));
     assert_false(packet.ended);
     assert_int_equal(packet.length, strlen(text));
     assert_memory_equal(packet.bytes, text, packet.length);
@@ -92,7 +92,7 @@ static void expect_taken(foliot_queues *q, foliot_peer_id peer, const char *text
 static void expect_end(foliot_queues *q, foliot_peer_id peer, uint32_t reason)
 {
     foliot_queues_packet packet;
-    assert_true(foliot_queues_take(q, peer, 2 * MS, &packet));
+    assert_true(foliot_queues_read(q, peer, 2 * MS, &packet));
     assert_true(packet.ended);
     assert_int_equal(packet.reason, reason);
     foliot_queues_release(&packet);
@@ -101,7 +101,7 @@ static void expect_end(foliot_queues *q, foliot_peer_id peer, uint32_t reason)
 static void expect_none(foliot_queues *q, foliot_peer_id peer)
 {
     foliot_queues_packet packet;
-    assert_false(foliot_queues_take(q, peer, 2 * MS, &packet));
+    assert_false(foliot_queues_read(q, peer, 2 * MS, &packet));
 }
 
 static void packets_pass_both_ways_in_order(void **state)
@@ -218,7 +218,7 @@ static void old_snapshots_are_dropped_and_new_ones_stay(void **state)
     demand(send_text(e.transport, peer, FOLIOT_DELIVERY_RELIABLE, "kept"));
     foliot_queues_packet packet;
     char got[16] = "";
-    while (foliot_queues_take(e.queues, peer, 111 * MS, &packet)) {
+    while (foliot_queues_read(e.queues, peer, 111 * MS, &packet)) {
         strncat(got, (const char *)packet.bytes, packet.length);
         foliot_queues_release(&packet);
     }
@@ -449,7 +449,7 @@ static void *run_network(void *of)
                                           (const uint8_t *)&i, sizeof i, 0) != FOLIOT_STATUS_OK;
         for (uint32_t next = 0; next < PACKETS;) {
             foliot_queues_packet packet;
-            if (!foliot_queues_take(n->queues, peer, 0, &packet)) {
+            if (!foliot_queues_read(n->queues, peer, 0, &packet)) {
                 foliot_queues_next(n->queues); // names are the business of all of them
                 continue;
             }
