@@ -133,7 +133,7 @@ void foliot__rules_run(foliot__session *session)
     game->view.recorded = !foliot__orders_reserve(session, FOLIOT_ORDERS_DROPPED_MAX);
     game->view.orders = game->orders;
     foliot_status status = foliot_rules_tick(game->rules, &game->view);
-    (void)status; // why they were stopped is asked for when the step is taken in
+    (void)status; // foliot__rules_apply_results asks why they were stopped
     const foliot_rules_drops *drops = foliot_rules_get_drops(game->rules);
     for (uint32_t i = 0; i < drops->order_count && !game->view.recorded; i++)
         game->orders[game->order_count++] = drops->orders[i];

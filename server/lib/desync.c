@@ -313,7 +313,7 @@ void foliot__divergence_search_response(foliot__session *s, const foliot__peer *
     s->server->counters.answers++;
     if (foliot_search_handle_response(&q->search, answer->bytes, answer->length) !=
         FOLIOT_STATUS_OK)
-        q->search.state = FOLIOT_SEARCH_FAILED; // what makes no sense answers nothing
+        q->search.state = FOLIOT_SEARCH_FAILED; // a senseless response ends the search
     continue_search(s, peer);
 }
 

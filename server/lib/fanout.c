@@ -21,7 +21,8 @@
 #define COMPLETE_OLD_NS 120000000u
 #define COMPLETE_SHARED_NS 50000000u // several newcomers get the same one
 #define COMPLETE_RELIABLE_NS 600000000u
-#define COMPLETE_PIECES_MAX 32 // of a snapshot that is sent so: larger ones go reliably at once
+#define COMPLETE_PIECES_MAX                                                                        \
+    32 // pieces of a snapshot that is sent like that: larger ones go reliably at once
 
 foliot_status foliot__fanout_init(foliot__session *session)
 {
@@ -274,8 +275,8 @@ static void send_group(foliot__session *session, const uint32_t *order, uint32_t
     }
 }
 
-// Where the host makes up for late ticks, did when it sent that snapshot, or has yet to, a lag
-// tells nothing of the network: what arrived while it stood still has waited for it.
+// Lags are ignored while the host catches up, and for snapshots that it sent late: they measure the
+// host and not the network.
 void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *peer, uint64_t tick)
 {
     bool late = session->clock.running_late ||
@@ -322,7 +323,7 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
     if (!peer->interest) {
         if (foliot__interest_view_create(session->interest, &peer->interest) != FOLIOT_STATUS_OK)
             return; // the next tick tries again
-        foliot__interest_begin_told(session->interest, peer->interest, known);
+        foliot__interest_begin_records(session->interest, peer->interest, known);
     }
     foliot__interest_look look = {
         .snapshot = snapshot,
@@ -342,8 +343,8 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
     foliot__update_target to = {
         .session = session, .route = FOLIOT__UPDATE_NEAR, .tick = shown, .peer = peer};
     foliot__update_begin(&game->writer, game->now.slots_max, foliot__update_emit, &to);
-    foliot__interest_tell(session->interest, peer->interest, &look, length > 0, behind, known,
-                          &game->writer);
+    foliot__interest_write_records(session->interest, peer->interest, &look, length > 0, behind,
+                                   known, &game->writer);
     if (length == 0)
         return;
     foliot__server_send_packet(server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, packet, length);

@@ -18,7 +18,7 @@ foliot_snapshot *foliot__fanout_next(foliot__session *session, uint64_t tick); /
 uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer *peer);
 // A snapshot was captured; `before` is the tick of the one before it.
 void foliot__fanout_captured(foliot__session *session, uint64_t before);
-// What it has of the bodies that it is interested in.
+// The peer acknowledged packets of bodies that it is interested in.
 void foliot__fanout_receive_partial(foliot__session *session, foliot__peer *peer,
                                     const foliot__partial_acknowledge *packet);
 // It has acknowledged a snapshot that it had not before.

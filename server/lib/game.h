@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// game.h: what a session has beside its steps: commands that wait, rules that run after every step,
-// orders of players, and what watchers are told of all that. commands.c closes a tick's commands
-// and runs the rules; orders.c takes orders; updates.c tells peers.
+// game.h: the game of a session: commands that wait, rules that run after every step, orders of
+// players, and updates to watchers. commands.c closes a tick's commands and runs the rules;
+// orders.c receives orders; updates.c sends updates and messages.
 #ifndef FOLIOT_SERVER_LIB_GAME_H
 #define FOLIOT_SERVER_LIB_GAME_H
 
@@ -13,31 +13,32 @@
 
 #define FOLIOT__ORDERS_HELD 256   // of one player, that wait for their tick
 #define FOLIOT__ORDERS_A_TICK 32  // of one player, the rest in the ticks after it
-#define FOLIOT__ORDERS_BURST 256u // that may come at once after a silence: a network held them back
+#define FOLIOT__ORDERS_BURST 256u // that may come at once: a network held them back
 // Orders a second and player. A clock that is a little fast is no fault.
 #define FOLIOT__ORDERS_RATE (1.01 * FOLIOT_ORDERS_PER_SECOND_MAX)
-#define FOLIOT__ORDER_ACKNOWLEDGE_NS 200000000u // at most so often
+#define FOLIOT__ORDER_ACKNOWLEDGE_NS 200000000u // between two, at least
 #define FOLIOT__LEAVE_REASON_BYTES 128
 // Messages that wait for spectators who are behind, updates included. Updates are never dropped.
 #define FOLIOT__DELAYED_BYTES_MAX ((size_t)32 << 20)
-// Reliable pieces that a peer may leave without an acknowledgement: of 1 KB some 8 MB, and less
-// where the path takes small ones alone. What a newcomer lacks is counted in the smallest ones.
+// Reliable pieces that a peer may leave without an acknowledgement: some 8 MB in pieces of 1 KB,
+// and less where the path has a small MTU. Bytes that a newcomer lacks are counted in the smallest
+// ones.
 #define FOLIOT__BACKLOG_MAX 8192u
 #define FOLIOT__BACKLOG_PIECE_BYTES 448u
-#define FOLIOT__AIM_BACK_SECONDS 0.25 // a shot is judged at most so far in the past
+#define FOLIOT__AIM_BACK_SECONDS 0.25 // a shot is judged at most this far in the past
 // After what it has acknowledged: the most that a client predicts, and what it shows beyond.
 #define FOLIOT__AIM_AHEAD_TICKS 20u
 // Aims of one player: the orders behind keep the last one. The orders that all players give in one
 // tick fit a block of a recording.
 #define FOLIOT__AIMS_A_TICK 16
-#define FOLIOT__AIM_STEADY 2u // of a button that is held: less than this is no news
+#define FOLIOT__AIM_STEADY 2u // while a button is held, smaller changes of the aim are left out
 
 // The orders of one player. `next`, `closed` and `safe` are numbers as they travel; `sequence` is
 // that of the orders that rules get, in which a refused order is none and joining and leaving are.
 typedef struct foliot__order_book {
     uint32_t next;         // that is expected
-    uint32_t sequence;     // of the last closed order of this place, whoever had it
-    uint32_t waiting;      // of the session's that are his
+    uint32_t sequence;     // of the last closed order of this place, whichever player had it
+    uint32_t waiting;      // orders of this player, among the session's
     uint32_t closed, safe; // up to here: closed with a tick; known to outlive the server
     uint32_t saving;       // will be safe when the recording has written `saving_tick`
     uint64_t saving_tick;  // 0: nothing is
@@ -46,7 +47,7 @@ typedef struct foliot__order_book {
     double tokens; // of orders that may still come, as of a time
     uint64_t tokens_ns;
     uint64_t over_budget; // orders that the rules refused
-    bool gap;             // orders that it was told are safe may be lost with a server's disk
+    bool gap;             // orders that were acknowledged as safe may be lost with a server's disk
 } foliot__order_book;
 
 typedef struct foliot__waiting_order {
@@ -88,7 +89,7 @@ typedef struct foliot__game {
     foliot_command_list commands; // of the step that runs
     uint32_t sequence;            // of the last command
     bool rules_reported;
-    bool stop_recorded;             // a keyframe was asked for where they were stopped
+    bool stop_recorded;             // a keyframe was requested when they were stopped
     uint64_t rules_dropped;         // callbacks
     bool strict;                    // then the session ends
     bool looks_back;                // rules of a scene with history_ticks
@@ -96,8 +97,8 @@ typedef struct foliot__game {
     uint32_t waiting_count, waiting_capacity;
     foliot_order *orders; // closed with the step that runs
     uint32_t order_count, order_capacity;
-    // What watchers know: all of them, and spectators who are behind.
-    bool updates; // to be told at all: not in lockstep, where peers step the world
+    // The states that watchers have: all of them, and spectators who are behind.
+    bool updates; // are sent: not in lockstep, where peers step the world
     foliot__session_state now, shown;
     foliot__update_writer writer;
     size_t greeting_bytes;    // of the last full update
@@ -132,7 +133,7 @@ typedef struct foliot__update_target {
 // updates.c
 foliot_status foliot__updates_begin(foliot__session *session);
 void foliot__updates_end(foliot__session *session);
-void foliot__updates_step(foliot__session *session);                      // a step was taken in
+void foliot__updates_step(foliot__session *session);                      // a step has finished
 void foliot__updates_greet(foliot__session *session, foliot__peer *peer); // all so far
 // To one player or FOLIOT_TO_ALL; `from` is a player or FOLIOT__NO_PLAYER.
 void foliot__session_message(foliot__session *session, uint32_t to, uint32_t from,
@@ -163,10 +164,10 @@ void foliot__orders_acknowledge(foliot__session *session);
 
 // commands.c
 void foliot__commands_close(foliot__session *session); // of the tick that is closed now
-// Of a simulation that is no world: what the orders closed with that tick become.
+// A simulation that is no world turns the orders closed with the tick into commands.
 void foliot__commands_apply_orders(foliot__session *session);
 void foliot__rules_run(foliot__session *session);           // after its step, on the same thread
-void foliot__rules_apply_results(foliot__session *session); // when the step is taken in
+void foliot__rules_apply_results(foliot__session *session); // when the step has finished
 // Why the session ends because of its rules, as it was configured to; NULL: it does not.
 const char *foliot__rules_end_session(const foliot__session *session);
 
@@ -174,7 +175,7 @@ const char *foliot__rules_end_session(const foliot__session *session);
 foliot_status foliot__step_events_create(foliot__session *session,
                                          const foliot_session_config *config);
 void foliot__step_events_destroy(foliot__step_events *events);
-void foliot__step_events_append(foliot__session *session); // a step was taken in
+void foliot__step_events_append(foliot__session *session); // a step has finished
 uint32_t foliot__step_events_poll(foliot__step_events *step_events, foliot_step_event *events,
                                   uint32_t capacity);
 

@@ -105,7 +105,7 @@ void foliot__input_receive(foliot__session *session, foliot__peer *peer,
                            const foliot__input_packet *packet)
 {
     foliot_server *server = session->server;
-    if (peer->input.arrived_ns == 0) // it has heard the welcome, which went ahead of all snapshots
+    if (peer->input.arrived_ns == 0) // the welcome arrived, which was sent before all snapshots
         foliot__rate_adaptation_begin(&peer->rate, server->arrived_ns - peer->snapshots.greeted_ns);
     bool newer =
         peer->input.arrived_ns == 0 || (int32_t)(packet->sent_us - peer->input.echo_us) > 0;
@@ -120,7 +120,7 @@ void foliot__input_receive(foliot__session *session, foliot__peer *peer,
          packet->newest_snapshot > peer->snapshots.baseline_tick) &&
         foliot__fanout_find(session, packet->newest_snapshot)) {
         if (peer->snapshots.baseline ==
-            FOLIOT__BASELINE_ACKNOWLEDGED) // of the first there were several copies
+            FOLIOT__BASELINE_ACKNOWLEDGED) // the first had several copies
             foliot__fanout_acknowledge(session, peer, packet->newest_snapshot);
         peer->snapshots.baseline = FOLIOT__BASELINE_ACKNOWLEDGED;
         peer->snapshots.baseline_tick = packet->newest_snapshot;

@@ -23,18 +23,18 @@
 #define WITHIN_NEAR 2.0f     // claim within `near`, against what is just beyond
 #define NEAR_ENDS 1.25f      // where that is, in units of `near`
 #define OWN 1e7f             // claim of the watcher's own body ...
-#define LEAVER 1e6f          // ... and of what has left: no other grows so far
+#define LEAVER 1e6f          // ... and of a body that has left: no other claim grows this large
 #define FAR_SLACK 1.05       // how much farther than `far` a body must be to have left
 #define NEVER_SENT 120.0f    // claim of what the watcher does not know, in ticks of waiting
 #define BODY_BYTES_FIRST 9.0 // before anything was measured
-#define BODIES_MEASURED 8    // a packet of fewer says nothing of their size
+#define BODIES_MEASURED 8    // a packet of fewer is no measure of their size
 #define SPREAD_BYTES 72      // by which packets are larger than their bodies' mean size lets expect
 #define CLASS_SHIFT 20       // a class is an eighth of a power of two wide
 #define CLASSES 1280         // to beyond OWN
-#define CUT_SHARE 8          // of what was to be sent, that gives way where that does not do
+#define CUT_SHARE 8          // share of the chosen bodies that are left out if not all fit
 #define OVERTAKEN 3          // later packets, after which one counts as lost
 #define TOO_LATE 16          // ... and after which it is forgotten
-#define FOCUS_EVERY_NS 100000000u // a spectator looks elsewhere at most so often
+#define FOCUS_EVERY_NS 100000000u // between two changes of a spectator's focus
 #define LOST_WAITED 30 // snapshots that a body counts as having waited for, whose first state was
 
 // -- a watcher
@@ -73,7 +73,7 @@ void foliot__interest_view_destroy(foliot__interest_view *v)
         forget_packet(v, &v->packets[i]);
     free(v->of);
     free(v->joints_stale);
-    free(v->joints_told);
+    free(v->joints_sent);
     free(v);
 }
 
@@ -91,7 +91,7 @@ static uint64_t tick_of(const foliot__interest_map *m, uint64_t tick, uint16_t l
 
 // -- claims
 
-// What a look compares with, and in snapshots.
+// The inputs of claims. Ticks are counted in snapshots.
 typedef struct claiming {
     foliot__interest_map *m;
     foliot__interest_view *v;
@@ -118,7 +118,7 @@ static float lack_of(const claiming *c, const foliot__candidate *body, int dista
     uint32_t slot = body->slot;
     uint16_t *state = &v->of[slot].state;
     if (!(*state & KNOWN)) { // it was sent nothing of the body, or it has forgotten it
-        uint16_t has = *state & (uint16_t)~BESIDE;
+        uint16_t has = *state & (uint16_t)~RECORD_BITS;
         if (c->m->bodies.assumed[slot] == ASSUMED && !(has & (BASED | LEAVING)))
             return 0;
         if (has == 0) { // it waits from now on
@@ -204,12 +204,12 @@ static void collect_claims(const claiming *c)
     }
 }
 
-// Whether the watcher shows the body, which is so far or gone, though it may not.
+// Whether the watcher shows the body, although it is too far or gone.
 static bool is_shown_wrongly(const claiming *c, uint32_t slot, double distance)
 {
     uint32_t state = c->v->of[slot].state;
     if (distance <= c->far * (FAR_SLACK * FAR_SLACK) ||
-        (state & (uint16_t)~BESIDE) == BASED) // of the scene, and known to be gone
+        (state & (uint16_t)~RECORD_BITS) == BASED) // of the scene, and known to be gone
         return false;
     // Else it may be gone from where the scene has it, which is in sight.
     return (state & (KNOWN | LEAVING)) || (c->m->bodies.assumed[slot] == DIFFERS &&
@@ -228,7 +228,7 @@ static void sweep(const claiming *c, uint32_t patience)
              end = begin + part < m->count ? begin + part : m->count;
     for (uint32_t slot = begin; slot < end; slot++) {
         uint16_t *state = &v->of[slot].state;
-        if ((*state & ~BESIDE) == 0 && m->bodies.assumed[slot] == ASSUMED)
+        if ((*state & ~RECORD_BITS) == 0 && m->bodies.assumed[slot] == ASSUMED)
             continue;
         const foliot_snapshot_body *body = body_at(c->snapshot, slot);
         double distance =
@@ -312,7 +312,8 @@ static void fill_item(const foliot__interest_map *m, const foliot__interest_view
     item->leaves = !(body->flags & FOLIOT_SNAPSHOT_ALIVE) ||
                    distance > m->interest.far * m->interest.far; // is_visible
     item->newest = false;
-    // What is far and moves is coarse. What is at rest there is sent as it is once there is room.
+    // A body that is far and moves is coarse. One at rest there is sent exactly, once there is
+    // room.
     bool has =
         (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) && m->bodies.changed[slot] <= then;
     item->coarse =
@@ -336,7 +337,7 @@ static void fill_item(const foliot__interest_map *m, const foliot__interest_view
     }
 }
 
-// -- what packets held
+// -- items of packets
 
 // The item behind the one whose slot is `slot` (of the first, UINT32_MAX). NULL: there is none.
 static uint8_t *next_item(const sent_packet *p, uint32_t *at, uint32_t *slot)
@@ -360,7 +361,7 @@ static void note_sent(const foliot__interest_map *m, foliot__interest_view *v, u
     uint16_t *state = &v->of[item->slot].state;
     if (item->leaves || !(*state & KNOWN)) {
         v->of[item->slot].since_turn = 0;
-        *state = (uint16_t)((item->leaves ? LEAVING : KNOWN) | (*state & BESIDE));
+        *state = (uint16_t)((item->leaves ? LEAVING : KNOWN) | (*state & RECORD_BITS));
     }
     *state = (uint16_t)((*state & ~COUNT) | ((*state + 1) & COUNT));
     v->of[item->slot].since_turn += v->of[item->slot].since_turn < FOLIOT__INTEREST_PACKETS;
@@ -500,7 +501,7 @@ static void acknowledge_item(const foliot__interest_map *m, foliot__interest_vie
         return; // it has left, or come back, since
     if (fate == ITEM_LEAVES) {
         if (*state & LEAVING)
-            *state = (uint16_t)((m->bodies.assumed[slot] ? BASED : 0) | (*state & BESIDE));
+            *state = (uint16_t)((m->bodies.assumed[slot] ? BASED : 0) | (*state & RECORD_BITS));
         return;
     }
     bool newer = !(*state & BASED) || (uint16_t)(low - v->of[slot].baseline) < 0x8000;
@@ -512,8 +513,8 @@ static void acknowledge_item(const foliot__interest_map *m, foliot__interest_vie
     *state = (uint16_t)((*state & ~SINCE) | BASED | since * SINCE_ONE);
 }
 
-// What was in packets that later ones have overtaken is lost, most likely: it is as if it had not
-// been sent, so that it is sent soon. (An acknowledgement that comes late counts all the same.)
+// Packets that later ones have overtaken are most likely lost. Their bodies count as not sent, so
+// that they are sent soon. (An acknowledgement that comes late counts all the same.)
 static void give_up_lost(foliot__interest_view *v, uint32_t newest)
 {
     for (int i = 0; i < FOLIOT__INTEREST_PACKETS; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// interest.h: what a watcher of a big world is sent: the bodies that matter to it most, within its
-// budget, each against what it is known to have of that body. What is beyond `far` is never sent.
-// Knows snapshots, and no peer or transport: fanout.c sends what it packs. Invariant: a body is
+// interest.h: packs for a watcher of a big world the bodies that matter to it most, within its
+// budget, each against a state of that body that it is known to have. A body beyond `far` is never
+// sent. Knows snapshots, and no peer or transport: fanout.c sends the packets. Invariant: a body is
 // coded against a tick only if an acknowledged packet held that body's state of that tick.
 #ifndef FOLIOT_SERVER_LIB_INTEREST_H
 #define FOLIOT_SERVER_LIB_INTEREST_H
@@ -13,7 +13,7 @@
 
 #define FOLIOT__INTEREST_PACKETS 64 // of one watcher that may still be acknowledged
 
-// What is known of a session's bodies for all its watchers: when each changed, and where they are.
+// The bodies of a session, for all its watchers: when each changed, and where it is.
 typedef struct foliot__interest_map foliot__interest_map;
 // `every`: ticks between snapshots. FOLIOT_STATUS_INVALID: the interest is not
 // foliot_interest_valid. `scene` is lent.
@@ -23,7 +23,7 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
                                           uint32_t every, foliot__interest_map **map);
 void foliot__interest_map_destroy(foliot__interest_map *map);
 const foliot_interest *foliot__interest_map_get(const foliot__interest_map *map);
-// Takes in the next snapshot; `before` is the one before it, NULL for the first.
+// Applies the next snapshot; `before` is the one before it, NULL for the first.
 void foliot__interest_map_update(foliot__interest_map *map, const foliot_snapshot *snapshot,
                                  const foliot_snapshot *before);
 
@@ -40,7 +40,7 @@ size_t foliot__interest_view_get_bytes(const foliot__interest_view *view); // of
 typedef struct foliot__interest_look {
     const foliot_snapshot *snapshot; // that is shown to the watcher
     uint32_t own;                    // slot of its body, FOLIOT_NO_BODY: none
-    uint32_t overhead;               // bytes that a packet costs beside its own
+    uint32_t overhead;               // bytes that a packet costs in addition
     uint64_t now_ns, round_trip_ns;
     foliot__interest_find *find;
     const void *user;
@@ -57,25 +57,27 @@ uint64_t foliot__interest_acknowledge(const foliot__interest_map *map, foliot__i
 // Sets the focus of a watcher without a body, in position steps. It takes effect at the first
 // update at least 100 ms after the last change.
 void foliot__interest_focus(foliot__interest_view *view, const int32_t focus[3]);
-// Bytes beside packets that the watcher was sent: they count.
+// Other bytes that the watcher was sent count too.
 void foliot__interest_charge(foliot__interest_view *view, size_t bytes);
 
-// -- what bodies and joints are beside their states. `behind`: for spectators with a delay.
+// -- records: tags and prototypes of bodies, and joints. `behind`: for spectators with a delay.
 
-// Notes that it changed. Watchers are told by foliot__interest_tell, or keep the news for later.
+// Notes that it changed. Each watcher then gets records of the news, or keeps the news for later.
 void foliot__interest_note_body(foliot__interest_map *map, bool behind, uint32_t slot,
                                 bool tag_alone);
 void foliot__interest_note_joint(foliot__interest_map *map, bool behind, uint32_t index,
                                  const foliot__known_joint *joint);
 void foliot__interest_clear_news(foliot__interest_map *map); // all watchers have them
-// A watcher that was told nothing yet; `known` is what there is.
-void foliot__interest_begin_told(foliot__interest_map *map, foliot__interest_view *view,
-                                 const foliot__session_state *known);
-// Writes what the watcher lacks of what is within `far`, at most so much at a time, and, if one was
-// `packed` just now, of all that its packet shows, before which it is sent. The writer emits it.
-void foliot__interest_tell(foliot__interest_map *map, foliot__interest_view *view,
-                           const foliot__interest_look *look, bool packed, bool behind,
-                           const foliot__session_state *known, foliot__update_writer *writer);
+// A watcher that was sent no record yet; `known` holds all there are.
+void foliot__interest_begin_records(foliot__interest_map *map, foliot__interest_view *view,
+                                    const foliot__session_state *known);
+// Writes records that the watcher lacks: of bodies and joints within `far`, a bounded number at a
+// time; and, if a packet was `packed` just now, of all that it shows. They are sent before the
+// packet.
+void foliot__interest_write_records(foliot__interest_map *map, foliot__interest_view *view,
+                                    const foliot__interest_look *look, bool packed, bool behind,
+                                    const foliot__session_state *known,
+                                    foliot__update_writer *writer);
 void foliot__interest_keep_news(const foliot__interest_map *map, foliot__interest_view *view,
                                 bool behind);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// interest_map.c: what is known of a session's bodies for all its watchers (interest.h): when each
-// changed, and which changed lately by cell of a grid. The grid makes candidates only; distances
-// decide.
+// interest_map.c: the bodies of a session, for all its watchers (interest.h): when each changed,
+// and which changed lately by cell of a grid. The grid makes candidates only; distances decide.
 #include "interest_view.h"
 
 #include "foliot/math.h"
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define REST_TICKS 64 // a body that stood still for so long is remembered as it stood
+#define REST_TICKS 64 // after which the state of a body that stood still is remembered
 #define CELLS_TO_FAR 4.0
 #define BUCKETS_LEAST 64
 #define BODIES_A_BUCKET 4
@@ -70,7 +69,7 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
     m->packing.items = calloc(ITEMS_MAX, sizeof *m->packing.items);
     m->packing.bases = calloc(ITEMS_MAX, sizeof *m->packing.bases);
     m->bodies.homes = calloc(scene->body_count ? scene->body_count : 1, sizeof *m->bodies.homes);
-    m->changes.told = calloc(ITEMS_MAX + TOLD_MAX, sizeof *m->changes.told);
+    m->changes.bodies = calloc(ITEMS_MAX + RECORDS_MAX, sizeof *m->changes.bodies);
     m->changes.slot_words = (uint32_t)(n + 63) / 64;
     for (int i = 0; i < 2; i++) {
         m->changes.news[i].slots = calloc(m->changes.slot_words, sizeof *m->changes.news[i].slots);
@@ -81,7 +80,7 @@ foliot_status foliot__interest_map_create(const foliot_interest *interest,
             m->bodies.rest_since && m->bodies.rest_until && m->grid.bucket_start && m->grid.next &&
             m->grid.bucket_of && m->grid.candidates && m->grid.groups && m->packing.claims &&
             m->packing.chosen && m->packing.chosen_bits && m->packing.items && m->packing.bases &&
-            m->bodies.homes && m->changes.told;
+            m->bodies.homes && m->changes.bodies;
     if (!whole || foliot__partial_coder_create(format, &m->coder) != FOLIOT_STATUS_OK) {
         foliot__interest_map_destroy(m);
         return FOLIOT_STATUS_MEMORY;
@@ -119,7 +118,7 @@ void foliot__interest_map_destroy(foliot__interest_map *m)
     free(m->packing.items);
     free(m->packing.bases);
     free(m->bodies.homes);
-    free(m->changes.told);
+    free(m->changes.bodies);
     for (int i = 0; i < 2; i++) {
         free(m->changes.news[i].slots);
         free(m->changes.news[i].tags);
@@ -151,7 +150,7 @@ static inline bool same_body(const foliot_snapshot_body *a, const foliot_snapsho
     return differs == 0;
 }
 
-// Whether a body is where the scene has it, as far as a snapshot tells.
+// Whether a body is where the scene has it, within the resolution of snapshots.
 static bool is_as_in_scene(const foliot__interest_map *m, uint32_t slot,
                            const foliot_snapshot_body *body)
 {
@@ -177,7 +176,7 @@ static bool is_as_in_scene(const foliot__interest_map *m, uint32_t slot,
 // Whether two states of a body look alike: bodies that rest on others tremble.
 static bool looks_same(const foliot_snapshot_body *a, const foliot_snapshot_body *b, int distance)
 {
-    for (int k = 0; k < 3; k++) // mostly this tells them apart
+    for (int k = 0; k < 3; k++) // most bodies differ here
         if (llabs((int64_t)a->position[k] - b->position[k]) > tremble_steps[distance])
             return false;
     bool same = a->generation == b->generation && a->largest == b->largest &&
@@ -279,7 +278,7 @@ void foliot__interest_map_update(foliot__interest_map *m, const foliot_snapshot 
     fill_grid(m, snapshot);
 }
 
-// What a body was at a tick, if that is still known.
+// The state of a body at a tick; NULL: it is not known any more.
 const foliot_snapshot_body *foliot__interest_body_then(const foliot__interest_map *m,
                                                        const foliot__interest_look *look,
                                                        uint32_t slot, uint64_t tick)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // interest_view.h: what the files of interest share (interest.h): a session's map and a watcher's
-// view. interest_map.c keeps the map, interest_told.c tells what bodies and joints are beside their
-// states, interest.c chooses and packs states.
+// view. interest_map.c keeps the map, interest_records.c writes records of bodies and joints,
+// interest.c chooses and packs states.
 #ifndef FOLIOT_SERVER_LIB_INTEREST_VIEW_H
 #define FOLIOT_SERVER_LIB_INTEREST_VIEW_H
 
@@ -10,7 +10,8 @@
 #define ITEMS_MAX 1024 // of a packet
 #define ACTIVE 64      // snapshots since it changed, in which a body is looked at each time
 #define SWEEPS 16      // snapshots in which all others are looked at
-#define TOLD_MAX 128 // bodies, beside those of its packet, and joints that one is told of at a time
+#define RECORDS_MAX                                                                                \
+    128 // bodies, and joints, with records at a time, apart from bodies of the packet
 
 // How closely states are compared: bodies that rest on others tremble. From near and from far.
 enum { SEEN_NEAR, SEEN_FAR, DISTANCES };
@@ -22,22 +23,22 @@ enum {
     SINCE = 0x7c0, // and this means: too many
     SINCE_ONE = 0x40,
     BASED = 0x800,    // `baseline` is valid
-    KNOWN = 0x1000,   // it was sent something of the body, and was not told to forget it
-    LEAVING = 0x2000, // it was told to, and has not acknowledged that
-    STALE = 0x4000,   // it lacks what the body is beside its state
-    SPAWNED = 0x8000, // it was told of a prototype
-    BESIDE = STALE | SPAWNED,
+    KNOWN = 0x1000,   // it was sent something of the body, and none that it left
+    LEAVING = 0x2000, // it was sent that the body left, and has not acknowledged it
+    STALE = 0x4000,   // it lacks records of the body
+    SPAWNED = 0x8000, // it was sent a prototype
+    RECORD_BITS = STALE | SPAWNED,
 };
 // `sent`: the snapshot in which it was sent last, low bits; and whether its baseline is coarse.
 enum { SENT = 0x7fff, COARSE_BASE = 0x8000 };
-_Static_assert(COUNT >= FOLIOT__INTEREST_PACKETS - 1, "packets have counts of their own");
-_Static_assert(SINCE / SINCE_ONE >= FOLIOT__PARTIAL_BASELINES - 1, "too many are told apart");
+_Static_assert(COUNT >= FOLIOT__INTEREST_PACKETS - 1, "each packet has another count");
+_Static_assert(SINCE / SINCE_ONE >= FOLIOT__PARTIAL_BASELINES - 1, "SINCE counts all baselines");
 
-// Bodies of the scene are shown by a watcher where the scene has them, until it is told otherwise.
+// A watcher shows bodies of the scene where the scene has them, until it is sent something else.
 enum { NOT_ASSUMED, ASSUMED, DIFFERS };
 
-// A body as far as claims ask: its numbers side by side. Positions in steps; ticks in snapshots,
-// low bits.
+// The numbers of a body that claims read, next to each other. Positions in steps; ticks in
+// snapshots, low bits.
 typedef struct foliot__candidate {
     double position[3];
     uint32_t slot, changed, moved[DISTANCES];
@@ -89,8 +90,8 @@ typedef struct foliot__interest_packing {
     uint32_t item_count;
 } foliot__interest_packing;
 
-// interest_told.c: what changed apart from states since watchers were sent it: for all, and for
-// those who are behind.
+// interest_records.c: changes of bodies and joints apart from states that watchers were not sent
+// yet: all watchers, and those who are behind.
 typedef struct foliot__interest_changes {
     struct foliot__interest_news {
         uint64_t *slots, *tags, *joints; // bits: slots; slots of which the tag alone did; joints
@@ -101,11 +102,11 @@ typedef struct foliot__interest_changes {
     } * ends;                         // of joints, by index, as of the last news
     uint64_t *renamed;                // bits of joints: the index has been another joint's
     uint32_t slot_words, joint_words; // of 64 bits
-    struct foliot__told {
+    struct foliot__body_record {
         uint32_t slot;
         bool tag_alone, gone;
-    } * told; // scratch
-    uint32_t told_count;
+    } * bodies; // scratch
+    uint32_t body_count;
 } foliot__interest_changes;
 
 struct foliot__interest_map {
@@ -121,8 +122,8 @@ struct foliot__interest_map {
     foliot__interest_changes changes;
 };
 
-// What a packet held, item by item: the gap from the slot before, as a varint; then the COUNT with
-// this packet, and what became of it.
+// The items of a packet, each the gap from the slot before, as a varint; then the COUNT with
+// this packet, and the item's fate.
 typedef struct sent_packet {
     uint8_t *items;
     uint32_t sequence;   // 0: acknowledged, or none
@@ -135,7 +136,7 @@ enum {
     ITEM_COUNT = COUNT,
     ITEM_FATE = 0xc0, // one of these
     ITEM_FINE = 0,
-    ITEM_LEAVES = 0x40, // it says that the body leaves
+    ITEM_LEAVES = 0x40, // the body leaves
     ITEM_COARSE = 0x80,
 };
 _Static_assert(FOLIOT_BODIES_MAX <= 1u << 21, "a gap fits three bytes");
@@ -145,8 +146,8 @@ struct foliot__interest_view {
     struct {
         uint16_t sent, baseline; // snapshots, low bits
         uint16_t state;
-        // Packets that held it since it last left or came, FOLIOT__INTEREST_PACKETS at most: what
-        // earlier ones say of it is not true any more.
+        // Packets that held it since it last left or came, FOLIOT__INTEREST_PACKETS at most.
+        // Earlier ones are not true any more.
         uint16_t since_turn;
     } * of; // by slot
     sent_packet packets[FOLIOT__INTEREST_PACKETS];
@@ -156,11 +157,11 @@ struct foliot__interest_view {
     uint64_t tokens_ns;
     uint32_t sweep;
     double body_bytes;                 // of a body in the last packets, mean
-    int32_t focus[3], wanted_focus[3]; // wanted: that it asked for last
+    int32_t focus[3], wanted_focus[3]; // wanted: the last one that it asked for
     bool focus_waits;                  // it is another one
     uint64_t focus_ns;                 // when it changed last
-    // Joints of which it lacks the newest, and those made by commands that it was told of: bits.
-    uint64_t *joints_stale, *joints_told;
+    // Joints whose newest record it lacks, and joints that it was sent: bits.
+    uint64_t *joints_stale, *joints_sent;
     uint32_t joint_words;
     size_t held;
 };
@@ -187,7 +188,7 @@ static inline void set_sent(foliot__interest_view *v, uint32_t slot, uint32_t sn
     v->of[slot].sent = (uint16_t)((v->of[slot].sent & COARSE_BASE) | (snapshot & SENT));
 }
 
-// What a body was at a tick, if that is still known.
+// The state of a body at a tick; NULL: it is not known any more.
 const foliot_snapshot_body *foliot__interest_body_then(const foliot__interest_map *map,
                                                        const foliot__interest_look *look,
                                                        uint32_t slot, uint64_t tick);

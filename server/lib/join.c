@@ -158,7 +158,7 @@ static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal re
                          m.as.refuse.sentence);
 }
 
-// It can neither step nor watch: says why.
+// The peer can neither step nor watch. The sentence gives the reason.
 static void refuse_stepper(foliot_server *server, foliot__session *session, foliot__peer *peer,
                            const foliot__hello_message *hello)
 {

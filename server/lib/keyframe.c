@@ -171,7 +171,7 @@ void foliot__keyframe_save(foliot__session *s)
     k->packed_length = length;
 }
 
-// When the step is taken in.
+// When the step has finished.
 bool foliot__keyframe_saved(foliot__session *s)
 {
     foliot__keyframe *k = s->lockstep->saving;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // kind.c: what a peer is: a watcher of snapshots, or a stepper of the world; and how one becomes
-// the other. What a kind needs is made when its first peer comes, while no step runs. A peer that
-// changes is sent both until it is ready, so that it always has something to show, and its inputs
-// come either way. Invariant: a change that was not wished is never refused.
+// the other. The machinery of a kind is made when its first peer comes, while no step runs. A peer
+// that changes is sent both until it is ready, so that it always has something to show, and its
+// inputs come either way. Invariant: a change that was not wished is never refused.
 #include <stdio.h>
 #include <string.h>
 
@@ -170,7 +170,7 @@ static void send_kind(foliot__session *s, const foliot__peer *peer, foliot__kind
         m.as.kind.sequence =
             next > player->input.next_sequence ? next : player->input.next_sequence;
     }
-    if (reason == FOLIOT__KIND_DIVERGED) // what it shows is wrong: it is not to wait for a resend
+    if (reason == FOLIOT__KIND_DIVERGED) // it shows a wrong state: it must not wait for a resend
         foliot__server_send_twice(s->server, peer->id, &m);
     foliot__server_send(s->server, peer->id, &m);
 }

@@ -10,7 +10,7 @@
 
 #include "base/assert.h"
 
-#define PART_HEAD_BYTES 64 // what a message costs beside its bytes
+#define PART_HEAD_BYTES 64 // that a message costs in addition to its bytes
 #define SCENE_NS_MAX 60000000000u
 // Bytes of a state in flight before any is acknowledged: the most that ENet has in flight.
 #define FIRST_WINDOW (4 * (size_t)foliot__lockstep_limits_now()->heard_bytes)
@@ -165,7 +165,7 @@ static size_t send_state(foliot__session *s, foliot__peer *peer)
         if (!k)
             return 0;
         bool goes_on = t->goes_on;
-        // What was sent before the state takes its time too, on a slow path.
+        // Bytes sent before the state take time too, on a slow path.
         uint64_t scene_ns =
             (uint64_t)s->setup.length * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
         t->joining = true;
@@ -199,7 +199,8 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
     foliot__state_transfer *t = &p->transfer;
     uint64_t now = s->server->now_ns;
     if (t->joining && t->heal == FOLIOT__HEAL_HELD && t->sent == t->acknowledged)
-        t->progress_ns = now + FOLIOT__PROGRESS_NS; // it waits for us, and not we for it
+        t->progress_ns =
+            now + FOLIOT__PROGRESS_NS; // it waits for the server, not the server for it
     if (!t->joining && !t->bulk_sent && peer->scene_sent == s->setup.length &&
         now - t->begun_ns >= FOLIOT__PROGRESS_NS)
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_BUSY,
@@ -207,7 +208,7 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
     else if ((t->bulk_sent &&
               (p->acked < s->lockstep->log.first || p->commanded < s->lockstep->log.first)) ||
              (t->joining && t->heal == FOLIOT__HEAL_NONE && t->bulk < s->lockstep->log.first))
-        foliot__keyframe_withdraw(s, peer); // what it lacks is forgotten
+        foliot__keyframe_withdraw(s, peer); // ticks that it lacks are forgotten
     else if (t->joining && now >= t->progress_ns) {
         s->server->counters.keyframes_stalled++;
         if (s->world && t->acknowledged > 0)

@@ -13,14 +13,14 @@
 
 #define HOLES_AT_ONCE 4
 #define HOLE_COPIES 2
-#define HOLE_PATIENCE_NS 50000000u // beside a round trip
+#define HOLE_PATIENCE_NS 50000000u // in addition to a round trip
 #define HOLE_TICKS_MAX 1024u
 #define HOLE_WORK_A_TICK 8192u // inputs, and ticks by the eight, that are encoded for single peers
 #define HOLE_WORK_A_PEER 256u  // then no further hole of the same peer is begun
 #define RELAY_TICKS_MAX                                                                            \
     512u // how far back the relay of a tick reaches: what is older is filled as holes are
 #define RELAY_TICKS_SHARED                                                                         \
-    32u // who lacks more than these is sent some that it has, so that one packet is for several
+    32u // a peer that lacks more gets some that it has, so that one packet serves several peers
 #define RARELY_AFTER_NS 1000000000u // of silence, after which a peer gets fewer ticks
 #define RARELY_TICKS_MAX 64u
 #define COMMANDS_BACKLOG_MAX 1024u // reliable pieces: then a peer waits for its commands
@@ -175,7 +175,7 @@ static void relay_group(foliot__session *s, const uint32_t *members, uint32_t co
     send_relay(s, s->server->group, count, end, first, block, length);
 }
 
-// What its acknowledgements show to be lost, and no later packet repeats.
+// Sends ticks again that acknowledgements show to be lost, and that no later packet repeats.
 static void fill_holes(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
@@ -384,7 +384,7 @@ void foliot__lockstep_receive(foliot__session *s, foliot__peer *peer,
     uint64_t next = foliot__tick_near(packet->acks.next, s->lockstep->log.end);
     if (foliot__peer_floods(s, peer))
         return;
-    // What was on its way when it was given another state tells nothing of that one.
+    // A packet that was in flight when the peer got another state does not concern that one.
     bool current = packet->state == (uint8_t)p->start;
     if (current && !apply_acks(s, peer, &packet->acks, &next))
         return;

@@ -19,7 +19,7 @@
 
 #define FOLIOT__STREAM_TICKS 1024 // of one player that are held, past and to come
 #define FOLIOT__STREAM_PAST 300   // of them past: to tell a repeated input from another one
-#define FOLIOT__LONG_AGO 900      // ticks: nothing honest takes so long
+#define FOLIOT__LONG_AGO 900      // ticks: no honest input takes longer
 #define FOLIOT__LATE_HELD 32
 #define FOLIOT__INPUTS_A_TICK 4 // of one player
 #define FOLIOT__LOG_SECONDS                                                                        \
@@ -28,25 +28,25 @@
 #define FOLIOT__CHAIN_TICKS 4096 // in which a divergence is searched for
 #define FOLIOT__KEYFRAME_SECONDS (foliot__lockstep_limits_now()->keyframe_seconds)
 #define FOLIOT__KEYFRAMES_SPARE 4
-// Between a state that is wanted before its time and the one before it: those who are being sent a
+// Between a state that is saved before its time and the one before it: peers that are being sent a
 // state would otherwise lose theirs.
 #define FOLIOT__KEYFRAME_LEAST_NS 500000000u
 #define FOLIOT__KEYFRAME_WINDOW                                                                    \
     (foliot__lockstep_limits_now()->window_bytes) // bytes of a saved state on their way to one peer
 #define FOLIOT__KEYFRAME_PART_BYTES (foliot__lockstep_limits_now()->part_bytes)
-// A peer that is being sent a state must acknowledge so much more of it within so long. (256 kbit/s
-// with 5 % loss and a round trip of 2 s carries some ten times as much.)
+// A peer that is being sent a state must acknowledge PROGRESS_BYTES more of it every PROGRESS_NS.
+// (256 kbit/s with 5 % loss and a round trip of 2 s carries some ten times as much.)
 #define FOLIOT__PROGRESS_BYTES 8192u
 #define FOLIOT__PROGRESS_NS 10000000000u
 #define FOLIOT__PROGRESS_BYTES_A_SECOND                                                            \
-    4096u // what was sent before the state may take as long as at this rate
+    4096u // bytes sent before the state may take as long as at this rate
 #define FOLIOT__SILENT_NS                                                                          \
-    10000000000u // a peer that says nothing for so long is given up, though its transport answers
+    10000000000u // of silence, after which a peer is dropped, although its transport answers
 #define FOLIOT__EARLY_QUEUE 256u       // inputs that wait to be handed on early
 #define FOLIOT__EARLY_SHARE 0.14       // of the bytes of closed ticks, at most
 #define FOLIOT__EARLY_BYTES_MAX 16384  // that may be sent at once
 #define FOLIOT__EARLY_BLOCK_BYTES 256u // of one packet
-#define FOLIOT__RESTARTS_MAX 4         // states that one peer is sent anew, before it is given up
+#define FOLIOT__RESTARTS_MAX 4         // further states that one peer is sent, before it is dropped
 
 typedef enum foliot__violation {
 #define FOLIOT__VIOLATION_ENUM(name, help) FOLIOT__VIOLATION_##name,
@@ -76,12 +76,12 @@ typedef struct foliot__keyframe {
     double rate;   // of the fastest of them, bytes a second
 } foliot__keyframe;
 
-// What a peer has done that no honest one does; it stays when the peer begins anew.
+// Acts of a peer that no honest one does. It stays when the peer begins again.
 typedef struct foliot__misbehaviour {
     uint64_t violations[FOLIOT__VIOLATION_COUNT];
     uint32_t offences;
     uint64_t offence_ns, forgiven_ns;
-    uint32_t restarts; // states that it was sent anew, since it last had come as far as all others
+    uint32_t restarts; // further states that it was sent, since it last had caught up
     uint32_t searches; // for its divergences
     double tokens;     // of packets that it may still send
     uint64_t tokens_ns;
@@ -125,14 +125,14 @@ typedef struct foliot__desync_check {
     uint64_t diverged_ns;
 } foliot__desync_check;
 
-// One peer in a lockstep session. What is in no group is lockstep.c's.
+// One peer in a lockstep session. Fields outside the groups are written by lockstep.c.
 typedef struct foliot__lockstep_peer {
     uint64_t start; // tick of the state that it began with
     uint64_t acked; // all ticks before have come
     foliot__tick_acks acks;
     uint64_t commanded;    // commands of ticks before were sent
     uint64_t word_ns;      // when its last packet came, or all of the state was sent
-    uint64_t patience_ns;  // it is dropped after so long a silence
+    uint64_t patience_ns;  // of silence, after which it is dropped
     uint64_t window_first; // of the last relay packet
     uint64_t hole_ns;      // when holes were last filled
     uint32_t hole_copies;
@@ -161,7 +161,7 @@ typedef struct foliot__divergence_search {
     uint64_t first; // state in the chain
     uint64_t *chain;
     foliot_search search;
-    uint32_t number; // of the question that waits for its answer; 0: none
+    uint32_t number; // of the request that waits for its response; 0: none
     uint64_t asked_ns, begun_ns;
     // A saved state before `first`, kept while it searches: those for newcomers are soon younger.
     uint8_t *state; // NULL: none
@@ -192,7 +192,7 @@ typedef struct foliot__lockstep {
     uint64_t keyframe_ns; // when the last one was begun
     uint64_t hole_work;   // that may still be done in this tick
     foliot__keyframe_encoder encoder;
-    foliot__keyframe *saving; // what the step that runs saves into; NULL: nothing
+    foliot__keyframe *saving; // the step that runs saves into it; NULL: nothing
     foliot_digest digest;     // of the tick that it produced
     foliot__block block;      // scratch
 } foliot__lockstep;
@@ -223,14 +223,14 @@ void foliot__keyframe_save(foliot__session *session);
 bool foliot__keyframe_saved(foliot__session *session);
 // The newest of a tick not after `tick`, whose ticks since are known. NULL: none.
 const foliot__keyframe *foliot__keyframe_before(const foliot__session *session, uint64_t tick);
-// The peer's state, or what follows it, is not kept any more: it begins anew. It may have
-// ended afterwards: too many times are its end.
+// The peer's state, or the ticks after it, are not kept any more: it begins again. It may have
+// ended afterwards, if that happened too often.
 void foliot__keyframe_withdraw(foliot__session *session, foliot__peer *peer);
 
 // late_join.c
 bool foliot__late_join_possible(const foliot__session *session, bool spectates);
-// Every tick: who lacks what is forgotten begins anew, and who stands still is dropped. The peer
-// may have ended afterwards.
+// Every tick: a peer that lacks forgotten ticks begins again, and one without progress is dropped.
+// It may have ended afterwards.
 void foliot__late_join_check(foliot__session *session, foliot__peer *peer);
 void foliot__late_join_acknowledge(foliot__session *session, foliot__peer *peer,
                                    const foliot__keyframe_acknowledge *message);
@@ -238,7 +238,7 @@ void foliot__late_join_acknowledge(foliot__session *session, foliot__peer *peer,
 // desync.c
 void foliot__desync_check_report(foliot__session *session, foliot__peer *peer, uint64_t stepped,
                                  uint64_t digests);
-void foliot__desync_check_step(foliot__session *session); // a step was taken in
+void foliot__desync_check_step(foliot__session *session); // a step has finished
 
 void foliot__divergence_search_update(foliot__session *session);
 void foliot__divergence_search_response(foliot__session *session, const foliot__peer *peer,

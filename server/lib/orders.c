@@ -145,7 +145,7 @@ bool foliot__orders_reserve(foliot__session *session, uint32_t count)
 
 // -- what players aimed at
 
-// The newest tick that the peer has said to have. False: none.
+// The newest tick that the peer has acknowledged. False: none.
 static bool find_acknowledged(const foliot__session *session, const foliot__peer *peer,
                               uint64_t *tick)
 {
@@ -163,9 +163,9 @@ static bool find_acknowledged(const foliot__session *session, const foliot__peer
            (foliot__peer_steps(peer) || watches);
 }
 
-// `shown` is what a client says: it is never the future, nor what it has neither acknowledged nor
-// can have predicted, nor longer ago than a slow connection explains. The step that is closed gives
-// tick + 1.
+// Bounds `shown`, which a client reports: it is never the future, nor a tick that it has neither
+// acknowledged nor can have predicted, nor longer ago than a slow connection explains. The step
+// that is closed gives tick + 1.
 static uint32_t bounded_aim(const foliot__session *session, uint64_t shown, uint64_t acknowledged)
 {
     uint64_t now = (session->tick + 1) * FOLIOT_AIM_PARTS, latest = now;

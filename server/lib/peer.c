@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// peer.c: one peer of a server, whatever it is there for: what it is sent, what is reported of it,
-// and its end; what its address has had so far, for budgets that a new connection does not refill;
-// and what no honest client sends. Divergence is not misbehaviour. Knows no players, worlds, ticks.
+// peer.c: one peer of a server, whatever its role: messages to it, events about it and its end; the
+// budgets of its address, which a new connection does not refill; and violations, which no honest
+// client commits. Divergence is no violation. Knows no players, worlds and ticks.
 #include <stdio.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 #define PACKETS_AT_ONCE 240 // and in a burst: what a network held back
 #define PACKETS_A_SECOND_MIN 120
 #define OFFENCES_MAX 10          // then the peer is dropped
-#define OFFENCE_NS 1000000000u   // violations within so long are one offence
-#define FORGIVEN_NS 30000000000u // an offence, after so long
+#define OFFENCE_NS 1000000000u   // violations within this time are one offence
+#define FORGIVEN_NS 30000000000u // after which an offence is forgiven
 
 void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
                           const foliot__session *session, uint32_t player, uint64_t value,
@@ -307,7 +307,7 @@ static bool too_many_offences(foliot__misbehaviour *c, uint64_t now_ns)
     return ++c->offences >= OFFENCES_MAX;
 }
 
-// Told at the first, the tenth, the hundredth time and so on: so that no peer can fill the log.
+// Logged at counts 1, 10, 100, ... so that no peer can fill the log.
 void foliot__peer_violated(foliot__session *s, foliot__peer *peer, foliot__violation violation)
 {
     char text[160];

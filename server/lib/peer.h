@@ -11,8 +11,7 @@
 
 #define FOLIOT__MALFORMED_MAX 32 // messages, before the peer is dropped
 #define FOLIOT__DISCONNECT_SUPERSEDED 300
-// A peer may change its kind so often at once, and then once in such a time; never twice within the
-// least time.
+// Token bucket for changes of a peer's kind: burst, refill interval, minimum gap.
 #define FOLIOT__KIND_CHANGES_AT_ONCE 4.0
 #define FOLIOT__KIND_CHANGE_EVERY_NS 2e9
 #define FOLIOT__KIND_CHANGE_LEAST_NS 1000000000u
@@ -24,7 +23,7 @@ typedef struct foliot__session foliot__session;
 
 typedef enum foliot__peer_state {
     FOLIOT__PEER_NONE,
-    FOLIOT__PEER_GREETING,       // connected, has not said hello
+    FOLIOT__PEER_GREETING,       // connected, has sent no hello
     FOLIOT__PEER_AWAITING_TOKEN, // let in; the recording lacks its player's new token
     FOLIOT__PEER_AWAITING,       // let in; what its kind needs is not there
     FOLIOT__PEER_IN,
@@ -48,7 +47,7 @@ typedef enum foliot__baseline {
     FOLIOT__BASELINE_ACKNOWLEDGED,
 } foliot__baseline;
 
-// The rules of its build, as the hello says.
+// The rules of its build, as its hello reports.
 typedef enum foliot__peer_rules {
     FOLIOT__RULES_OTHER,
     FOLIOT__RULES_SAME,
@@ -82,8 +81,8 @@ typedef struct foliot__rate_adaptation {
     uint32_t level;          // index of the share that is sent
     uint64_t next_tick;      // that is sent
     uint64_t window_ns;      // when the window began; 0: there was none
-    uint64_t least_ns;       // lag in the window; UINT64_MAX: none was heard
-    uint64_t rests_until_ns; // what was changed shows later
+    uint64_t least_ns;       // lag in the window; UINT64_MAX: none was measured
+    uint64_t rests_until_ns; // the last change has no effect before
     uint64_t changed_ns;     // when the level was changed last
     uint64_t patience_ns;    // at one level, before more is tried
     uint32_t past_count, past_next;
@@ -108,7 +107,7 @@ typedef struct foliot__peer_change {
     double tokens; // of changes that it may still make, as of since_ns
 } foliot__peer_change;
 
-// join.c: what it said of its build, in case it wants to step.
+// join.c: the build that it reported, in case it wants to step.
 typedef struct foliot__peer_build {
     foliot_digest fingerprint;
     foliot__peer_rules rules;
@@ -126,13 +125,13 @@ typedef struct foliot__peer {
     foliot__peer_input input;
     size_t scene_sent; // bytes
     foliot__peer_snapshots snapshots;
-    foliot__rate_adaptation rate; // what it reads for every snapshot first
+    foliot__rate_adaptation rate; // read first for every snapshot
     foliot__departure departure;  // valid once it has ended
     char name[FOLIOT_NAME_BYTES];
     foliot__peer_change change;
     foliot__peer_build build;
     uint32_t malformed;
-    uint64_t connected_ns; // or said a hello that has to wait
+    uint64_t connected_ns; // or sent a hello that has to wait
     uint64_t welcomed_ns;
     uint64_t stepper_input_ns, stepper_status_ns; // of its lockstep packets
     foliot__lockstep_peer lockstep;
@@ -142,8 +141,8 @@ typedef struct foliot__peer {
     uint32_t address;                // index, a hint
 } foliot__peer;
 
-// What the peers of one address, ports ignored, or of one client of tokens, have had so far; it
-// outlasts them.
+// Budgets and counts of all peers of one address, ports ignored, or of one client of tokens. They
+// outlast the peers.
 typedef struct foliot__address {
     uint64_t host; // foliot_transport_get_peer_address_key, or the client
     bool by_client;
@@ -204,7 +203,7 @@ static inline bool foliot__peer_is_healing(const foliot__peer *peer)
 }
 void foliot__peer_change_role(foliot__peer *peer,
                               foliot__peer_role role); // the table must allow it
-// The peers of a session are a list of its own, so that it never looks at those of others.
+// Each session has a list of its peers, so that it never looks at those of others.
 void foliot__peer_enter_session(foliot__peer *peer, foliot__session *session);
 void foliot__peer_leave_session(foliot__peer *peer);
 // Round the list once, from the first peer whose index is at least so: NULL at its end.

@@ -48,7 +48,7 @@ static bool has_ended(const foliot__session *session, const foliot__player_slot 
 }
 
 // The player that a token names: its present one, or the one before it as long as the owner has not
-// acknowledged the present one. Looks at every player, so that the time tells nothing.
+// acknowledged the present one. Looks at every player, so that the time gives nothing away.
 static uint32_t find_player(const foliot__session *session, const foliot__token *token)
 {
     uint32_t found = FOLIOT__NO_PLAYER;

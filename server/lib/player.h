@@ -11,7 +11,7 @@
 
 #define FOLIOT__CHANGES_HELD 128    // of one player, for ticks to come
 #define FOLIOT__TICKS_AHEAD_MAX 600 // that an input may be meant for
-#define FOLIOT__SHOWN_TICKS 32      // of a player in lockstep, for which it is known what was shown
+#define FOLIOT__SHOWN_TICKS 32      // of a player in lockstep whose shown ticks are remembered
 #define FOLIOT__GAP_MAX 65536       // changes that a server's death may have lost of one player
 
 typedef struct foliot__session foliot__session;
@@ -40,7 +40,7 @@ typedef enum foliot__input_way { FOLIOT__INPUT_BY_CHANGE, FOLIOT__INPUT_BY_TICK 
 typedef struct foliot__queued_input {
     uint64_t due;   // acts in this tick, or the next that is closed
     uint64_t tick;  // meant for
-    uint64_t shown; // what its player saw then, in 1 / FOLIOT_AIM_PARTS of a tick
+    uint64_t shown; // the tick that its player saw then, in 1 / FOLIOT_AIM_PARTS of a tick
     foliot__input_way way;
     foliot_input input; // `sequence`: of the change; the world's is given when it acts
 } foliot__queued_input;
@@ -53,7 +53,7 @@ typedef struct foliot__input_queue {
     uint32_t first, count, counts[2];                    // counts: by way
 } foliot__input_queue;
 
-// input.c, stream.c: what it plays, and what its client shows meanwhile.
+// input.c, stream.c: its inputs, and the tick that its client shows with them.
 typedef struct foliot__player_input {
     uint32_t next_sequence; // of the change expected next
     bool gap; // changes that the server acknowledged may have died with it: the next may be later
@@ -64,7 +64,7 @@ typedef struct foliot__player_input {
     uint64_t newest_meant;
     foliot__input_way newest_way;
     foliot__input_queue queue;
-    // What its client shows: how long before the tick that its newest packet is for, in
+    // The tick that its client shows: how long before the tick that its newest packet is for, in
     // 1 / FOLIOT_AIM_PARTS of a tick.
     uint16_t shown_before;
     // The same in lockstep, of the packet that was the first for a tick: it has what changed then.
@@ -79,13 +79,13 @@ typedef struct foliot__player_slot {
     char name[FOLIOT_NAME_BYTES];
     foliot__player_token token;
     uint64_t host;           // address of its last peer, to count by; 0: unknown
-    bool leaves;             // said goodbye before its first tick
+    bool leaves;             // its goodbye came before its first tick
     bool announced;          // everybody knows of it,
     uint32_t announced_body; // and of this body
     int64_t peer;            // index, -1: its peer is gone
     uint64_t lost_ns;
     foliot__player_input input;
-    uint32_t aim; // what the rules know that its client shows; UINT32_MAX: nothing
+    uint32_t aim; // the last one that the rules were given; UINT32_MAX: none
     foliot__order_book orders;
     char leave_reason[FOLIOT__LEAVE_REASON_BYTES]; // a sentence for the rules, may be ""
 } foliot__player_slot;

@@ -6,7 +6,7 @@
 #include "peer.h"
 #include "session.h"
 
-#define LATE_EVERY_NS 1000000000u // between two events that say so
+#define LATE_EVERY_NS 1000000000u // between two events
 
 uint32_t foliot__session_ticks(const foliot__session *session, double seconds)
 {
@@ -21,7 +21,7 @@ uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick)
     return session->clock.base_ns + (uint64_t)(int64_t)(ticks * 1e9 / session->clock.pace_hz);
 }
 
-// So many moments in a period, and in a sixtieth of a second where that is longer.
+// The number of moments in a period, and in a sixtieth of a second where that is longer.
 #define MOMENTS 16
 #define SPREAD_NS 16666667.0
 

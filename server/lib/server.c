@@ -18,7 +18,7 @@
 #include "net/transport.h"
 #include "sim/selftest/fingerprint.h"
 
-#define GREETING_NS 5000000000u // to say hello in
+#define GREETING_NS 5000000000u // for a hello to come
 #define EXPIRE_EVERY_NS 100000000u
 #define WATCH_EVERY_NS 1000000000u
 #define STOP_NS 1000000000u     // for the goodbyes to arrive ...

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // session.c: makes what a session needs: players, inputs, the bytes that newcomers are sent, its
-// snapshots or its lockstep. What it does then is in step.c.
+// snapshots or its lockstep. step.c runs it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,8 +26,8 @@ static void set_simulation(foliot__session *s, const foliot_session_config *conf
     s->simulation = (foliot_simulation){.kind = &foliot_world_kind, .self = &s->hosted};
 }
 
-// What newcomers are sent to make a world or another simulation of: canonical bytes of the scene,
-// or its setup.
+// Encodes the setup that newcomers are sent: canonical bytes of the scene, or the setup of another
+// simulation.
 static foliot_status keep_setup(foliot__session *s)
 {
     foliot_status status = FOLIOT_STATUS_OK;
@@ -73,9 +73,9 @@ static void destroy_game(foliot__session *session)
     free(game->orders);
 }
 
-// What steppers need from the first tick on; and what watchers do, where it must have been kept
-// before they came. Else that is made when the first of them comes: a session that nobody watches
-// keeps no snapshots.
+// Makes the machinery of steppers, if peers step by default; and that of watchers, if it needs the
+// past. Otherwise it is made when the first watcher comes: a session that nobody watches keeps no
+// snapshots.
 static foliot_status open_mode(foliot__session *s, const foliot_session_config *config)
 {
     bool steps = s->roles.mode == FOLIOT_SESSION_LOCKSTEP;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // session.h: a session and the server that it is of. Each file calls only files above its own:
 //   rate_adaptation.c              how many snapshots a peer is sent
-//   interest_map.c, interest_told.c, interest.c  what of a big world a watcher is sent
+//   interest_map.c, interest_records.c, interest.c  what of a big world a watcher is sent
 //   peer.c, schedule.c             a peer: its messages, its budgets, its end; when ticks are due
 //   input.c, stream.c              inputs of a player until their tick: changes; lockstep
 //   player.c                       players, their tokens, and what happens to them without a peer
@@ -75,7 +75,7 @@ typedef enum foliot__session_phase {
     FOLIOT__SESSION_RETIRED, // it has ended and is empty: only its name is left
 } foliot__session_phase;
 
-// What is to be done as soon as no step runs: bits of a set.
+// Work that waits until no step runs: bits of a set.
 typedef enum foliot__pending {
     FOLIOT__PENDING_WELCOMES = 1, // some peers wait for their welcome
     FOLIOT__PENDING_ROLES = 2,    // some peers wait for another kind
@@ -86,9 +86,9 @@ typedef struct foliot__session_life {
     foliot__session_phase phase;
     bool closed; // nobody new is let in
     bool paused;
-    uint64_t paused_ns, notice_ns; // since; when its peers are told next that it lives
+    uint64_t paused_ns, notice_ns; // since; when its peers are sent the next sign of life
     bool follows_next;
-    uint64_t next_until_ns; // it has ended, and who comes waits so long for what follows; 0: not
+    uint64_t next_until_ns; // it has ended, and newcomers wait until then for the next one; 0: not
 } foliot__session_life;
 
 // step.c: the step that runs, or has run and its results wait.
@@ -100,7 +100,7 @@ typedef struct foliot__session_step {
     bool captures;                   // a snapshot too
     bool notes_tokens;               // its block is written out at once
     foliot_status stepped, captured; // of the last step
-    foliot_status failed;            // what ended the session; FOLIOT_STATUS_OK: nothing did
+    foliot_status failed;            // ended the session; FOLIOT_STATUS_OK: none did
     uint64_t frozen_reported;
 } foliot__session_step;
 
@@ -116,7 +116,7 @@ typedef struct foliot__session_roles {
     foliot_session_mode mode; // of peers that ask for no kind
     bool refuses_forced;
     foliot_digest fingerprint;    // of the scene or the simulation; zero: not computed yet
-    uint64_t stepped_ns, rest_ns; // when there was a stepper last; when that was looked at
+    uint64_t stepped_ns, rest_ns; // when there last was a stepper; when that was checked
 } foliot__session_roles;
 
 struct foliot__session {
@@ -126,7 +126,7 @@ struct foliot__session {
     char name[FOLIOT_NAME_BYTES];
     const foliot_scene *scene;
     foliot_world *world;          // NULL: another simulation
-    foliot_simulation simulation; // what is stepped; its setup is `setup`
+    foliot_simulation simulation; // that is stepped; its setup is `setup`
     foliot_hosted_world hosted;   // its `self`, where it is a world
     foliot_recording *recording;
     uint64_t tick;        // the next to close
@@ -147,7 +147,7 @@ struct foliot__session {
     uint32_t player_limit;
     uint32_t players_here;      // whose place is not free
     uint32_t pending;           // foliot__pending
-    foliot__lockstep *lockstep; // what steppers need; NULL: there was none yet
+    foliot__lockstep *lockstep; // for steppers; NULL: there was none yet
     foliot__game game;
     foliot__step_events step_events;
 };
@@ -200,7 +200,7 @@ typedef struct foliot__server_searches {
 // server.c: how it stops.
 typedef struct foliot__server_stop {
     bool stopping;
-    bool silent; // it says nothing: whoever comes is to come again
+    bool silent; // no reason is sent: clients try again
     uint64_t ns;
     char why[FOLIOT__SENTENCE_BYTES];
 } foliot__server_stop;
@@ -250,7 +250,7 @@ void foliot__session_schedule(const foliot__session *session);
 uint64_t foliot__schedule_wake_ns(const foliot_server *server); // of the first tick that is due
 // Adds the sessions whose tick is due.
 void foliot__schedule_due(const foliot_server *server, uint64_t set[FOLIOT__SET_WORDS]);
-void foliot__session_note_lag(foliot__session *session); // a step was taken in
+void foliot__session_note_lag(foliot__session *session); // a step has finished
 // When the tick will be closed, where steps take longer than there is time for: what inputs must
 // keep to.
 uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick);

@@ -40,7 +40,7 @@ static void add_input(foliot__session *session, uint32_t player, uint32_t sequen
     session->step.inputs[session->step.input_count++] = input;
 }
 
-// The first status that is not fine says why the recording is not whole.
+// The first status that is not OK is why the recording is not whole.
 static void note_recorded(foliot__session *s, foliot_status status)
 {
     s->record.status = s->record.status == FOLIOT_STATUS_OK ? status : s->record.status;
@@ -88,7 +88,7 @@ static void collect_controls(foliot__session *session, uint32_t p)
                                    true);
 }
 
-// What one player does in the tick that is closed now, in order.
+// Collects the inputs of one player for the tick that is closed now, in order.
 static void collect_inputs(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
@@ -192,7 +192,7 @@ static void start_step(foliot__session *s)
 
 // -- finishing
 
-// What the host and the peers learn of a step apart from snapshots: a recording that stopped,
+// Reports a step to the host and the peers, apart from snapshots: a recording that stopped,
 // events and frozen bodies, and players who joined or have another body since.
 static void report_step(foliot__session *s)
 {
@@ -257,7 +257,7 @@ static void write_block(foliot__session *s)
     note_recorded(s, foliot_recording_drain(s->recording));
 }
 
-// What was recorded is whole. Peers are still there: they are dismissed or called back.
+// The recording is written whole. Peers are still there: they are dismissed or called back.
 static void end_session(foliot__session *s, foliot_server_event_kind kind, const char *why)
 {
     s->life.phase = FOLIOT__SESSION_ENDED;

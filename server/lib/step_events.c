@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// step_events.c: what happened in each step, queued for the host, however many ticks an update
-// closes. Runs where a step is taken in: the world still has the events of that step alone. Names
+// step_events.c: the events of each step, queued for the host, however many ticks an update
+// closes. Runs when a step has finished: the world still has the events of that step alone. Names
 // bodies and joints for good, also those that came and went within the step.
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +178,7 @@ static void append_bodies(foliot__session *s, bool complete)
             describe_command(s, event, &at, &out);
             out.reason = event->b;
             break;
-        case FOLIOT_EVENT_REFUSED: // inputs, and the end of a session: server events say so
+        case FOLIOT_EVENT_REFUSED: // inputs, and the end of a session: server events report them
         case FOLIOT_EVENT_END:
             continue;
         }

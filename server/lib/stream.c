@@ -3,7 +3,7 @@
 // is taken once: a different version of it later is a violation. A tick without inputs leaves the
 // controls as they were. Inputs for ticks that are not closed are handed on to players who predict:
 // each once, in at most one packet a tick, within a share of the traffic, and never to spectators,
-// who may have to see the world later. That changes nothing of what a tick is closed with.
+// who may have to see the world later. A tick is closed with the same inputs as without.
 #include <string.h>
 
 #include "lockstep.h"
@@ -146,7 +146,7 @@ void foliot__stream_close(foliot__session *s, uint32_t player)
         if (s->tick > FOLIOT__STREAM_PAST)
             foliot__tick_log_forget(&stream->log, s->tick - FOLIOT__STREAM_PAST);
     }
-    // What a player who steps was shown when its controls for this tick changed.
+    // The tick that a player who steps was shown when its controls for this tick changed.
     const foliot__player_input *input = &s->players[player].input;
     const struct foliot__shown_at *at = &input->shown_at[s->tick % FOLIOT__SHOWN_TICKS];
     foliot__input_queue_show(

@@ -288,7 +288,7 @@ void foliot__updates_step(foliot__session *session)
 {
     foliot_server *server = session->server;
     foliot__game *game = &session->game;
-    // What a peer does not acknowledge stays in memory, and rules may send megabytes a second. A
+    // Messages without an acknowledgement stay in memory, and rules may send megabytes a second. A
     // newcomer may lack the scene, a complete snapshot and a full update as well.
     const foliot_snapshot_pieces *complete = &session->snapshots.complete;
     bool has_complete = session->snapshots.complete_tick != FOLIOT__NO_TICK;
@@ -308,7 +308,7 @@ void foliot__updates_step(foliot__session *session)
                            &game->packed);
     foliot__update_finish(&game->writer, false);
     if (session->world && foliot_world_get_end(session->world, NULL)) {
-        // Steppers are dismissed before their own worlds come so far.
+        // Steppers are dismissed before their own worlds come to the end.
         to.route = FOLIOT__UPDATE_END;
         foliot__update_begin(&game->writer, game->now.slots_max, foliot__update_emit, &to);
         foliot__write_end(&game->writer, session->world);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// interest_told.c: what a watcher is told of bodies and joints beside their states: tags,
-// prototypes, what was joined and broke. It is told of those within `far` alone, when they change
-// or come near. Invariant: no record names a body that is farther, nor a joint of two such bodies.
+// interest_records.c: records for a watcher of bodies and joints: tags, prototypes, joints that
+// were made or broke. It gets those of bodies within `far` alone, when they change or come near.
+// Invariant: no record names a body that is farther, nor a joint of two such bodies.
 #include "interest_view.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define WORD_BITS 64u
 #define JOINT_WORDS_FIRST 4u
 
-typedef struct foliot__interest_news news_of;
+typedef struct foliot__interest_news interest_news;
 
 static bool has_bit(const uint64_t *words, uint32_t i)
 {
@@ -33,7 +33,7 @@ static void clear_bit(uint64_t *words, uint32_t i)
 
 void foliot__interest_note_body(foliot__interest_map *m, bool behind, uint32_t slot, bool tag_alone)
 {
-    news_of *n = &m->changes.news[behind];
+    interest_news *n = &m->changes.news[behind];
     if (slot >= m->format.bodies_max)
         return;
     set_bit(tag_alone ? n->tags : n->slots, slot);
@@ -75,7 +75,7 @@ static bool reserve_joint(foliot__interest_map *m, uint32_t index)
 void foliot__interest_note_joint(foliot__interest_map *m, bool behind, uint32_t index,
                                  const foliot__known_joint *joint)
 {
-    if (!reserve_joint(m, index)) // without memory nobody is told of it
+    if (!reserve_joint(m, index)) // without memory no watcher gets a record
         return;
     set_bit(m->changes.news[behind].joints, index);
     m->changes.news[behind].any = true;
@@ -90,7 +90,7 @@ void foliot__interest_note_joint(foliot__interest_map *m, bool behind, uint32_t 
 void foliot__interest_clear_news(foliot__interest_map *m)
 {
     for (int i = 0; i < 2; i++) {
-        news_of *n = &m->changes.news[i];
+        interest_news *n = &m->changes.news[i];
         if (!n->any)
             continue;
         memset(n->slots, 0, m->changes.slot_words * sizeof *n->slots);
@@ -109,15 +109,15 @@ static bool reserve_joints(const foliot__interest_map *m, foliot__interest_view 
     if (words <= v->joint_words)
         return true;
     if (!grow_bits(&v->joints_stale, v->joint_words, words) ||
-        !grow_bits(&v->joints_told, v->joint_words, words))
+        !grow_bits(&v->joints_sent, v->joint_words, words))
         return false;
-    v->held += 2 * (words - v->joint_words) * sizeof *v->joints_told;
+    v->held += 2 * (words - v->joint_words) * sizeof *v->joints_sent;
     v->joint_words = words;
     return true;
 }
 
-void foliot__interest_begin_told(foliot__interest_map *m, foliot__interest_view *v,
-                                 const foliot__session_state *known)
+void foliot__interest_begin_records(foliot__interest_map *m, foliot__interest_view *v,
+                                    const foliot__session_state *known)
 {
     for (uint32_t slot = 0; slot < known->slot_count; slot++)
         if (known->tags[slot] != 0 || known->prototypes[slot] != FOLIOT_NO_BODY)
@@ -134,43 +134,43 @@ void foliot__interest_begin_told(foliot__interest_map *m, foliot__interest_view 
     }
 }
 
-typedef struct telling {
+typedef struct record_writing {
     foliot__interest_map *m;
     foliot__interest_view *v;
     const foliot__interest_look *look;
     const foliot_snapshot *before; // NULL: not kept
     const foliot__session_state *known;
-    const news_of *news;
-    uint32_t phase, joints_told;
-} telling;
+    const interest_news *news;
+    uint32_t phase, joints_sent;
+} record_writing;
 
-static bool sees(const telling *t, uint32_t slot)
+static bool sees(const record_writing *t, uint32_t slot)
 {
     return is_visible(t->m, t->v, body_at(t->look->snapshot, slot), t->m->interest.far);
 }
 
-// Whether it has gone from where the watcher sees it.
-static bool has_gone(const telling *t, uint32_t slot)
+// Whether it is gone, and was in sight of the watcher before.
+static bool has_gone(const record_writing *t, uint32_t slot)
 {
     return !(body_at(t->look->snapshot, slot)->flags & FOLIOT_SNAPSHOT_ALIVE) && t->before &&
            is_visible(t->m, t->v, body_at(t->before, slot), t->m->interest.far);
 }
 
-static bool is_full(const telling *t)
+static bool is_full(const record_writing *t)
 {
-    return t->m->changes.told_count >= TOLD_MAX;
+    return t->m->changes.body_count >= RECORDS_MAX;
 }
 
-static void add_told(telling *t, struct foliot__told told)
+static void add_body(record_writing *t, struct foliot__body_record body)
 {
-    t->m->changes.told[t->m->changes.told_count++] = told;
-    if (!told.tag_alone)
-        t->v->of[told.slot].state &= (uint16_t)~STALE;
+    t->m->changes.bodies[t->m->changes.body_count++] = body;
+    if (!body.tag_alone)
+        t->v->of[body.slot].state &= (uint16_t)~STALE;
 }
 
 // Chooses the bodies whose records are written: those with news, a part of all others each time,
 // and those that the watcher's packet is about to show.
-static void choose_bodies(telling *t, bool packed)
+static void choose_bodies(record_writing *t, bool packed)
 {
     foliot__interest_map *m = t->m;
     foliot__interest_view *v = t->v;
@@ -183,55 +183,56 @@ static void choose_bodies(telling *t, bool packed)
             if (is_full(t) || !(seen || gone))
                 *state |= STALE;
             else
-                add_told(t, (struct foliot__told){slot, tag_alone, gone});
+                add_body(t, (struct foliot__body_record){slot, tag_alone, gone});
         }
     for (uint32_t slot = t->phase; slot < t->known->slot_count && !is_full(t); slot += SWEEPS)
         if ((v->of[slot].state & STALE) && sees(t, slot))
-            add_told(t, (struct foliot__told){.slot = slot});
+            add_body(t, (struct foliot__body_record){.slot = slot});
     for (uint32_t i = 0; packed && i < m->packing.item_count; i++) {
         const foliot__partial_item *item = &m->packing.items[i];
         if (!item->leaves && (v->of[item->slot].state & STALE))
-            add_told(t, (struct foliot__told){.slot = item->slot});
+            add_body(t, (struct foliot__body_record){.slot = item->slot});
     }
 }
 
 static int by_slot(const void *a, const void *b)
 {
-    uint32_t x = ((const struct foliot__told *)a)->slot, y = ((const struct foliot__told *)b)->slot;
+    uint32_t x = ((const struct foliot__body_record *)a)->slot,
+             y = ((const struct foliot__body_record *)b)->slot;
     return x < y ? -1 : x > y;
 }
 
-static void write_bodies(const telling *t, foliot__update_writer *w)
+static void write_bodies(const record_writing *t, foliot__update_writer *w)
 {
     const foliot__interest_map *m = t->m;
-    qsort(m->changes.told, m->changes.told_count, sizeof *m->changes.told, by_slot);
-    for (uint32_t i = 0; i < m->changes.told_count; i++) {
-        uint32_t slot = m->changes.told[i].slot,
+    qsort(m->changes.bodies, m->changes.body_count, sizeof *m->changes.bodies, by_slot);
+    for (uint32_t i = 0; i < m->changes.body_count; i++) {
+        uint32_t slot = m->changes.bodies[i].slot,
                  prototype = foliot__session_state_prototype(t->known, slot);
         uint16_t *state = &t->v->of[slot].state;
-        if (m->changes.told[i].tag_alone)
+        if (m->changes.bodies[i].tag_alone)
             continue;
         if (prototype != FOLIOT_NO_BODY)
             foliot__update_spawned(w, slot, t->known->generations[slot], prototype);
-        else if (m->changes.told[i].gone || (*state & SPAWNED))
+        else if (m->changes.bodies[i].gone || (*state & SPAWNED))
             foliot__update_despawned(w, slot);
         *state &= (uint16_t)~SPAWNED;
         *state |= prototype != FOLIOT_NO_BODY ? SPAWNED : 0;
     }
-    for (uint32_t i = 0; i < m->changes.told_count; i++)
-        foliot__update_tag(w, m->changes.told[i].slot,
-                           foliot__session_state_tag(t->known, m->changes.told[i].slot));
+    for (uint32_t i = 0; i < m->changes.body_count; i++)
+        foliot__update_tag(w, m->changes.bodies[i].slot,
+                           foliot__session_state_tag(t->known, m->changes.bodies[i].slot));
 }
 
 // -- joints
 
 // Only joints that the watcher can know break for it.
-static void tell_joint(telling *t, foliot__update_writer *w, uint32_t index)
+static void write_joint(record_writing *t, foliot__update_writer *w, uint32_t index)
 {
     foliot__interest_view *v = t->v;
     const foliot_scene *scene = t->m->scene;
     const foliot__known_joint *joint = foliot__session_state_joint(t->known, index);
-    bool told = has_bit(v->joints_told, index);
+    bool sent = has_bit(v->joints_sent, index);
     if (!joint) {
         clear_bit(v->joints_stale, index);
         return;
@@ -244,35 +245,35 @@ static void tell_joint(telling *t, foliot__update_writer *w, uint32_t index)
     else if (broken) // a broken joint is known by its index alone
         ends = t->m->changes.ends[index];
     bool seen = sees(t, ends.a) || sees(t, ends.b) || has_gone(t, ends.a) || has_gone(t, ends.b),
-         renamed = told && has_bit(t->m->changes.renamed, index); // it may show the one of before
+         renamed = sent && has_bit(t->m->changes.renamed, index); // it may show the one of before
     if (!seen && !renamed)
         return;
-    t->joints_told++;
+    t->joints_sent++;
     if (seen)
         clear_bit(v->joints_stale, index);
     if (!broken && seen) {
         foliot__update_joint_made(w, index, joint);
-        set_bit(v->joints_told, index);
-    } else if (told || index < scene->constraint_count) {
+        set_bit(v->joints_sent, index);
+    } else if (sent || index < scene->constraint_count) {
         foliot__update_joint_broken(w, index);
-        clear_bit(v->joints_told, index);
+        clear_bit(v->joints_sent, index);
     }
 }
 
 // -- all of it
 
-void foliot__interest_tell(foliot__interest_map *m, foliot__interest_view *v,
-                           const foliot__interest_look *look, bool packed, bool behind,
-                           const foliot__session_state *known, foliot__update_writer *w)
+void foliot__interest_write_records(foliot__interest_map *m, foliot__interest_view *v,
+                                    const foliot__interest_look *look, bool packed, bool behind,
+                                    const foliot__session_state *known, foliot__update_writer *w)
 {
     uint64_t tick = look->snapshot->tick;
-    telling t = {
+    record_writing t = {
         m, v, look, NULL, known, &m->changes.news[behind], (uint32_t)(tick / m->every % SWEEPS), 0};
     if (!t.news->any && known->slot_count == 0 && known->joint_end == 0)
         return;
     if (t.news->any && tick >= m->every)
         t.before = look->find(look->user, tick - m->every);
-    m->changes.told_count = 0;
+    m->changes.body_count = 0;
     choose_bodies(&t, packed);
     write_bodies(&t, w);
     bool roomy = reserve_joints(m, v);
@@ -280,8 +281,8 @@ void foliot__interest_tell(foliot__interest_map *m, foliot__interest_view *v,
         uint64_t fresh = word < m->changes.joint_words ? t.news->joints[word] : 0;
         v->joints_stale[word] |= fresh;
         uint64_t bits = v->joints_stale[word] & (word % SWEEPS == t.phase ? UINT64_MAX : fresh);
-        for (; bits && t.joints_told < TOLD_MAX; bits &= bits - 1)
-            tell_joint(&t, w, word * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
+        for (; bits && t.joints_sent < RECORDS_MAX; bits &= bits - 1)
+            write_joint(&t, w, word * WORD_BITS + (uint32_t)__builtin_ctzll(bits));
     }
     foliot__update_finish(w, false);
 }
@@ -289,7 +290,7 @@ void foliot__interest_tell(foliot__interest_map *m, foliot__interest_view *v,
 void foliot__interest_keep_news(const foliot__interest_map *m, foliot__interest_view *v,
                                 bool behind)
 {
-    const news_of *n = &m->changes.news[behind];
+    const interest_news *n = &m->changes.news[behind];
     if (!n->any)
         return;
     for (uint32_t w = 0; w < m->changes.slot_words; w++)
