@@ -90,15 +90,15 @@ void foliot__http_unwatch(foliot__http_connection *c)
 
 void foliot__http_request_forget(foliot__http_connection *c)
 {
-    free(c->body);
-    free(c->owned);
-    c->body = NULL;
-    c->owned = NULL;
-    c->bytes = NULL;
-    c->body_bytes = c->body_capacity = c->length = c->sent = 0;
-    c->route = NULL;
-    c->id = 0;
-    c->head = c->sending = c->closes = c->awaits_body = false;
+    free(c->request.body);
+    free(c->answer.owned);
+    c->request.body = NULL;
+    c->answer.owned = NULL;
+    c->answer.bytes = NULL;
+    c->request.body_bytes = c->request.body_capacity = c->answer.length = c->answer.sent = 0;
+    c->request.route = NULL;
+    c->request.id = 0;
+    c->request.head = c->request.sending = c->request.closes = c->request.awaits_body = false;
 }
 
 void foliot__http_close_connection(struct lws *wsi)
@@ -109,7 +109,7 @@ void foliot__http_close_connection(struct lws *wsi)
     foliot__http_unwatch(c);
     foliot__intake_close(&c->intake);
     foliot__http_request_forget(c);
-    free(c->message);
+    free(c->socket.message);
     lws_set_opaque_user_data(wsi, NULL);
     c->http->counters.connections_now--;
     c->http->answered -= c->answered;

@@ -14,12 +14,6 @@
 
 // -- answers from other threads
 
-static foliot__http_connection *of_request(foliot__http *http, uint64_t id)
-{
-    foliot__http_connection *c = &http->connections[id % http->connections_max].connection;
-    return c->wsi && c->id == id && !c->sending ? c : NULL;
-}
-
 // Wakes the service. A parked thread ignores it.
 void foliot__http_cancel(foliot__http *http)
 {
@@ -54,7 +48,10 @@ static void send_answers(foliot__http *http)
     uv_mutex_unlock(&http->mutex);
     while (waiting) {
         foliot__http_waiting *next = waiting->next;
-        foliot__http_connection *c = of_request(http, waiting->request);
+        foliot__http_connection *c =
+            &http->connections[waiting->request % http->connections_max].connection;
+        if (!c->wsi || c->request.id != waiting->request || c->request.sending)
+            c = NULL; // it has gone, or timed out
         if (c && foliot__http_reply(c, waiting->status, waiting->type, (uint8_t *)waiting,
                                     waiting->bytes, waiting->length, NULL) < 0)
             lws_set_timeout(c->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
@@ -143,9 +140,9 @@ void foliot__http_serve(void *user)
             foliot__intake_next(&c->intake);
         }
         lws_service(http->context, 0);
-        atomic_fetch_add(&http->rounds, 1);
+        atomic_fetch_add(&http->watchdog.rounds, 1);
     }
-    atomic_store(&http->ended, true);
+    atomic_store(&http->watchdog.ended, true);
 }
 
 bool foliot__http_open_context(foliot__http *http)
@@ -176,10 +173,12 @@ bool foliot__http_open_context(foliot__http *http)
     struct lws_context *context = lws_create_context(&info);
     info.vhost_name = "foliot";
     struct lws_vhost *vhost = context ? lws_create_vhost(context, &info) : NULL;
-    bool fine = vhost && watch_descriptor(vhost, http->hook_descriptor,
-                                          hook ? hook->subprotocol : "", &http->copies[0]);
+    bool fine =
+        vhost && watch_descriptor(vhost, http->listening.hook_descriptor,
+                                  hook ? hook->subprotocol : "", &http->listening.copies[0]);
     for (int i = 0; fine && i < FOLIOT__HTTP_LISTENERS; i++)
-        fine = watch_descriptor(vhost, http->listeners[i], "http", &http->copies[1 + i]);
+        fine = watch_descriptor(vhost, http->listening.listeners[i], "http",
+                                &http->listening.copies[1 + i]);
     if (context && !fine)
         lws_context_destroy(context);
     atomic_store(&http->context, fine ? context : NULL);

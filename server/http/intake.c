@@ -124,19 +124,6 @@ static bool read_request_line(foliot__intake *in, span line, head *h)
     return true;
 }
 
-static bool read_length(foliot__intake *in, span value)
-{
-    in->left = 0;
-    if (value.at == value.end || value.end - value.at > 15)
-        return refuse(in, 400, "Content-Length is no number", 0);
-    for (; value.at < value.end; value.at++) {
-        if (*value.at < '0' || *value.at > '9')
-            return refuse(in, 400, "Content-Length is no number", 0);
-        in->left = in->left * 10 + (*value.at - '0');
-    }
-    return true;
-}
-
 // Headers that the library or this server reads. Two readers could understand some of them
 // differently: these may be there once.
 static const struct {
@@ -156,17 +143,6 @@ static const struct {
                      {"x-forwarded-for", false}};
 #define KNOWN_HEADERS (sizeof known_headers / sizeof known_headers[0])
 
-// The library waits for ever behind a name with which a longer one that it knows begins ("X:",
-// "Get:"). It gets the names above, and others with a first letter that begins none.
-static void hide_unknown(uint8_t *name, size_t length)
-{
-    bool known = false;
-    for (size_t i = 0; i < KNOWN_HEADERS; i++)
-        known = known || is_named(name, length, known_headers[i].name);
-    if (!known)
-        *name = '!';
-}
-
 static bool read_header(foliot__intake *in, span line, head *h)
 {
     span value = {line.at, line.end};
@@ -181,13 +157,13 @@ static bool read_header(foliot__intake *in, span line, head *h)
         value.end--;
     if (is_named(line.at, length, "transfer-encoding"))
         return refuse(in, 501, "a body comes with Content-Length, not in chunks", 0);
-    // The library closes what asks for another protocol. Whoever may not have it goes on without.
+    // The library closes a connection that asks for another protocol. It goes on without, here.
     if (is_named(line.at, length, "upgrade") &&
         !is_named(value.at, (size_t)(value.end - value.at), "websocket"))
         *line.at = '!';
     if (is_named(line.at, length, "expect")) {
         if (!is_named(value.at, (size_t)(value.end - value.at), "100-continue"))
-            return refuse(in, 417, "of what may be expected there is 100-continue alone", 0);
+            return refuse(in, 417, "only 100-continue may be expected", 0);
         in->continues = true;
     }
     for (size_t i = 0; i < KNOWN_HEADERS; i++) {
@@ -198,10 +174,24 @@ static bool read_header(foliot__intake *in, span line, head *h)
         h->seen |= 1u << i;
         if (i == 0)
             h->host = value;
-        if (i == 1 && !read_length(in, value))
-            return false;
+        if (i != 1)
+            continue;
+        in->left = 0;
+        if (value.at == value.end || value.end - value.at > 15)
+            return refuse(in, 400, "Content-Length is no number", 0);
+        for (const uint8_t *digit = value.at; digit < value.end; digit++) {
+            if (*digit < '0' || *digit > '9')
+                return refuse(in, 400, "Content-Length is no number", 0);
+            in->left = in->left * 10 + (*digit - '0');
+        }
     }
-    hide_unknown(line.at, length);
+    // The library waits for ever behind a name with which a longer one that it knows begins ("X:",
+    // "Get:"). It gets the names above, and others with a first letter that begins none.
+    bool known = false;
+    for (size_t i = 0; i < KNOWN_HEADERS; i++)
+        known = known || is_named(line.at, length, known_headers[i].name);
+    if (!known)
+        *line.at = '!';
     return true;
 }
 
@@ -421,18 +411,6 @@ static ssize_t read_of_head(int descriptor, foliot__intake *in, uint8_t *bytes, 
     return (ssize_t)foliot__intake_give(in, bytes, length);
 }
 
-static ssize_t drop(int descriptor, foliot__intake *in)
-{
-    uint8_t piece[PIECE_BYTES];
-    ssize_t got = recvfrom(descriptor, piece, sizeof piece, MSG_DONTWAIT, NULL, NULL);
-    if (got <= 0)
-        return got;
-    if ((uint64_t)got > in->left)
-        return broken();
-    in->left -= (uint64_t)got;
-    return later();
-}
-
 static ssize_t read_frames(int descriptor, foliot__frames *frames, void *bytes, size_t length,
                            int flags)
 {
@@ -471,8 +449,16 @@ ssize_t recv(int descriptor, void *bytes, size_t length, int flags)
     }
     case FOLIOT__INTAKE_FRAMES:
         return read_frames(descriptor, &in->frames, bytes, length, flags);
-    case FOLIOT__INTAKE_DROP:
-        return drop(descriptor, in);
+    case FOLIOT__INTAKE_DROP: {
+        uint8_t piece[PIECE_BYTES];
+        ssize_t got = recvfrom(descriptor, piece, sizeof piece, MSG_DONTWAIT, NULL, NULL);
+        if (got <= 0)
+            return got;
+        if ((uint64_t)got > in->left)
+            return broken();
+        in->left -= (uint64_t)got;
+        return later();
+    }
     default:
         return later();
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// listen.c: the sockets that connections come by. They are the service's own, not the library's: so
-// a service that begins anew goes on with them, and nobody who waits there is lost.
+// listen.c: the listening sockets. They are the service's own, not the library's: a service that
+// begins again goes on with them, and no connection that waits there is lost.
 #include "present.h"
 
 #if FOLIOT__HTTP_PRESENT
@@ -51,12 +51,12 @@ static bool listen_tcp(foliot__http *http, char *problem, size_t bytes)
     if (!length)
         return fail(problem, bytes, what, "this is no address");
     int fd = socket(name.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    http->listeners[0] = fd;
+    http->listening.listeners[0] = fd;
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
         bind(fd, (struct sockaddr *)&name, length) != 0 || listen(fd, SOMAXCONN) != 0 ||
         getsockname(fd, (struct sockaddr *)&name, &length) != 0)
         return fail(problem, bytes, what, strerror(errno));
-    http->port =
+    http->listening.port =
         ntohs(name.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)(void *)&name)->sin6_port
                                          : ((struct sockaddr_in *)(void *)&name)->sin_port);
     return true;
@@ -83,14 +83,14 @@ static bool listen_unix(foliot__http *http, char *problem, size_t bytes)
         unlink(path);
     }
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    http->listeners[1] = fd;
+    http->listening.listeners[1] = fd;
     mode_t mask = umask(0177);
     bool bound = fd >= 0 && bind(fd, (struct sockaddr *)&name, sizeof name) == 0;
     int wrong = errno;
     umask(mask);
     if (!bound || listen(fd, SOMAXCONN) != 0)
         return fail(problem, bytes, path, strerror(bound ? errno : wrong));
-    http->has_unix_file = true;
+    http->listening.has_unix_file = true;
     return true;
 }
 
@@ -103,23 +103,10 @@ bool foliot__http_listen(foliot__http *http, char *problem, size_t problem_bytes
 void foliot__http_listen_end(foliot__http *http)
 {
     for (int i = 0; i < FOLIOT__HTTP_LISTENERS; i++)
-        if (http->listeners[i] >= 0)
-            close(http->listeners[i]);
-    if (http->has_unix_file)
+        if (http->listening.listeners[i] >= 0)
+            close(http->listening.listeners[i]);
+    if (http->listening.has_unix_file)
         unlink(http->config.unix_path);
-}
-
-// Some connections are reserved for the Unix socket, so that a full port does not lock the operator
-// out.
-static bool has_room(const foliot__http *http, int descriptor, bool local)
-{
-    char peer[FOLIOT__HTTP_PEER_BYTES] = "";
-    uint32_t kept = http->config.unix_path && !local ? FOLIOT__HTTP_CONNECTIONS_KEPT : 0;
-    if (http->counters.connections_now + kept >= http->connections_max)
-        return false;
-    if (!local)
-        lws_get_peer_simple_fd(descriptor, peer, sizeof peer);
-    return foliot__http_within_share(http, foliot__http_host_of(peer));
 }
 
 static bool accept_one(foliot__http *http, struct lws_vhost *vhost, int listener)
@@ -136,7 +123,14 @@ static bool accept_one(foliot__http *http, struct lws_vhost *vhost, int listener
         return errno == ECONNABORTED || errno == EINTR;
     }
     bool local = foliot__http_is_local(fd);
-    if (!has_room(http, fd, local)) {
+    // Eight connections are reserved for the Unix socket, so that a full port does not lock the
+    // operator out.
+    char peer[FOLIOT__HTTP_PEER_BYTES] = "";
+    uint32_t kept = http->config.unix_path && !local ? FOLIOT__HTTP_CONNECTIONS_KEPT : 0;
+    if (!local)
+        lws_get_peer_simple_fd(fd, peer, sizeof peer);
+    if (http->counters.connections_now + kept >= http->connections_max ||
+        !foliot__http_within_share(http, foliot__http_host_of(peer))) {
         http->counters.connections_refused++;
         close(fd);
         return true;
@@ -150,8 +144,8 @@ static bool accept_one(foliot__http *http, struct lws_vhost *vhost, int listener
 void foliot__http_accept(foliot__http *http, struct lws_vhost *vhost)
 {
     for (int i = 0; i < FOLIOT__HTTP_LISTENERS; i++)
-        for (int n = 0; http->listeners[i] >= 0 && n < ACCEPTED_AT_ONCE; n++)
-            if (!accept_one(http, vhost, http->listeners[i]))
+        for (int n = 0; http->listening.listeners[i] >= 0 && n < ACCEPTED_AT_ONCE; n++)
+            if (!accept_one(http, vhost, http->listening.listeners[i]))
                 break;
 }
 

@@ -48,7 +48,7 @@ static bool add_header(struct lws *wsi, const char *name, const char *value, uin
 
 static int finish(foliot__http_connection *c)
 {
-    bool closes = c->closes;
+    bool closes = c->request.closes;
     foliot__http_request_forget(c); // and `closes` with it
     if (closes) {
         // Closing a socket with unread bytes resets it, and the peer loses the answer. So the
@@ -74,12 +74,12 @@ int foliot__http_reply(foliot__http_connection *c, int status, const char *type,
                        const void *bytes, size_t length, const foliot__http_file *file)
 {
     c->http->counters.requests_refused += status >= 400;
-    free(c->owned);
-    c->owned = owned;
-    c->bytes = bytes;
-    c->length = c->head ? 0 : length;
-    c->sent = 0;
-    c->sending = true;
+    free(c->answer.owned);
+    c->answer.owned = owned;
+    c->answer.bytes = bytes;
+    c->answer.length = c->request.head ? 0 : length;
+    c->answer.sent = 0;
+    c->request.sending = true;
     lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_REPLY_SECONDS * LWS_USEC_PER_SEC);
     uint8_t buffer[LWS_PRE + HEADER_BYTES], *start = buffer + LWS_PRE, *at = start,
                                             *end = buffer + sizeof buffer;
@@ -96,10 +96,10 @@ int foliot__http_reply(foliot__http_connection *c, int status, const char *type,
     if (fine && status == HTTP_STATUS_UNAUTHORIZED)
         fine = add_header(c->wsi, "www-authenticate:", "Bearer", &at, end);
     if (fine && status == HTTP_STATUS_METHOD_NOT_ALLOWED)
-        fine = add_header(c->wsi, "allow:", c->allow, &at, end);
+        fine = add_header(c->wsi, "allow:", c->request.allow, &at, end);
     if (!fine || lws_finalize_write_http_header(c->wsi, start, &at, end) != 0)
         return -1;
-    if (c->length == 0)
+    if (c->answer.length == 0)
         return finish(c);
     lws_callback_on_writable(c->wsi);
     return 0;
@@ -108,17 +108,18 @@ int foliot__http_reply(foliot__http_connection *c, int status, const char *type,
 static int send_piece(foliot__http_connection *c)
 {
     uint8_t buffer[LWS_PRE + PIECE_BYTES];
-    if (!c->sending)
+    if (!c->request.sending)
         return 0;
-    size_t left = c->length - c->sent, count = left < PIECE_BYTES ? left : PIECE_BYTES;
-    memcpy(buffer + LWS_PRE, c->bytes + c->sent, count);
+    size_t left = c->answer.length - c->answer.sent,
+           count = left < PIECE_BYTES ? left : PIECE_BYTES;
+    memcpy(buffer + LWS_PRE, c->answer.bytes + c->answer.sent, count);
     int sent = lws_write(c->wsi, buffer + LWS_PRE, count,
                          count == left ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP);
     if (sent < (int)count)
         return -1;
-    c->sent += count;
+    c->answer.sent += count;
     c->http->counters.bytes_sent += count;
-    if (c->sent == c->length)
+    if (c->answer.sent == c->answer.length)
         return finish(c);
     lws_callback_on_writable(c->wsi);
     return 0;
@@ -127,7 +128,7 @@ static int send_piece(foliot__http_connection *c)
 // A request whose body is not read: the connection ends behind the answer.
 static int refuse_and_close(foliot__http_connection *c, int status, const char *why)
 {
-    c->closes = true;
+    c->request.closes = true;
     // {"error": "sentence"}; the sentences are constants without quotation marks.
     char text[512];
     int length = snprintf(text, sizeof text, "{\"error\": \"%s\"}\n", why);
@@ -158,18 +159,19 @@ static const char *method_of(struct lws *wsi)
 // Adds a method that the path has.
 static void allow(foliot__http_connection *c, const char *method)
 {
-    size_t length = strlen(c->allow);
-    snprintf(c->allow + length, sizeof c->allow - length, "%s%s", length ? ", " : "", method);
+    size_t length = strlen(c->request.allow);
+    snprintf(c->request.allow + length, sizeof c->request.allow - length, "%s%s",
+             length ? ", " : "", method);
 }
 
-// NULL: none; if the path has other methods, they are in c->allow.
+// NULL: none; if the path has other methods, they are in c->request.allow.
 static const foliot__http_route *find_route(foliot__http_connection *c)
 {
     char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES];
-    const char *method = c->head ? "GET" : c->method;
-    c->allow[0] = 0;
+    const char *method = c->request.head ? "GET" : c->request.method;
+    c->request.allow[0] = 0;
     for (const foliot__http_route *r = c->http->config.routes; r && r->method; r++) {
-        if (!foliot__http_path_fits(r->path, c->path, arguments))
+        if (!foliot__http_path_fits(r->path, c->request.path, arguments))
             continue;
         if (strcmp(r->method, method) == 0)
             return r;
@@ -182,7 +184,7 @@ static int check_token(foliot__http_connection *c)
 {
     char authorization[FOLIOT__HTTP_TOKEN_BYTES_MAX + 16];
     char token[FOLIOT__HTTP_TOKEN_BYTES_MAX + 1];
-    if (!c->route->guarded || c->local)
+    if (!c->request.route->guarded || c->local)
         return 0;
     // Guesses are counted by address. 0: not counted, as for requests of this machine.
     char address[FOLIOT__HTTP_PEER_BYTES];
@@ -215,13 +217,13 @@ static int check_token(foliot__http_connection *c)
 // The whole request is here.
 static int hand_over(foliot__http_connection *c)
 {
-    foliot__http_request request = {.id = c->id,
-                                    .method = c->route->method,
-                                    .path = c->path,
-                                    .body = c->body ? c->body : "",
-                                    .body_bytes = c->body_bytes};
-    foliot__http_path_fits(c->route->path, c->path, request.arguments);
-    c->route->handler(c->http->config.user, &request);
+    foliot__http_request request = {.id = c->request.id,
+                                    .method = c->request.route->method,
+                                    .path = c->request.path,
+                                    .body = c->request.body ? c->request.body : "",
+                                    .body_bytes = c->request.body_bytes};
+    foliot__http_path_fits(c->request.route->path, c->request.path, request.arguments);
+    c->request.route->handler(c->http->config.user, &request);
     return 0;
 }
 
@@ -231,7 +233,7 @@ static bool body_length(foliot__http_connection *c, size_t *length, int *code)
     char text[32];
     uint64_t value = 0;
     bool has = lws_hdr_total_length(c->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0;
-    bool wants = strcmp(c->method, "POST") == 0 || strcmp(c->method, "PUT") == 0;
+    bool wants = strcmp(c->request.method, "POST") == 0 || strcmp(c->request.method, "PUT") == 0;
     *length = 0;
     *code = 0;
     if (lws_hdr_total_length(c->wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {
@@ -247,13 +249,13 @@ static bool body_length(foliot__http_connection *c, size_t *length, int *code)
         *code = refuse_and_close(c, HTTP_STATUS_BAD_REQUEST, "this method has no body");
     } else {
         *length = (size_t)value;
-        c->closes = wants && !has; // there is no body, but libwebsockets waits for one
+        c->request.closes = wants && !has; // there is no body, but libwebsockets waits for one
         return true;
     }
     return false;
 }
 
-static int begin(foliot__http_connection *c, const char *uri, size_t length)
+static int begin_request(foliot__http_connection *c, const char *uri, size_t length)
 {
     const char *why;
     int code;
@@ -262,54 +264,55 @@ static int begin(foliot__http_connection *c, const char *uri, size_t length)
     foliot__http_request_forget(c);
     http->counters.requests++;
     http->serial += http->connections_max;
-    c->id = http->serial + (uint32_t)((foliot__http_socket *)c - http->connections);
+    c->request.id = http->serial + (uint32_t)((foliot__http_socket *)c - http->connections);
     lws_set_timer_usecs(c->wsi, FOLIOT__HTTP_REQUEST_SECONDS * LWS_USEC_PER_SEC);
-    snprintf(c->method, sizeof c->method, "%s", method_of(c->wsi));
-    c->head = strcmp(c->method, "HEAD") == 0;
+    snprintf(c->request.method, sizeof c->request.method, "%s", method_of(c->wsi));
+    c->request.head = strcmp(c->request.method, "HEAD") == 0;
     int refused = foliot__http_refused(c, &why);
     if (refused)
         return refuse_and_close(c, refused, why);
-    if (length >= sizeof c->path || !foliot__utf8_text(uri, length + 1, &length))
+    if (length >= sizeof c->request.path || !foliot__utf8_text(uri, length + 1, &length))
         return refuse_and_close(c, HTTP_STATUS_NOT_FOUND, "there is nothing at this path");
-    memcpy(c->path, uri, length);
-    c->path[length] = 0;
+    memcpy(c->request.path, uri, length);
+    c->request.path[length] = 0;
     if (!body_length(c, &follows, &code))
         return code;
     const foliot__http_file *found = c->http->config.files;
-    while (found && found->path && strcmp(found->path, c->path) != 0)
+    while (found && found->path && strcmp(found->path, c->request.path) != 0)
         found++;
     const foliot__http_file *file = found && found->path ? found : NULL;
     if (file) {
         char known[128];
-        if (strcmp(c->method, "GET") != 0 && !c->head) {
-            strcpy(c->allow, "GET, HEAD");
+        if (strcmp(c->request.method, "GET") != 0 && !c->request.head) {
+            strcpy(c->request.allow, "GET, HEAD");
             return refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED, "this is a file: GET it");
         }
         if (file->etag &&
             foliot__http_header(c->wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, known, sizeof known) &&
             strcmp(known, file->etag) == 0) {
-            c->head = true;
+            c->request.head = true;
             return foliot__http_reply(c, HTTP_STATUS_NOT_MODIFIED, file->type, NULL, NULL, 0, file);
         }
         return foliot__http_reply(c, HTTP_STATUS_OK, file->type, NULL, file->bytes, file->length,
                                   file);
     }
-    c->route = find_route(c);
-    if (!c->route)
-        return *c->allow
+    c->request.route = find_route(c);
+    if (!c->request.route)
+        return *c->request.allow
                    ? refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED,
                                       "this path has other methods")
                    : refuse_and_close(c, HTTP_STATUS_NOT_FOUND, "there is nothing at this path");
     code = check_token(c);
-    if (code || c->sending)
+    if (code || c->request.sending)
         return code;
-    c->awaits_body = lws_hdr_total_length(c->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0 &&
-                     (strcmp(c->method, "POST") == 0 || strcmp(c->method, "PUT") == 0);
-    c->body = follows ? malloc(follows + 1) : NULL;
-    c->body_capacity = follows;
-    if (follows && !c->body)
+    c->request.awaits_body =
+        lws_hdr_total_length(c->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH) > 0 &&
+        (strcmp(c->request.method, "POST") == 0 || strcmp(c->request.method, "PUT") == 0);
+    c->request.body = follows ? malloc(follows + 1) : NULL;
+    c->request.body_capacity = follows;
+    if (follows && !c->request.body)
         return refuse_and_close(c, HTTP_STATUS_SERVICE_UNAVAILABLE, "no memory");
-    return c->awaits_body ? 0 : hand_over(c); // one of no bytes is completed, too
+    return c->request.awaits_body ? 0 : hand_over(c); // one of no bytes is completed, too
 }
 
 int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
@@ -335,28 +338,29 @@ int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, v
         return 0;
     }
     if (reason == LWS_CALLBACK_HTTP)
-        return begin(c, in, length);
+        return begin_request(c, in, length);
     if (reason == LWS_CALLBACK_HTTP_BODY) {
         if (length == 0)
             return 0;
-        if (!c->body || length > c->body_capacity - c->body_bytes)
-            return c->sending ? 0 : -1;
-        memcpy(c->body + c->body_bytes, in, length);
-        c->body_bytes += length;
-        c->body[c->body_bytes] = 0;
+        if (!c->request.body || length > c->request.body_capacity - c->request.body_bytes)
+            return c->request.sending ? 0 : -1;
+        memcpy(c->request.body + c->request.body_bytes, in, length);
+        c->request.body_bytes += length;
+        c->request.body[c->request.body_bytes] = 0;
         return 0;
     }
     if (reason == LWS_CALLBACK_TIMER) {
-        if (c->is_socket)
+        if (c->socket.state != FOLIOT__SOCKET_NONE)
             return 0;
-        c->http->counters.requests_timed_out += c->id != 0;
+        c->http->counters.requests_timed_out += c->request.id != 0;
         return -1;
     }
     if (reason == LWS_CALLBACK_HTTP_WRITEABLE)
         return send_piece(c);
-    if (!c->awaits_body || c->sending || c->body_bytes != c->body_capacity)
+    if (!c->request.awaits_body || c->request.sending ||
+        c->request.body_bytes != c->request.body_capacity)
         return 0;
-    c->awaits_body = false;
+    c->request.awaits_body = false;
     return hand_over(c);
 }
 

@@ -36,7 +36,8 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
         return NULL;
     http->config = *config;
     http->last = &http->first;
-    http->hook_descriptor = http->listeners[0] = http->listeners[1] = -1;
+    http->listening.hook_descriptor = http->listening.listeners[0] = http->listening.listeners[1] =
+        -1;
     http->connections_max =
         config->connections_max ? config->connections_max : FOLIOT__HTTP_CONNECTIONS;
     http->serial = http->connections_max;
@@ -54,7 +55,8 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
     foliot__http_takeover_open();
     fine = fine && foliot__http_listen(http, problem, problem_bytes);
     if (fine && config->sockets && config->sockets->listening)
-        http->hook_descriptor = config->sockets->listening(config->sockets->user, http->port);
+        http->listening.hook_descriptor =
+            config->sockets->listening(config->sockets->user, http->listening.port);
     if (fine && !foliot__http_open_context(http)) {
         snprintf(problem, problem_bytes, "HTTP: no memory, or no descriptors, for it");
         fine = false;
@@ -110,7 +112,7 @@ void foliot__http_set_token(foliot__http *http, const char *token)
 
 uint16_t foliot__http_get_port(const foliot__http *http)
 {
-    return http->port;
+    return http->listening.port;
 }
 
 foliot__http_counters foliot__http_get_counters(const foliot__http *http)

@@ -22,34 +22,53 @@
 #define FOLIOT__HTTP_STACK_BYTES ((size_t)8 << 20)
 #define FOLIOT__HTTP_PEER_BYTES 64 // of an address as text
 
-typedef struct foliot__http_connection {
-    foliot__http *http;
-    struct lws *wsi; // NULL: free
-    bool local;      // came over the Unix socket
-    char peer[FOLIOT__HTTP_PEER_BYTES];
-    uint64_t host; // whose connections are counted together (net/address.h); 0: not counted
-    // The request that is read or waits for its answer.
+// requests.c: the request that is read or waits for its answer.
+typedef struct foliot__http_pending {
     uint64_t id; // 0: none
-    bool head, sending, closes, awaits_body, answered;
+    bool head, sending, closes, awaits_body;
     const foliot__http_route *route;
     char method[8], path[FOLIOT__HTTP_PATH_BYTES];
     char allow[40]; // methods of the path, as a 405 names them; "": none
     char *body;
     size_t body_bytes, body_capacity;
-    // The answer.
+} foliot__http_pending;
+
+typedef struct foliot__http_outgoing {
     const uint8_t *bytes;
     uint8_t *owned; // `bytes`, if they are the connection's
     size_t length, sent;
-    // A WebSocket.
-    bool is_socket, closing, parting; // `parting`: the library says goodbye
-    uint64_t parts;                   // closing sockets, in their order
-    foliot__intake intake;
-    int descriptor; // that is watched; -1: none
-    ino_t inode;    // of it
+} foliot__http_outgoing;
+
+typedef enum foliot__socket_state {
+    FOLIOT__SOCKET_NONE, // it is no WebSocket
+    FOLIOT__SOCKET_OPEN,
+    FOLIOT__SOCKET_CLOSING,
+    FOLIOT__SOCKET_PARTING, // the library sends the close frame
+} foliot__socket_state;
+
+// sockets.c: a WebSocket, and the message that it receives.
+typedef struct foliot__http_socket_data {
+    foliot__socket_state state;
+    uint64_t parts; // closing sockets, in their order
     void *of_socket;
     uint8_t *message;
     size_t message_bytes, message_capacity;
     uint32_t fragments;
+} foliot__http_socket_data;
+
+typedef struct foliot__http_connection {
+    foliot__http *http;
+    struct lws *wsi; // NULL: free
+    bool local;      // came over the Unix socket
+    bool answered;   // to be read again once its answer is out
+    char peer[FOLIOT__HTTP_PEER_BYTES];
+    uint64_t host; // key by which connections are counted (net/address.h); 0: not counted
+    foliot__intake intake;
+    int descriptor; // that is watched; -1: none
+    ino_t inode;    // of it
+    foliot__http_pending request;
+    foliot__http_outgoing answer;
+    foliot__http_socket_data socket;
 } foliot__http_connection;
 
 struct foliot__http_socket {
@@ -65,13 +84,36 @@ typedef struct foliot__http_waiting {
     uint8_t bytes[];
 } foliot__http_waiting;
 
-struct foliot__http {
-    foliot__http_config config;
-    struct lws_context *_Atomic context; // NULL while another thread takes over
+// listen.c
+typedef struct foliot__http_listening {
     int listeners[FOLIOT__HTTP_LISTENERS];
     bool has_unix_file;
     int hook_descriptor;
     int copies[FOLIOT__HTTP_LISTENERS + 1]; // that the library watches, of these
+    uint16_t port;
+} foliot__http_listening;
+
+typedef enum foliot__http_taking {
+    FOLIOT__HTTP_NOBODY,
+    FOLIOT__HTTP_TAKING,
+    FOLIOT__HTTP_TAKEN,
+    FOLIOT__HTTP_NOT_TAKEN
+} foliot__http_taking;
+
+// takeover.c: the watchdog of the thread.
+typedef struct foliot__http_watchdog {
+    uv_thread_t taker;
+    atomic_int taking; // foliot__http_taking
+    atomic_bool ended, parked, clock_known;
+    atomic_ullong rounds, park_round; // service calls so far; the one to be stopped in
+    clockid_t clock;                  // processor time of the thread
+    uint64_t seen_round, seen_cpu_ns, taken_ns, pause_ns;
+} foliot__http_watchdog;
+
+struct foliot__http {
+    foliot__http_config config;
+    struct lws_context *_Atomic context; // NULL while another thread takes over
+    foliot__http_listening listening;
     struct lws_protocols protocols[3];
     uv_thread_t thread;
     atomic_bool stopping, woken;
@@ -87,23 +129,9 @@ struct foliot__http {
     lws_sorted_usec_list_t tick;
     uint64_t serial, parted; // requests, and sockets that were closed
     uint32_t answered;       // connections that may be read again once their answer is out
-    uint16_t port;
     foliot__http_counters counters;
-    // The watchdog of the thread (takeover.c).
-    uv_thread_t taker;
-    atomic_int taking; // foliot__http_taking
-    atomic_bool ended, parked, clock_known;
-    atomic_ullong rounds, park_round; // service calls so far; the one to be stopped in
-    clockid_t clock;                  // processor time of the thread
-    uint64_t seen_round, seen_cpu_ns, taken_ns, pause_ns;
+    foliot__http_watchdog watchdog;
 };
-
-typedef enum foliot__http_taking {
-    FOLIOT__HTTP_NOBODY,
-    FOLIOT__HTTP_TAKING,
-    FOLIOT__HTTP_TAKEN,
-    FOLIOT__HTTP_NOT_TAKEN
-} foliot__http_taking;
 
 // connection.c
 int foliot__http_open_connection(foliot__http *http, struct lws *wsi); // -1: it is closed

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sockets.c: WebSockets of one path and subprotocol. Fragments are put together up to a bound;
-// what a message means is the hook's.
+// sockets.c: WebSockets of one path and subprotocol. Fragments are joined up to a bound; the hook
+// reads the messages.
 #include "present.h"
 
 #if FOLIOT__HTTP_PRESENT
@@ -15,16 +15,12 @@
 #define REASON_BYTES 123
 #define CLOSE_SECONDS 5 // for the reason to be taken
 
-static bool wanted(foliot__http_connection *c)
+static bool is_closing(const foliot__http_connection *c)
 {
-    const char *why;
-    char path[128];
-    return c && c->http->config.sockets && foliot__http_refused(c, &why) == 0 &&
-           foliot__http_header(c->wsi, WSI_TOKEN_GET_URI, path, sizeof path) &&
-           strcmp(path, c->http->config.sockets->path) == 0;
+    return c->socket.state >= FOLIOT__SOCKET_CLOSING;
 }
 
-// Of a proxy's visitors it is known here whose they are.
+// The visitors of a proxy differ by the header that it adds.
 static bool within_share(foliot__http_connection *c)
 {
     uint64_t before = c->host;
@@ -38,40 +34,29 @@ static bool within_share(foliot__http_connection *c)
     return within;
 }
 
-static void close_socket(foliot__http_connection *c)
-{
-    const foliot__http_sockets *hook = c->http->config.sockets;
-    void *of_socket = c->of_socket;
-    c->of_socket = NULL; // before: whoever takes the service over closes none twice
-    if (!of_socket)
-        return;
-    c->http->counters.sockets_now--;
-    hook->closed(hook->user, of_socket);
-}
-
 static void set_reason(foliot__http_connection *c, uint16_t code, const char *why)
 {
     uint8_t reason[REASON_BYTES];
     size_t length = strnlen(why, REASON_BYTES);
     memcpy(reason, why, length);
     lws_close_reason(c->wsi, (enum lws_close_status)code, reason, length);
-    // What is closed is still open until its peer has taken the reason, which whoever is refused
-    // may put off. So the oldest of one address make room for the others.
+    // A socket stays open until its peer has read the reason, which a peer that is refused may put
+    // off. So the oldest ones of an address make room for the others.
     foliot__http *http = c->http;
     foliot__http_connection *oldest = NULL;
     uint32_t count = 0;
-    c->closing = true;
-    c->parts = ++http->parted;
+    c->socket.state = FOLIOT__SOCKET_CLOSING;
+    c->socket.parts = ++http->parted;
     for (uint32_t i = 0; c->host && i < http->connections_max; i++) {
         foliot__http_connection *other = &http->connections[i].connection;
-        if (!other->wsi || !other->parts || other->host != c->host)
+        if (!other->wsi || !other->socket.parts || other->host != c->host)
             continue;
         count++;
-        oldest = oldest && oldest->parts < other->parts ? oldest : other;
+        oldest = oldest && oldest->socket.parts < other->socket.parts ? oldest : other;
     }
     if (count <= FOLIOT__HTTP_SOCKETS_PARTING)
         return;
-    oldest->parts = 0; // counted no more
+    oldest->socket.parts = 0; // counted no more
     http->counters.sockets_cut++;
     lws_set_timeout(oldest->wsi, PENDING_TIMEOUT_USER_OK, LWS_TO_KILL_ASYNC);
 }
@@ -79,49 +64,50 @@ static void set_reason(foliot__http_connection *c, uint16_t code, const char *wh
 static int close_with(foliot__http_connection *c, uint16_t code, const char *why)
 {
     set_reason(c, code, why);
-    c->parting = true;
+    c->socket.state = FOLIOT__SOCKET_PARTING;
     return -1;
 }
 
-static bool make_room(foliot__http_connection *c, size_t bytes)
+static bool reserve(uint8_t **buffer, size_t *capacity, size_t bytes)
 {
-    if (bytes <= c->message_capacity)
+    if (bytes <= *capacity)
         return true;
-    size_t capacity = c->message_capacity ? c->message_capacity : 1024;
-    while (capacity < bytes)
-        capacity *= 2;
-    uint8_t *larger = realloc(c->message, capacity);
+    size_t wanted = *capacity ? *capacity : 1024;
+    while (wanted < bytes)
+        wanted *= 2;
+    uint8_t *larger = realloc(*buffer, wanted);
     if (!larger)
         return false;
-    c->message = larger;
-    c->message_capacity = capacity;
+    *buffer = larger;
+    *capacity = wanted;
     return true;
 }
 
 static int receive(foliot__http_connection *c, const void *bytes, size_t length)
 {
     const foliot__http_sockets *hook = c->http->config.sockets;
-    if (!c->of_socket || c->closing)
+    if (!c->socket.of_socket || is_closing(c))
         return 0;
     if (lws_is_first_fragment(c->wsi))
-        c->message_bytes = c->fragments = 0;
-    // What the frame says that it has is believed, so that it is refused before it comes.
-    if (length > hook->message_bytes_max - c->message_bytes ||
-        lws_remaining_packet_payload(c->wsi) > hook->message_bytes_max - c->message_bytes - length)
+        c->socket.message_bytes = c->socket.fragments = 0;
+    // The frame's announced length is believed, so that it is refused before it comes.
+    if (length > hook->message_bytes_max - c->socket.message_bytes ||
+        lws_remaining_packet_payload(c->wsi) >
+            hook->message_bytes_max - c->socket.message_bytes - length)
         return close_with(c, CLOSE_TOO_LARGE, "the message is too long");
-    if (++c->fragments > FOLIOT__HTTP_SOCKET_FRAGMENTS)
+    if (++c->socket.fragments > FOLIOT__HTTP_SOCKET_FRAGMENTS)
         return close_with(c, CLOSE_POLICY, "the message has too many fragments");
-    if (!make_room(c, c->message_bytes + length))
+    if (!reserve(&c->socket.message, &c->socket.message_capacity, c->socket.message_bytes + length))
         return -1;
     if (length)
-        memcpy(c->message + c->message_bytes, bytes, length);
-    c->message_bytes += length;
+        memcpy(c->socket.message + c->socket.message_bytes, bytes, length);
+    c->socket.message_bytes += length;
     if (!lws_is_final_fragment(c->wsi) || lws_remaining_packet_payload(c->wsi))
         return 0;
     c->http->counters.socket_messages++;
-    hook->received(hook->user, c->of_socket, c->message, c->message_bytes,
+    hook->received(hook->user, c->socket.of_socket, c->socket.message, c->socket.message_bytes,
                    lws_frame_is_binary(c->wsi));
-    c->message_bytes = c->fragments = 0;
+    c->socket.message_bytes = c->socket.fragments = 0;
     return 0;
 }
 
@@ -129,6 +115,10 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
                            size_t length)
 {
     foliot__http_connection *c;
+    const foliot__http_sockets *hook;
+    const char *why;
+    char path[128];
+    void *opened;
     (void)user;
     switch (reason) {
     case LWS_CALLBACK_RAW_RX_FILE: {
@@ -138,17 +128,22 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
     }
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
         c = foliot__http_connection_of(wsi);
-        return wanted(c) && within_share(c) ? 0 : -1;
+        hook = c ? c->http->config.sockets : NULL;
+        return hook && foliot__http_refused(c, &why) == 0 &&
+                       foliot__http_header(c->wsi, WSI_TOKEN_GET_URI, path, sizeof path) &&
+                       strcmp(path, hook->path) == 0 && within_share(c)
+                   ? 0
+                   : -1;
     case LWS_CALLBACK_ESTABLISHED:
         c = foliot__http_connection_of(wsi);
         if (!c)
             return -1;
-        const foliot__http_sockets *hook = c->http->config.sockets;
+        hook = c->http->config.sockets;
         lws_set_timer_usecs(c->wsi, LWS_SET_TIMER_USEC_CANCEL);
-        c->is_socket = true;
+        c->socket.state = FOLIOT__SOCKET_OPEN;
         foliot__intake_upgrade(&c->intake);
-        c->of_socket = hook->opened(hook->user, (foliot__http_socket *)c, c->peer);
-        if (!c->of_socket)
+        c->socket.of_socket = hook->opened(hook->user, (foliot__http_socket *)c, c->peer);
+        if (!c->socket.of_socket)
             return -1;
         c->http->counters.sockets_opened++;
         c->http->counters.sockets_now++;
@@ -162,17 +157,24 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
             return -1;
         // The peer's answer is awaited, and what it sends until then is read: closed now, the
         // socket would be reset, and the reset would take the reason from the peer.
-        if (c->parting)
+        if (c->socket.state == FOLIOT__SOCKET_PARTING)
             return 0;
-        if (!c->closing && c->of_socket)
-            c->http->config.sockets->writable(c->http->config.sockets->user, c->of_socket);
-        c->parting = c->closing;
-        return c->closing ? -1 : 0;
+        if (!is_closing(c) && c->socket.of_socket)
+            c->http->config.sockets->writable(c->http->config.sockets->user, c->socket.of_socket);
+        if (!is_closing(c))
+            return 0;
+        c->socket.state = FOLIOT__SOCKET_PARTING;
+        return -1;
     case LWS_CALLBACK_CLOSED:
         c = foliot__http_connection_of(wsi);
-        if (c) {
-            foliot__http_unwatch(c);
-            close_socket(c);
+        if (!c)
+            return 0;
+        foliot__http_unwatch(c);
+        opened = c->socket.of_socket;
+        c->socket.of_socket = NULL; // before the call: a takeover closes none twice
+        if (opened) {
+            c->http->counters.sockets_now--;
+            c->http->config.sockets->closed(c->http->config.sockets->user, opened);
         }
         return 0;
     default:
@@ -197,41 +199,30 @@ void foliot__http_sockets_want_write(foliot__http *http, foliot__http_socket *co
         count = 0;
     for (uint32_t i = 0; i < count; i++) {
         foliot__http_connection *c = &sockets[i]->connection;
-        bool now = http->writable[i].revents == POLLOUT && c->of_socket && !c->closing &&
+        bool now = http->writable[i].revents == POLLOUT && c->socket.of_socket && !is_closing(c) &&
                    !lws_partial_buffered(c->wsi);
         if (now)
-            hook->writable(hook->user, c->of_socket);
-        if (!now || c->closing)
+            hook->writable(hook->user, c->socket.of_socket);
+        if (!now || is_closing(c))
             lws_callback_on_writable(c->wsi);
     }
-}
-
-static uint8_t *frame_room(foliot__http *http, size_t bytes)
-{
-    if (bytes > http->frame_capacity) {
-        uint8_t *larger = realloc(http->frame, bytes);
-        if (!larger)
-            return NULL;
-        http->frame = larger;
-        http->frame_capacity = bytes;
-    }
-    return http->frame;
 }
 
 foliot__http_written foliot__http_socket_write(foliot__http_socket *socket, const void *bytes,
                                                size_t length, bool more)
 {
     foliot__http_connection *c = &socket->connection;
-    uint8_t *frame = c->closing ? NULL : frame_room(c->http, LWS_PRE + length);
-    if (!frame)
+    if (is_closing(c) || !reserve(&c->http->frame, &c->http->frame_capacity, LWS_PRE + length))
         return FOLIOT__HTTP_BROKEN;
+    uint8_t *frame = c->http->frame;
     memcpy(frame + LWS_PRE, bytes, length);
     foliot__frames_follow(more);
     int sent = lws_write(c->wsi, frame + LWS_PRE, length, LWS_WRITE_BINARY);
     foliot__frames_follow(false);
     c->http->counters.bytes_sent += sent > 0 ? (size_t)sent : 0;
-    c->closing = c->closing || sent < (int)length;
-    return c->closing                     ? FOLIOT__HTTP_BROKEN
+    if (sent < (int)length)
+        c->socket.state = FOLIOT__SOCKET_CLOSING;
+    return is_closing(c)                  ? FOLIOT__HTTP_BROKEN
            : lws_partial_buffered(c->wsi) ? FOLIOT__HTTP_HELD
                                           : FOLIOT__HTTP_WRITTEN;
 }
@@ -245,7 +236,7 @@ void foliot__http_socket_limit(foliot__http_socket *socket, int seconds)
 void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason)
 {
     foliot__http_connection *c = &socket->connection;
-    if (c->closing)
+    if (is_closing(c))
         return;
     set_reason(c, code, reason);
     lws_callback_on_writable(c->wsi);

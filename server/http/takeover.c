@@ -92,9 +92,10 @@ static void on_park(int number, siginfo_t *info, void *context)
     for (int i = 0; i < range_count; i++)
         inside = inside || (at >= ranges[i].from && at < ranges[i].to);
     // A thread that has come back in the meantime goes on.
-    if (!http || !inside || !at || atomic_load(&http->park_round) != atomic_load(&http->rounds))
+    if (!http || !inside || !at ||
+        atomic_load(&http->watchdog.park_round) != atomic_load(&http->watchdog.rounds))
         return;
-    atomic_store(&http->parked, true);
+    atomic_store(&http->watchdog.parked, true);
     static const struct timespec day = {.tv_sec = 86400};
     for (;;)
         nanosleep(&day, NULL);
@@ -117,13 +118,14 @@ void foliot__http_takeover_open(void)
 void foliot__http_thread_begins(foliot__http *http)
 {
     served = http;
-    atomic_store(&http->clock_known, pthread_getcpuclockid(pthread_self(), &http->clock) == 0);
+    atomic_store(&http->watchdog.clock_known,
+                 pthread_getcpuclockid(pthread_self(), &http->watchdog.clock) == 0);
 }
 
 // The processor time of the service's thread; 0 until that thread has published its clock.
 static uint64_t thread_ns(const foliot__http *http)
 {
-    return atomic_load(&http->clock_known) ? foliot__clock_ns(http->clock) : 0;
+    return atomic_load(&http->watchdog.clock_known) ? foliot__clock_ns(http->watchdog.clock) : 0;
 }
 
 static void wait_a_little(void)
@@ -135,16 +137,16 @@ static void wait_a_little(void)
 // Asks the thread to stop where it may, until it has. False: it was never there.
 static bool park(foliot__http *http, pthread_t thread, int tries)
 {
-    for (int i = 0; i < tries && !atomic_load(&http->parked); i++) {
+    for (int i = 0; i < tries && !atomic_load(&http->watchdog.parked); i++) {
         if (tries > END_TRIES && atomic_load(&http->stopping))
             return false;
-        if (atomic_load(&http->park_round) != atomic_load(&http->rounds))
+        if (atomic_load(&http->watchdog.park_round) != atomic_load(&http->watchdog.rounds))
             return false; // it has come back
         if (pthread_kill(thread, PARK_SIGNAL) != 0)
             return false;
         wait_a_little();
     }
-    return atomic_load(&http->parked);
+    return atomic_load(&http->watchdog.parked);
 }
 
 // -- taking over
@@ -153,10 +155,10 @@ static void drop_connections(foliot__http *http)
 {
     const foliot__http_sockets *hook = http->config.sockets;
     for (int i = 0; i < FOLIOT__HTTP_LISTENERS + 1; i++)
-        if (http->copies[i] >= 0)
-            close(http->copies[i]);
+        if (http->listening.copies[i] >= 0)
+            close(http->listening.copies[i]);
     if (hook && hook->abandoned)
-        http->hook_descriptor = hook->abandoned(hook->user);
+        http->listening.hook_descriptor = hook->abandoned(hook->user);
     for (uint32_t i = 0; i < http->connections_max; i++) {
         foliot__http_connection *c = &http->connections[i].connection;
         if (!c->wsi)
@@ -170,12 +172,12 @@ static void drop_connections(foliot__http *http)
             shutdown(c->descriptor, SHUT_RDWR);
             close(c->descriptor);
         }
-        if (c->of_socket)
-            hook->closed(hook->user, c->of_socket);
+        if (c->socket.of_socket)
+            hook->closed(hook->user, c->socket.of_socket);
         foliot__intake_close(&c->intake);
-        free(c->body);
-        free(c->owned);
-        free(c->message);
+        free(c->request.body);
+        free(c->answer.owned);
+        free(c->socket.message);
         *c = (foliot__http_connection){0};
     }
     http->counters.connections_now = http->counters.sockets_now = 0;
@@ -192,13 +194,13 @@ static void serve_anew(void *user)
         atomic_store(&http->context, NULL); // the library's, which nobody can tidy up
         foliot__http_thread_begins(http);
         drop_connections(http);
-        atomic_store(&http->parked, false);
-        atomic_fetch_add(&http->rounds, 1);
+        atomic_store(&http->watchdog.parked, false);
+        atomic_fetch_add(&http->watchdog.rounds, 1);
         http->counters.restarts++;
         while (!(taken = foliot__http_open_context(http)) && !atomic_load(&http->stopping))
             nanosleep(&second, NULL);
     }
-    atomic_store(&http->taking, taken ? FOLIOT__HTTP_TAKEN : FOLIOT__HTTP_NOT_TAKEN);
+    atomic_store(&http->watchdog.taking, taken ? FOLIOT__HTTP_TAKEN : FOLIOT__HTTP_NOT_TAKEN);
     if (taken)
         foliot__http_serve(http);
 }
@@ -206,18 +208,19 @@ static void serve_anew(void *user)
 // The result of a takeover.
 static foliot__http_health end_takeover(foliot__http *http)
 {
-    int taking = atomic_load(&http->taking);
+    int taking = atomic_load(&http->watchdog.taking);
     if (taking == FOLIOT__HTTP_NOBODY || taking == FOLIOT__HTTP_TAKING)
         return FOLIOT__HTTP_HEALTHY;
-    atomic_store(&http->taking, FOLIOT__HTTP_NOBODY);
+    atomic_store(&http->watchdog.taking, FOLIOT__HTTP_NOBODY);
     if (taking == FOLIOT__HTTP_TAKEN) {
         pthread_detach(http->thread);
-        http->thread = http->taker;
+        http->thread = http->watchdog.taker;
         return FOLIOT__HTTP_RESTARTED;
     }
-    uv_thread_join(&http->taker);
-    return atomic_load(&http->park_round) == atomic_load(&http->rounds) ? FOLIOT__HTTP_STUCK
-                                                                        : FOLIOT__HTTP_HEALTHY;
+    uv_thread_join(&http->watchdog.taker);
+    return atomic_load(&http->watchdog.park_round) == atomic_load(&http->watchdog.rounds)
+               ? FOLIOT__HTTP_STUCK
+               : FOLIOT__HTTP_HEALTHY;
 }
 
 foliot__http_health foliot__http_watch(foliot__http *http)
@@ -225,24 +228,27 @@ foliot__http_health foliot__http_watch(foliot__http *http)
     if (!http || !http->thread)
         return FOLIOT__HTTP_HEALTHY;
     foliot__http_health health = end_takeover(http);
-    if (atomic_load(&http->taking) != FOLIOT__HTTP_NOBODY || !atomic_load(&http->clock_known))
+    if (atomic_load(&http->watchdog.taking) != FOLIOT__HTTP_NOBODY ||
+        !atomic_load(&http->watchdog.clock_known))
         return health;
-    uint64_t round = atomic_load(&http->rounds), cpu_ns = thread_ns(http);
-    if (health != FOLIOT__HTTP_HEALTHY || round != http->seen_round) {
-        http->seen_round = round;
-        http->seen_cpu_ns = cpu_ns;
-    } else if (cpu_ns - http->seen_cpu_ns > HANG_CPU_NS) {
+    uint64_t round = atomic_load(&http->watchdog.rounds), cpu_ns = thread_ns(http);
+    if (health != FOLIOT__HTTP_HEALTHY || round != http->watchdog.seen_round) {
+        http->watchdog.seen_round = round;
+        http->watchdog.seen_cpu_ns = cpu_ns;
+    } else if (cpu_ns - http->watchdog.seen_cpu_ns > HANG_CPU_NS) {
         uint64_t now_ns = foliot__clock_now_ns();
-        uint64_t calm_ns = http->taken_ns ? now_ns - http->taken_ns : CALM_NS;
-        if (calm_ns >= http->pause_ns && foliot__threads_left(1, FOLIOT__HTTP_STACK_BYTES)) {
-            http->pause_ns = calm_ns >= CALM_NS                  ? SECOND_NS
-                             : http->pause_ns * 2 > PAUSE_NS_MAX ? PAUSE_NS_MAX
-                                                                 : http->pause_ns * 2;
-            http->taken_ns = now_ns;
-            atomic_store(&http->park_round, http->seen_round);
-            atomic_store(&http->taking, FOLIOT__HTTP_TAKING);
-            if (uv_thread_create(&http->taker, serve_anew, http) != 0)
-                atomic_store(&http->taking, FOLIOT__HTTP_NOBODY);
+        uint64_t calm_ns = http->watchdog.taken_ns ? now_ns - http->watchdog.taken_ns : CALM_NS;
+        if (calm_ns >= http->watchdog.pause_ns &&
+            foliot__threads_left(1, FOLIOT__HTTP_STACK_BYTES)) {
+            http->watchdog.pause_ns = calm_ns >= CALM_NS ? SECOND_NS
+                                      : http->watchdog.pause_ns * 2 > PAUSE_NS_MAX
+                                          ? PAUSE_NS_MAX
+                                          : http->watchdog.pause_ns * 2;
+            http->watchdog.taken_ns = now_ns;
+            atomic_store(&http->watchdog.park_round, http->watchdog.seen_round);
+            atomic_store(&http->watchdog.taking, FOLIOT__HTTP_TAKING);
+            if (uv_thread_create(&http->watchdog.taker, serve_anew, http) != 0)
+                atomic_store(&http->watchdog.taking, FOLIOT__HTTP_NOBODY);
         }
     }
     return health;
@@ -253,17 +259,17 @@ foliot__http_health foliot__http_watch(foliot__http *http)
 bool foliot__http_end_thread(foliot__http *http)
 {
     uint64_t from_ns = foliot__clock_now_ns();
-    while (atomic_load(&http->taking) == FOLIOT__HTTP_TAKING)
+    while (atomic_load(&http->watchdog.taking) == FOLIOT__HTTP_TAKING)
         wait_a_little(); // for seconds at most
     (void)end_takeover(http);
     uint64_t cpu_ns = thread_ns(http);
-    while (!atomic_load(&http->ended) && foliot__clock_now_ns() - from_ns < END_NS &&
+    while (!atomic_load(&http->watchdog.ended) && foliot__clock_now_ns() - from_ns < END_NS &&
            thread_ns(http) - cpu_ns < END_CPU_NS)
         wait_a_little();
-    if (atomic_load(&http->ended))
+    if (atomic_load(&http->watchdog.ended))
         return uv_thread_join(&http->thread) == 0;
     atomic_store(&anything_lost, true);
-    atomic_store(&http->park_round, atomic_load(&http->rounds));
+    atomic_store(&http->watchdog.park_round, atomic_load(&http->watchdog.rounds));
     (void)park(http, http->thread, END_TRIES); // it need not burn while recordings are closed
     return false;
 }
