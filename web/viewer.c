@@ -50,7 +50,7 @@ WEB_EXPORT(take_over) void web_take_over(void)
 // Writes the client's ticket. False: it plays no player.
 static bool give_ticket(const foliot_client *from)
 {
-    if (!foliot__client_welcomed(from) || from->welcome.player == FOLIOT__NO_PLAYER)
+    if (!foliot__client_welcomed(from) || from->welcome.player == FOLIOT_NO_PLAYER)
         return false;
     memcpy(ticket, &from->welcome.token, sizeof from->welcome.token);
     memcpy(ticket + sizeof(foliot__token), &from->controls.next_sequence, 4);
@@ -312,7 +312,7 @@ static void write_session(foliot__json *j)
     const foliot_scene *scene = foliot_client_get_scene(client);
     foliot__json_text(j, "scene", foliot_client_get_scene_name(client));
     uint32_t player = foliot_client_get_player(client);
-    foliot__json_integer(j, "player", player == UINT32_MAX ? -1 : (int64_t)player);
+    foliot__json_integer(j, "player", player == FOLIOT_NO_PLAYER ? -1 : (int64_t)player);
     foliot__json_real(j, "pace_hz", foliot_client_get_pace_hz(client));
     foliot__json_real(j, "tick", shown_tick);
     foliot__json_real(j, "delay_ms", s.delay_ms);
@@ -367,9 +367,9 @@ static void write_event(foliot__json *j, const foliot_client_event *e)
 {
     foliot__json_object(j, NULL);
     foliot__json_count(j, "kind", e->kind);
-    foliot__json_integer(j, "player", e->player == UINT32_MAX ? -1 : (int64_t)e->player);
+    foliot__json_integer(j, "player", e->player == FOLIOT_NO_PLAYER ? -1 : (int64_t)e->player);
     foliot__json_text(j, "text", e->bytes ? (const char *)e->bytes : "");
-    if (e->kind == FOLIOT_CLIENT_CHAT && e->player != UINT32_MAX)
+    if (e->kind == FOLIOT_CLIENT_CHAT && e->player != FOLIOT_NO_PLAYER)
         foliot__json_text(j, "from", foliot_client_get_name(client, e->player));
     foliot__json_close(j);
 }

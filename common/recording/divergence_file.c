@@ -47,7 +47,7 @@ void foliot_divergence_report_name_file(const foliot_divergence_report *found, c
     for (char *c = session; *c; c++)
         if (!isalnum((unsigned char)*c) && !strchr("._-", *c))
             *c = '-';
-    if (found->player != UINT32_MAX)
+    if (found->player != FOLIOT_NO_PLAYER)
         snprintf(player, sizeof player, "%" PRIu32, found->player);
     for (int i = 2; i < 1000; i++) {
         snprintf(file, capacity, "%s-divergence-%" PRIu64 "-%s-%s%s.foliot", session,
@@ -66,7 +66,7 @@ static foliot_divergence_labels names_of(const foliot_divergence_report *found,
     uint32_t body = found->divergence.body;
     foliot_divergence_labels names = {
         .title = title, .expected = "server", .actual = "client", .dt = scene ? scene->dt : 0};
-    if (found->player == UINT32_MAX)
+    if (found->player == FOLIOT_NO_PLAYER)
         snprintf(title, TITLE_BYTES, "session %s, spectator %s", found->session, found->name);
     else
         snprintf(title, TITLE_BYTES, "session %s, player %" PRIu32 " (%s)", found->session,

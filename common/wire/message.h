@@ -25,7 +25,6 @@
 #define FOLIOT__COMMAND_RUNS_BYTES 160 // that a message spends at most on which ticks have commands
 #define FOLIOT__CONTROL_BYTES_MAX (FOLIOT__SCENE_PART_BYTES + FOLIOT__COMMAND_RUNS_BYTES + 64)
 #define FOLIOT__INPUTS_A_PACKET 64
-#define FOLIOT__NO_PLAYER UINT32_MAX
 #define FOLIOT__NO_TICK UINT64_MAX
 
 // The right to be a player: its owner resumes that player after a lost connection. The server draws
@@ -105,7 +104,7 @@ typedef struct foliot__hello_message {
 typedef struct foliot__welcome {
     uint32_t protocol;
     char session[FOLIOT_NAME_BYTES], scene[FOLIOT_NAME_BYTES], integrator[FOLIOT_NAME_BYTES];
-    uint32_t player; // FOLIOT__NO_PLAYER: a spectator
+    uint32_t player; // FOLIOT_NO_PLAYER: a spectator
     foliot__token token;
     uint64_t tick;
     double dt, pace_hz, snapshot_hz;
@@ -226,7 +225,7 @@ typedef enum foliot__message_from {
 typedef struct foliot__game_message {
     uint64_t tick;        // it is of the state after that many steps
     uint32_t from;        // foliot__message_from
-    uint32_t player;      // who said it; FOLIOT__NO_PLAYER: the game
+    uint32_t player;      // who said it; FOLIOT_NO_PLAYER: the game
     const uint8_t *bytes; // in place
     uint32_t length;
 } foliot__game_message;

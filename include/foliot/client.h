@@ -147,7 +147,7 @@ typedef enum foliot_client_event_kind {
 typedef struct foliot_client_event {
     foliot_client_event_kind kind;
     uint64_t tick;   // the state in which it is so
-    uint32_t player; // UINT32_MAX: about none
+    uint32_t player; // FOLIOT_NO_PLAYER: about none
     uint32_t slot;   // of a body; FOLIOT_NO_BODY: about none
     uint32_t value;
     const uint8_t *bytes; // a text ends with a zero, which is not counted; what is in it is the
@@ -189,7 +189,7 @@ bool foliot_client_get_shape(const foliot_client *client, uint32_t slot, foliot_
 const char *foliot_client_get_name(const foliot_client *client, uint32_t player);
 
 // What was agreed at the join; valid in the state PLAYING.
-uint32_t foliot_client_get_player(const foliot_client *client); // UINT32_MAX: a spectator
+uint32_t foliot_client_get_player(const foliot_client *client); // FOLIOT_NO_PLAYER: a spectator
 double foliot_client_get_dt(const foliot_client *client);       // of a tick, in the scene's unit
 double foliot_client_get_pace_hz(const foliot_client *client);  // ticks in a real second
 const char *foliot_client_get_scene_name(const foliot_client *client);

@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 #define FOLIOT_PLAYERS_MAX 1024
+#define FOLIOT_NO_PLAYER UINT32_MAX // a spectator, or nobody
 #define FOLIOT_AXIS_COUNT 4
 
 // The value stands in recordings and on the wire: never reuse one.

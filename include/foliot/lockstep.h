@@ -22,7 +22,7 @@ extern "C" {
 // Everything that it points to belongs to the server or client that gave it, until its next update.
 typedef struct foliot_divergence_report {
     const char *session;
-    uint32_t player;              // UINT32_MAX: a spectator
+    uint32_t player;              // FOLIOT_NO_PLAYER: a spectator
     const char *name;             // of the player or the spectator
     foliot_divergence divergence; // expected: the server's; actual: the client's
     uint32_t exchanged;           // bytes of requests and responses

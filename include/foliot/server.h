@@ -230,7 +230,7 @@ typedef enum foliot_server_event_kind {
 typedef struct foliot_server_event {
     foliot_server_event_kind kind;
     const char *session; // name, "": of none; valid until the next poll
-    uint32_t player;     // UINT32_MAX: a spectator, or the event is about no player
+    uint32_t player;     // FOLIOT_NO_PLAYER: a spectator, or the event is about no player
     uint64_t tick, value;
     foliot_status status; // of STEP_FAILED; else FOLIOT_STATUS_OK
     char text[160];       // printable

@@ -51,7 +51,7 @@ foliot_status foliot_server_get_session_info(const foliot_server *server, uint32
         info->absent += there && !present;
     }
     for (const foliot__peer *peer = s->peers; peer; peer = peer->next)
-        info->spectators += peer->player == FOLIOT__NO_PLAYER && foliot__peer_is_here(peer);
+        info->spectators += peer->player == FOLIOT_NO_PLAYER && foliot__peer_is_here(peer);
     return FOLIOT_STATUS_OK;
 }
 
@@ -160,7 +160,7 @@ foliot_status foliot_server_end_session(foliot_server *server, const char *sessi
     s->life.phase = FOLIOT__SESSION_ENDED;
     foliot__session_schedule(s);
     write_out(s);
-    foliot__server_event(server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT__NO_PLAYER,
+    foliot__server_event(server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT_NO_PLAYER,
                          s->tick - s->clock.first_tick, why);
     foliot__session_dismiss(s, why);
     return FOLIOT_STATUS_OK;

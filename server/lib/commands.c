@@ -196,7 +196,7 @@ static void report_refusals(foliot__session *session)
     server->counters.rules_dropped += drops->count;
     for (uint32_t i = 0; i < drops->count; i++)
         if (is_power_of_ten(++game->rules_dropped))
-            foliot__server_event(server, FOLIOT_SERVER_RULES_DROPPED, session, FOLIOT__NO_PLAYER,
+            foliot__server_event(server, FOLIOT_SERVER_RULES_DROPPED, session, FOLIOT_NO_PLAYER,
                                  game->rules_dropped, drops->why);
 }
 
@@ -226,7 +226,7 @@ void foliot__rules_apply_results(foliot__session *session)
         return;
     report_refusals(session);
     for (uint32_t i = 0; foliot_rules_get_message(game->rules, i, &out); i++)
-        foliot__session_message(session, out.player, FOLIOT__NO_PLAYER, out.bytes, out.length,
+        foliot__session_message(session, out.player, FOLIOT_NO_PLAYER, out.bytes, out.length,
                                 out.reliable);
     for (uint32_t i = 0; foliot_rules_get_kick(game->rules, i, &player, &reason); i++)
         dismiss_player(session, player, reason);
@@ -234,8 +234,8 @@ void foliot__rules_apply_results(foliot__session *session)
         return;
     game->rules_reported = true;
     session->server->counters.rules_stopped++;
-    foliot__server_event(session->server, FOLIOT_SERVER_RULES_STOPPED, session, FOLIOT__NO_PLAYER,
-                         0, foliot_rules_get_problem(game->rules));
+    foliot__server_event(session->server, FOLIOT_SERVER_RULES_STOPPED, session, FOLIOT_NO_PLAYER, 0,
+                         foliot_rules_get_problem(game->rules));
 }
 
 foliot_status foliot_server_message(foliot_server *server, const char *session, uint32_t player,
@@ -246,6 +246,6 @@ foliot_status foliot_server_message(foliot_server *server, const char *session, 
         return FOLIOT_STATUS_NOT_FOUND;
     if (length > FOLIOT_MESSAGE_BYTES_MAX || (player != FOLIOT_TO_ALL && player >= s->player_limit))
         return FOLIOT_STATUS_INVALID;
-    foliot__session_message(s, player, FOLIOT__NO_PLAYER, bytes, length, reliable);
+    foliot__session_message(s, player, FOLIOT_NO_PLAYER, bytes, length, reliable);
     return FOLIOT_STATUS_OK;
 }

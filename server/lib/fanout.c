@@ -93,7 +93,7 @@ const foliot_snapshot *foliot__fanout_find(const foliot__session *session, uint6
 
 static uint64_t delay_of(const foliot__session *session, const foliot__peer *peer)
 {
-    return peer->player == FOLIOT__NO_PLAYER ? session->delay_ticks : 0;
+    return peer->player == FOLIOT_NO_PLAYER ? session->delay_ticks : 0;
 }
 
 // Nothing is shown of a session that is younger than the delay: a first state that stands still
@@ -227,7 +227,7 @@ static void send_status(foliot__session *session, foliot__peer *peer)
         return;
     peer->snapshots.status_ns = server->now_ns;
     const foliot__player_slot *player =
-        peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
+        peer->player == FOLIOT_NO_PLAYER ? NULL : &session->players[peer->player];
     int64_t slack_ns =
         (int64_t)(foliot__session_closes_ns(session, peer->input.tick) - peer->input.arrived_ns);
     int64_t slack_us = slack_ns / 1000;
@@ -327,7 +327,7 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
     }
     foliot__interest_look look = {
         .snapshot = snapshot,
-        .own = peer->player == FOLIOT__NO_PLAYER
+        .own = peer->player == FOLIOT_NO_PLAYER
                    ? FOLIOT_NO_BODY
                    : foliot_world_get_player_body(session->world, peer->player),
         .overhead = foliot__transport_overhead(server->config.transport, peer->id),
@@ -364,7 +364,7 @@ void foliot__fanout_receive_partial(foliot__session *session, foliot__peer *peer
         foliot__fanout_acknowledge(session, peer, newest);
     if (newest != UINT64_MAX)
         peer->snapshots.baseline = FOLIOT__BASELINE_ACKNOWLEDGED;
-    if (packet->has_focus && peer->player == FOLIOT__NO_PLAYER)
+    if (packet->has_focus && peer->player == FOLIOT_NO_PLAYER)
         foliot__interest_focus(peer->interest, packet->focus);
 }
 

@@ -135,7 +135,7 @@ foliot_status foliot__updates_begin(foliot__session *session);
 void foliot__updates_end(foliot__session *session);
 void foliot__updates_step(foliot__session *session);                      // a step has finished
 void foliot__updates_greet(foliot__session *session, foliot__peer *peer); // all so far
-// To one player or FOLIOT_TO_ALL; `from` is a player or FOLIOT__NO_PLAYER.
+// To one player or FOLIOT_TO_ALL; `from` is a player or FOLIOT_NO_PLAYER.
 void foliot__session_message(foliot__session *session, uint32_t to, uint32_t from,
                              const uint8_t *bytes, size_t length, bool reliable);
 

@@ -125,7 +125,7 @@ void foliot__input_receive(foliot__session *session, foliot__peer *peer,
         peer->snapshots.baseline = FOLIOT__BASELINE_ACKNOWLEDGED;
         peer->snapshots.baseline_tick = packet->newest_snapshot;
     }
-    if (peer->player == FOLIOT__NO_PLAYER)
+    if (peer->player == FOLIOT_NO_PLAYER)
         return;
     foliot__player_slot *player = &session->players[peer->player];
     if (newer)

@@ -36,7 +36,7 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
         snprintf(w->integrator, sizeof w->integrator, "%s",
                  foliot_integrator_get_info(session->scene->integrator)->name);
     w->player = peer->player;
-    if (peer->player != FOLIOT__NO_PLAYER) {
+    if (peer->player != FOLIOT_NO_PLAYER) {
         w->token = session->players[peer->player].token.current;
         w->resumed = session->players[peer->player].token.same;
         w->orders = session->players[peer->player].orders.next - 1;
@@ -154,7 +154,7 @@ static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal re
     foliot__server_send(server, peer->id, &m);
     foliot__peer_end(peer, (foliot__departure){.code = FOLIOT__DISCONNECT_REFUSED + reason});
     server->counters.refusals++;
-    foliot__server_event(server, FOLIOT_SERVER_REFUSED, NULL, FOLIOT__NO_PLAYER, reason,
+    foliot__server_event(server, FOLIOT_SERVER_REFUSED, NULL, FOLIOT_NO_PLAYER, reason,
                          m.as.refuse.sentence);
 }
 
@@ -313,7 +313,7 @@ void foliot__server_hello(foliot_server *server, foliot__peer *peer,
                           const foliot__hello_message *hello)
 {
     bool resumed = false;
-    uint32_t player = FOLIOT__NO_PLAYER;
+    uint32_t player = FOLIOT_NO_PLAYER;
     foliot__session *session = session_for(server, peer, hello);
     if (!session)
         return;
@@ -326,7 +326,7 @@ void foliot__server_hello(foliot_server *server, foliot__peer *peer,
         return;
     if (!hello->spectates)
         player = foliot__player_enter(session, hello, (uint32_t)(peer - server->peers), &resumed);
-    if (hello->spectates || player != FOLIOT__NO_PLAYER)
+    if (hello->spectates || player != FOLIOT_NO_PLAYER)
         let_in(server, session, peer, hello, player, resumed);
     else
         refuse(server, peer, FOLIOT__REFUSE_FULL,

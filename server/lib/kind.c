@@ -162,7 +162,7 @@ static void send_kind(foliot__session *s, const foliot__peer *peer, foliot__kind
 {
     foliot__message m = {.kind = FOLIOT__KIND};
     m.as.kind = (foliot__kind_message){.kind = kind, .tick = s->tick, .reason = reason};
-    if (peer->player != FOLIOT__NO_PLAYER) {
+    if (peer->player != FOLIOT_NO_PLAYER) {
         const foliot__player_slot *player = &s->players[peer->player];
         uint32_t next = player->state == FOLIOT__PLAYER_IN_WORLD
                             ? player->input.sequence - player->input.join_sequence + 1
@@ -225,7 +225,7 @@ static void change_kind(foliot__session *s, foliot__peer *peer)
     if (!watched)
         foliot__kind_open(s, peer, kind);
     foliot__updates_greet(s, peer); // it may know the rest from its own world
-    if (s->player_limit && peer->player != FOLIOT__NO_PLAYER)
+    if (s->player_limit && peer->player != FOLIOT_NO_PLAYER)
         s->players[peer->player].input.gap = true; // its changes may go on with a later sequence
 }
 
@@ -268,7 +268,7 @@ static void apply_wish(foliot__session *s, foliot__peer *peer, const foliot__kin
     } else if (steps && peer->change.unhealed_ns &&
                now - peer->change.unhealed_ns < FOLIOT__HEAL_LEAST_NS) {
         refuse_change(s, peer, FOLIOT__KIND_UNHEALED);
-    } else if (!s->world || (steps && (only_watches(s, peer->player == FOLIOT__NO_PLAYER) ||
+    } else if (!s->world || (steps && (only_watches(s, peer->player == FOLIOT_NO_PLAYER) ||
                                        !computes_alike(s, peer)))) {
         refuse_change(s, peer, FOLIOT__KIND_IMPOSSIBLE);
     } else {

@@ -176,7 +176,7 @@ static size_t send_state(foliot__session *s, foliot__peer *peer)
             now + FOLIOT__PROGRESS_NS + (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
         if (t->heal == FOLIOT__HEAL_NONE)
             adopt_state(s, p, k);
-        if (peer->player != FOLIOT__NO_PLAYER && !goes_on)
+        if (peer->player != FOLIOT_NO_PLAYER && !goes_on)
             foliot__stream_restart(s, peer->player);
         s->server->counters.keyframes_sent++;
     }

@@ -243,7 +243,7 @@ static void send_status(foliot__session *s, foliot__peer *peer)
         .echo_ms = p->echo_ms,
         .held_ms = (uint16_t)(held_ms < UINT16_MAX ? held_ms : UINT16_MAX),
     };
-    if (peer->player != FOLIOT__NO_PLAYER) {
+    if (peer->player != FOLIOT_NO_PLAYER) {
         const foliot__stream *stream = &s->lockstep->streams[peer->player];
         status.acks = foliot__tick_acks_of(&stream->log);
         status.late = stream->late_changes;
@@ -398,17 +398,17 @@ void foliot__lockstep_receive(foliot__session *s, foliot__peer *peer,
         peer->stepper_input_ns = s->server->arrived_ns;
         p->echo_ms = packet->sent_ms;
         p->stamp = tick;
-        if (peer->player != FOLIOT__NO_PLAYER)
+        if (peer->player != FOLIOT_NO_PLAYER)
             s->players[peer->player].input.shown_before = packet->shown;
     }
-    if (peer->player != FOLIOT__NO_PLAYER) {
+    if (peer->player != FOLIOT_NO_PLAYER) {
         // The first packet for a tick has what its player pressed then; later ones only repeat it.
         struct foliot__shown_at *at =
             &s->players[peer->player].input.shown_at[tick % FOLIOT__SHOWN_TICKS];
         if (at->tick != tick)
             *at = (struct foliot__shown_at){tick, packet->shown};
     }
-    if (peer->player != FOLIOT__NO_PLAYER && packet->ticks > 0 &&
+    if (peer->player != FOLIOT_NO_PLAYER && packet->ticks > 0 &&
         (uint64_t)packet->back + packet->ticks <= tick + 1) {
         foliot__block *block = &s->lockstep->block;
         if (foliot__block_decode(packet->block, packet->block_length, packet->ticks, block) ==

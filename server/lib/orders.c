@@ -54,7 +54,7 @@ void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
 {
     foliot_server *server = session->server;
     foliot__player_slot *player =
-        peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
+        peer->player == FOLIOT_NO_PLAYER ? NULL : &session->players[peer->player];
     if (!player) {
         server->counters.orders_refused++;
         foliot__peer_offended(server, peer);

@@ -118,7 +118,7 @@ typedef struct foliot__peer {
     // thousand peers nothing of a peer is in the cache any more when its next input comes.
     foliot_peer_id id;
     foliot__peer_state state;
-    uint32_t player;                    // FOLIOT__NO_PLAYER: a spectator
+    uint32_t player;                    // FOLIOT_NO_PLAYER: a spectator
     foliot__session *session;           // NULL: none yet
     struct foliot__peer *next, *before; // of the session
     foliot__peer_role role;

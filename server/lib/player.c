@@ -51,7 +51,7 @@ static bool has_ended(const foliot__session *session, const foliot__player_slot 
 // acknowledged the present one. Looks at every player, so that the time gives nothing away.
 static uint32_t find_player(const foliot__session *session, const foliot__token *token)
 {
-    uint32_t found = FOLIOT__NO_PLAYER;
+    uint32_t found = FOLIOT_NO_PLAYER;
     foliot_player_proof proof = proof_of(token);
     if (foliot__token_is_none(token))
         return found;
@@ -72,7 +72,7 @@ static uint32_t find_player(const foliot__session *session, const foliot__token 
 
 bool foliot__player_known(const foliot__session *session, const foliot__token *token)
 {
-    return find_player(session, token) != FOLIOT__NO_PLAYER;
+    return find_player(session, token) != FOLIOT_NO_PLAYER;
 }
 
 // The token that it came with stays valid until it acknowledges the new one.
@@ -154,7 +154,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
     uint64_t host = foliot_transport_get_peer_address_key(session->server->config.transport,
                                                           session->server->peers[peer].id);
     uint32_t found = find_player(session, &hello->token);
-    *resumed = found != FOLIOT__NO_PLAYER;
+    *resumed = found != FOLIOT_NO_PLAYER;
     if (*resumed) {
         resume_player(session, &session->players[found], &hello->token, peer);
         session->players[found].host = host;
@@ -165,7 +165,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
         if (session->players[found].state == FOLIOT__PLAYER_NONE)
             break;
     if (found == session->player_limit)
-        return FOLIOT__NO_PLAYER;
+        return FOLIOT_NO_PLAYER;
     foliot__player_slot *player = &session->players[found];
     uint32_t input_sequence = player->input.sequence;
     memset(player, 0, sizeof *player);
@@ -187,7 +187,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
 void foliot__player_acknowledge_token(foliot__session *session, const foliot__peer *peer)
 {
     foliot__player_slot *player =
-        peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
+        peer->player == FOLIOT_NO_PLAYER ? NULL : &session->players[peer->player];
     if (!player || foliot__token_is_none(&player->token.current))
         return;
     if (player->token.same)

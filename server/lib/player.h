@@ -93,7 +93,7 @@ typedef struct foliot__player_slot {
 // player.c
 // Players who were there when the server that wrote the recording died.
 void foliot__players_keep(foliot__session *session);
-// A player for a newcomer, or the one that the token names. FOLIOT__NO_PLAYER if there is no room.
+// A player for a newcomer, or the one that the token names. FOLIOT_NO_PLAYER if there is no room.
 uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_message *hello,
                               uint32_t peer, bool *resumed);
 // Whether the address has all the places of players that it may have.

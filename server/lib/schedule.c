@@ -115,7 +115,7 @@ void foliot__session_count_late(foliot__session *s)
     if (late && now >= s->clock.late_again_ns) {
         char text[32];
         snprintf(text, sizeof text, "%.0f ms", (double)s->clock.worst_late_ns * 1e-6);
-        foliot__server_event(s->server, FOLIOT_SERVER_LATE, s, FOLIOT__NO_PLAYER,
+        foliot__server_event(s->server, FOLIOT_SERVER_LATE, s, FOLIOT_NO_PLAYER,
                              (uint64_t)((double)s->clock.worst_late_ns * 1e-9 * s->clock.pace_hz),
                              text);
         s->clock.worst_late_ns = 0;
@@ -134,5 +134,5 @@ uint64_t foliot__lockstep_shown(const foliot__session *s, bool spectates)
 
 uint64_t foliot__lockstep_visible(const foliot__session *s, const foliot__peer *peer)
 {
-    return foliot__lockstep_shown(s, peer->player == FOLIOT__NO_PLAYER);
+    return foliot__lockstep_shown(s, peer->player == FOLIOT_NO_PLAYER);
 }

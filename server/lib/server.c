@@ -266,7 +266,7 @@ static void reap_peer(foliot_server *server, foliot__peer *peer)
 {
     const foliot__departure *how = &peer->departure;
     foliot__session *session = peer->session;
-    bool played = peer->player != FOLIOT__NO_PLAYER;
+    bool played = peer->player != FOLIOT_NO_PLAYER;
     bool left_one = played && foliot__player_peer_lost(session, peer);
     if (how->lost && left_one)
         foliot__server_event(server, FOLIOT_SERVER_LOST, session, peer->player, 0,
@@ -303,7 +303,7 @@ static void receive_event(foliot_server *server, const foliot_transport_event *e
             server->peers_used = index + 1;
         *peer = (foliot__peer){.id = event->peer,
                                .state = FOLIOT__PEER_GREETING,
-                               .player = FOLIOT__NO_PLAYER,
+                               .player = FOLIOT_NO_PLAYER,
                                .connected_ns = server->now_ns};
         return;
     }
@@ -313,7 +313,7 @@ static void receive_event(foliot_server *server, const foliot_transport_event *e
     }
     server->arrived_ns = event->arrived_ns;
     if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED) {
-        server->counters.peers_lost += peer->player != FOLIOT__NO_PLAYER;
+        server->counters.peers_lost += peer->player != FOLIOT_NO_PLAYER;
         foliot__peer_end(peer, (foliot__departure){.lost = true});
     } else if (event->delivery == FOLIOT_DELIVERY_RELIABLE) {
         receive_control(server, peer, event->bytes, event->length);
@@ -370,7 +370,7 @@ static void watch_counter(foliot_server *server, uint32_t at, const char *name, 
     while (*due <= count && *due <= UINT64_MAX / 10)
         *due *= 10;
     if (*due != before && count > 0)
-        foliot__server_event(server, FOLIOT_SERVER_REFUSALS, NULL, FOLIOT__NO_PLAYER, count, name);
+        foliot__server_event(server, FOLIOT_SERVER_REFUSALS, NULL, FOLIOT_NO_PLAYER, count, name);
 }
 
 static void watch_counters(foliot_server *server)

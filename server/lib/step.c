@@ -202,7 +202,7 @@ static void report_step(foliot__session *s)
         server->counters.ticks_unrecorded += state.ticks_lost - s->record.ticks_lost;
         s->record.ticks_lost = state.ticks_lost;
         if (!s->record.reported)
-            foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, FOLIOT__NO_PLAYER, 0,
+            foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, FOLIOT_NO_PLAYER, 0,
                                  state.stopped_errno ? strerror(state.stopped_errno)
                                                      : foliot_status_get_text(s->record.status));
         s->record.reported = true;
@@ -217,7 +217,7 @@ static void report_step(foliot__session *s)
     const foliot_world_counters *world = foliot_world_get_counters(s->world);
     if (world->frozen_bodies > s->step.frozen_reported) {
         s->step.frozen_reported = world->frozen_bodies;
-        foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, FOLIOT__NO_PLAYER,
+        foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, FOLIOT_NO_PLAYER,
                              world->first_frozen_body, "");
     }
     // A game may give players their bodies, and take them away again.
@@ -263,7 +263,7 @@ static void end_session(foliot__session *s, foliot_server_event_kind kind, const
     s->life.phase = FOLIOT__SESSION_ENDED;
     if (s->recording)
         write_block(s);
-    foliot__server_event(s->server, kind, s, FOLIOT__NO_PLAYER,
+    foliot__server_event(s->server, kind, s, FOLIOT_NO_PLAYER,
                          kind == FOLIOT_SERVER_GAME_ENDED ? s->tick - s->clock.first_tick : 0, why);
 }
 
@@ -299,7 +299,7 @@ static void end_if_over(foliot__session *s)
         }
     } else if (s->tick >= s->clock.last_tick) {
         s->life.phase = FOLIOT__SESSION_ENDED;
-        foliot__server_event(s->server, FOLIOT_SERVER_ENDED, s, FOLIOT__NO_PLAYER,
+        foliot__server_event(s->server, FOLIOT_SERVER_ENDED, s, FOLIOT_NO_PLAYER,
                              s->tick - s->clock.first_tick, "");
     }
 }

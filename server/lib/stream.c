@@ -234,7 +234,7 @@ static bool wants_early(const foliot__session *s, const foliot__peer *peer, uint
 {
     const foliot__early_queue *q = &s->lockstep->early;
     if (peer->state != FOLIOT__PEER_IN || !foliot__peer_is_stepper(peer) ||
-        !peer->lockstep.transfer.bulk_sent || peer->player == FOLIOT__NO_PLAYER ||
+        !peer->lockstep.transfer.bulk_sent || peer->player == FOLIOT_NO_PLAYER ||
         peer->lockstep.early_until_ns <= s->server->now_ns)
         return false;
     for (uint32_t i = 0; i < count; i++)

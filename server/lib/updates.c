@@ -18,7 +18,7 @@
 
 static bool is_behind(const foliot__session *session, const foliot__peer *peer)
 {
-    return session->delay_ticks > 0 && peer->player == FOLIOT__NO_PLAYER;
+    return session->delay_ticks > 0 && peer->player == FOLIOT_NO_PLAYER;
 }
 
 typedef enum audience {
@@ -207,7 +207,7 @@ void foliot__session_message(foliot__session *session, uint32_t to, uint32_t fro
     foliot__message m = {
         .kind = FOLIOT__MESSAGE,
         .as.message = {.tick = session->tick,
-                       .from = from == FOLIOT__NO_PLAYER ? FOLIOT__FROM_GAME : FOLIOT__FROM_PLAYER,
+                       .from = from == FOLIOT_NO_PLAYER ? FOLIOT__FROM_GAME : FOLIOT__FROM_PLAYER,
                        .player = from,
                        .bytes = bytes,
                        .length = (uint32_t)length}};

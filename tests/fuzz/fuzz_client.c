@@ -160,7 +160,7 @@ static foliot__message honest_welcome(const true_scene *s, bool lockstep, uint64
     w->scene_bytes = (uint32_t)s->length;
     w->lockstep = lockstep;
     w->watchable = true;
-    w->player = lockstep && s->scene.players.limit == 0 ? FOLIOT__NO_PLAYER : 0;
+    w->player = lockstep && s->scene.players.limit == 0 ? FOLIOT_NO_PLAYER : 0;
     return m;
 }
 

@@ -79,7 +79,7 @@ void seed_note_kept(seed_run *run, seed_caller *c)
 {
     const seed_plan *plan = run->plan;
     const foliot_client *client = c->client;
-    c->kept_player = UINT32_MAX;
+    c->kept_player = FOLIOT_NO_PLAYER;
     if (!client || c->plan->kind != SEED_PLAYER || c->plan->session >= plan->session_count ||
         c->leaving || seed_plan_has(plan, SEED_HOSTILE) || plan->swaps[run->generation] ||
         plan->storage[run->generation] != SEED_STORAGE_SOUND ||
@@ -99,13 +99,13 @@ void seed_note_kept(seed_run *run, seed_caller *c)
 void seed_check_kept(seed_run *run, const foliot_server_event *event)
 {
     seed_caller *c = seed_client_find(run, event->text);
-    if (!c || c->kept_player == UINT32_MAX)
+    if (!c || c->kept_player == FOLIOT_NO_PLAYER)
         return;
     if (run->now_ns < c->kept_until_ns &&
         (event->kind == FOLIOT_SERVER_JOINED || event->player != c->kept_player))
         seed_fail(run, "client %u: was player %u when the server died, and is now player %u",
                   c->index, c->kept_player, event->player);
-    c->kept_player = UINT32_MAX;
+    c->kept_player = FOLIOT_NO_PLAYER;
 }
 
 // -- recordings

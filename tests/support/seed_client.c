@@ -92,7 +92,7 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->predicted_tick = 0;
     c->claimed_tick = UINT64_MAX;
     c->claims = false;
-    c->player = UINT32_MAX;
+    c->player = FOLIOT_NO_PLAYER;
     c->playing = false;
     c->undecodable = 0;
     memset(c->controls, 0, sizeof c->controls);
@@ -101,7 +101,7 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->order_sequence = c->number = c->heard = 0;
     c->heard_ns = c->followed_ns = 0;
     c->reconnects_before = 0;
-    c->kept_player = UINT32_MAX;
+    c->kept_player = FOLIOT_NO_PLAYER;
     seed_foe_begin(c);
     if (c->plan->kind == SEED_HOSTILE || c->plan->kind == SEED_FOE)
         return;
@@ -220,7 +220,7 @@ static void end_life(seed_run *run, seed_caller *c, bool dumb)
         if (seen.pieces_malformed && c->plan->kind != SEED_SICK)
             seed_fail(run, "client %u: %llu malformed pieces", c->index,
                       (unsigned long long)seen.pieces_malformed);
-        if (state == FOLIOT_CLIENT_REFUSED && !c->leaving && c->kept_player != UINT32_MAX &&
+        if (state == FOLIOT_CLIENT_REFUSED && !c->leaving && c->kept_player != FOLIOT_NO_PLAYER &&
             run->now_ns < c->kept_until_ns)
             seed_fail(run, "client %u: refused ('%s'), and player %u was kept for it", c->index,
                       foliot_client_get_reason(c->client), c->kept_player);
@@ -451,7 +451,7 @@ static void check_up_to_date(seed_run *run, const seed_caller *c,
 static void check_heard(seed_run *run, seed_caller *c)
 {
     const foliot_world *world = run->hosts[c->plan->session].world;
-    if (c->player == UINT32_MAX || !seed_plan_audible(run->plan, c->plan) ||
+    if (c->player == FOLIOT_NO_PLAYER || !seed_plan_audible(run->plan, c->plan) ||
         foliot_world_get_player_body(world, c->player) == FOLIOT_NO_BODY)
         return;
     foliot_input has = foliot_world_get_player_controls(world, c->player);

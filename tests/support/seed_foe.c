@@ -52,7 +52,7 @@ static void say_message(foe *f, const seed_link *l, const foliot__message *m)
 
 static void open_link(foe *f, seed_link *l)
 {
-    *l = (seed_link){.began_ns = f->run->now_ns, .player = FOLIOT__NO_PLAYER};
+    *l = (seed_link){.began_ns = f->run->now_ns, .player = FOLIOT_NO_PLAYER};
     if (foliot_transport_connect(f->c->wire, "127.0.0.1", 7777, f->local_ns, &l->peer) !=
         FOLIOT_STATUS_OK)
         l->peer = (foliot_peer_id){0};
@@ -137,7 +137,7 @@ static void take_message(foe *f, seed_link *l, const foliot__message *m)
         f->run->result.tally.foe_joins += !l->in;
         l->in = true;
         l->player = m->as.welcome.player;
-        if (l->player != FOLIOT__NO_PLAYER)
+        if (l->player != FOLIOT_NO_PLAYER)
             f->c->tokens[f->c->token_count++ % SEED_TOKENS] = m->as.welcome;
         break;
     case FOLIOT__KEYFRAME_PART:

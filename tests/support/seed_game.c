@@ -184,7 +184,7 @@ static void call_back(seed_run *run, uint32_t s, bool follows)
         seed_caller *c = &run->callers[i];
         if (c->plan->session != s)
             continue;
-        c->kept_player = UINT32_MAX;
+        c->kept_player = FOLIOT_NO_PLAYER;
         if (!c->client)
             continue;
         bool plays = foliot_client_get_state(c->client) == FOLIOT_CLIENT_PLAYING;

@@ -421,7 +421,7 @@ static inline bool foliot__updates_is_stepped(const foliot__client_updates *u, u
 static inline foliot_client_event foliot__event_at(foliot_client_event_kind kind, uint64_t tick)
 {
     return (foliot_client_event){
-        .kind = kind, .tick = tick, .player = FOLIOT__NO_PLAYER, .slot = FOLIOT_NO_BODY};
+        .kind = kind, .tick = tick, .player = FOLIOT_NO_PLAYER, .slot = FOLIOT_NO_BODY};
 }
 
 // kind.c

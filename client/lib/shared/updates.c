@@ -280,7 +280,7 @@ void foliot__updates_receive_message(foliot_client *c, const foliot__game_messag
 {
     foliot_client_event e = foliot__event_at(
         m->from == FOLIOT__FROM_PLAYER ? FOLIOT_CLIENT_CHAT : FOLIOT_CLIENT_MESSAGE, m->tick);
-    e.player = m->from == FOLIOT__FROM_PLAYER ? m->player : FOLIOT__NO_PLAYER;
+    e.player = m->from == FOLIOT__FROM_PLAYER ? m->player : FOLIOT_NO_PLAYER;
     if (foliot__client_welcomed_here(c))
         foliot__events_add(c, &e, m->bytes, m->length);
 }

@@ -115,7 +115,7 @@ bool foliot_client_get_fingerprint_refused(const foliot_client *client)
 
 uint32_t foliot_client_get_player(const foliot_client *client)
 {
-    return foliot__client_welcomed(client) ? client->welcome.player : FOLIOT__NO_PLAYER;
+    return foliot__client_welcomed(client) ? client->welcome.player : FOLIOT_NO_PLAYER;
 }
 
 double foliot_client_get_dt(const foliot_client *client)

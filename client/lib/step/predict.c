@@ -16,7 +16,7 @@
 static bool predicts_here(const foliot_client *c)
 {
     return c->predictor.worlds && foliot__client_steps(c) && foliot__client_in_lockstep(c) &&
-           c->welcome.player != FOLIOT__NO_PLAYER;
+           c->welcome.player != FOLIOT_NO_PLAYER;
 }
 
 // -- what the worlds say

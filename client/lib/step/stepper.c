@@ -214,7 +214,7 @@ static void send_lockstep(foliot_client *c, bool stepped)
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
     uint64_t tick = input_tick(c), undecided = foliot__lockstep_client_undecided(c->lockstep);
     uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->outgoing.lockstep_ns;
-    bool decided, plays = c->welcome.player != FOLIOT__NO_PLAYER;
+    bool decided, plays = c->welcome.player != FOLIOT_NO_PLAYER;
     // Once a tick, and right after a step: the server should get digests early. A client that
     // predicts sends when its own next tick begins: what is pressed is shown from then on.
     bool due =

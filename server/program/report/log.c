@@ -264,7 +264,7 @@ void foliot__log_event(const foliot_server_event *event)
 {
     char sentence[FOLIOT__LOG_TEXT_BYTES];
     char who[24] = "a spectator";
-    if (event->player != UINT32_MAX)
+    if (event->player != FOLIOT_NO_PLAYER)
         snprintf(who, sizeof who, "player %u", event->player);
     int used =
         snprintf(sentence, sizeof sentence, "%s%s", event->session, *event->session ? ": " : "");
@@ -277,7 +277,7 @@ void foliot__log_event(const foliot_server_event *event)
         return;
     foliot__log_text(&log_, "session", event->session);
     foliot__log_count(&log_, "tick", event->tick);
-    if (event->player != UINT32_MAX)
+    if (event->player != FOLIOT_NO_PLAYER)
         foliot__log_count(&log_, "player", event->player);
     foliot__log_count(&log_, "value", event->value);
     if (event->status != FOLIOT_STATUS_OK)
