@@ -317,14 +317,14 @@ static int read_token(foliot__app *app, const char *file)
     char why[256], text[FOLIOT_TOKEN_ADDRESS_TEXT_BYTES];
     if (!foliot__secret_read(file, false, secret, sizeof secret, why, sizeof why)) {
         fprintf(stderr, "foliot-client: --token %s: %s\n", file, why);
-        return FOLIOT__EXIT_ERROR;
+        return FOLIOT__EXIT_SCENE;
     }
     foliot_status status = foliot_token_read(secret, &token);
     if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-client: --token %s: %s\n", file,
                 status == FOLIOT_STATUS_NEWER ? "a token of a later version than this client knows"
                                               : "that is no token, or not a whole one");
-        return FOLIOT__EXIT_ERROR;
+        return FOLIOT__EXIT_SCENE;
     }
     if (app->host[0])
         return 0;
@@ -349,7 +349,7 @@ int foliot__security_read(foliot__app *app)
         foliot__secret_read(file, true, secret, FOLIOT_PASSWORD_BYTES_MAX + 1, why, sizeof why))
         return 0;
     fprintf(stderr, "foliot-client: --password %s: %s\n", file, why);
-    return FOLIOT__EXIT_ERROR;
+    return FOLIOT__EXIT_SCENE;
 }
 
 // Clear text goes to the loopback alone: nobody is on that way. Every other connection is

@@ -13,7 +13,8 @@ typedef enum foliot__exit {
     FOLIOT__EXIT_UNFINISHED = 6,     // a recording agrees as far as it goes, and has no end (yet)
     FOLIOT__EXIT_AGAIN = 75, // port busy, disk full, server and client: no memory, threads or
                              // files; trying later makes sense
-    FOLIOT__EXIT_SCENE = 78, // bad scene or configuration
+    FOLIOT__EXIT_SCENE =
+        78, // bad scene or configuration: a file or folder that an option names, too
 } foliot__exit;
 
 // The worse of two results, in the order 4, 3, 5, 1, 6, any other code, 0.

@@ -79,7 +79,7 @@ static int resume_all(foliot__app *a, const foliot__host_options *options)
     if (!files) {
         fprintf(stderr, "foliot-server: --resume-all %s: %s\n", a->choices->sessions.resume_all,
                 strerror(errno));
-        return FOLIOT__EXIT_ERROR;
+        return FOLIOT__EXIT_SCENE;
     }
     for (uint32_t i = 0; i < count; i++) {
         foliot__life_resuming(a, i + 1, count);
@@ -202,7 +202,7 @@ int foliot__app_read_signer(foliot__app *a)
         foliot_signer_read(a->choices->recording.sign, &a->signer, &error) == FOLIOT_STATUS_OK)
         return 0;
     fprintf(stderr, "foliot-server: --sign: %s\n", error.text);
-    return FOLIOT__EXIT_ERROR;
+    return FOLIOT__EXIT_SCENE;
 }
 
 // Folders in which nothing may be looked for, or made, for a long time.
@@ -216,7 +216,7 @@ static int check_folders(const foliot__app *a)
         return 0;
     fprintf(stderr, "foliot-server: %s %s: %s\n", named ? "--scenes" : "--recordings",
             named ? choices->sessions.scenes : recordings, foliot__file_problem(errno));
-    return FOLIOT__EXIT_ERROR;
+    return FOLIOT__EXIT_SCENE;
 }
 
 int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments,

@@ -29,15 +29,26 @@ refused "a key of an impairment twice" 2 'once' "$server" "$scene" --port 0 --no
 refused "--help with a value" 2 'takes no value' "$server" "$scene" --help=1
 refused "more threads than there may be" 2 'from 1 to 256' "$server" "$scene" --threads 257
 refused "an impairment of no sense" 2 'share' "$server" "$scene" --impair loss=200%
-refused "a folder that is not there" 1 'No such file' "$server" "$scene" --port 0 --record nowhere/a.foliot
+"$build/foliotctl" key key >/dev/null 2>&1
+for wrong in "--record nowhere/a.foliot" "--recordings nowhere" "--resume-all nowhere" "--resume nowhere" "--bans nowhere/bans" \
+    "--rules nowhere.lua" "--config nowhere" "--key nowhere" "--password nowhere" "--sign nowhere" "--used-tokens nowhere/used --key key" \
+    "--scenes nowhere --http 0 --admin-token token" "--admin-token nowhere --http 0" "--simulation nowhere.so --allow-modules"; do
+    case $wrong in --resume* | --simulation*) own= ;; *) own=$scene ;; esac
+    # shellcheck disable=SC2086 # words
+    refused "$wrong" 78 'nowhere.*No such file' "$server" $own --port 0 $wrong
+done
 for bad in 0 -3 nan 35, ,5 35,5,256,1 35,40 35,0 35,5,31 35,5,100001 35,5,1.5 1e10 35x ' 35' inf 0x; do
     refused "an interest of $bad" 2 'FAR.*NEAR' "$server" "$scene" --port 0 --no-record "--interest=$bad"
 done
 refused "an interest in lockstep" 2 'is for --mode snapshot' "$server" "$scene" --port 0 --no-record --interest 35 --mode lockstep
 echo 'dear ada' >letter
-refused "a file that is no recording" 1 'letter: is there already, and is no recording' "$server" "$scene" --port 0 --record letter
+refused "a file that is no recording" 78 'letter: is there already, and is no recording' "$server" "$scene" --port 0 --record letter
 refused "a full disk" 75 'full' "$server" "$scene" --port 0 --record /dev/full
 
+exits "a token that is not there" 78 'nowhere: No such file' "$client" 127.0.0.1 --token nowhere
+exits "a password that is not there" 78 'nowhere: No such file' "$client" 127.0.0.1 --password nowhere
+exits "a key that is not there" 78 'nowhere: No such file' "$replay" verify --key nowhere nowhere.foliot
+exits "a key of tokens that is not there" 78 'nowhere: No such file' "$build/foliotctl" token --key nowhere --server 127.0.0.1
 exits "a session that is not there" 1 "no session 'two'" "$client" "127.0.0.1:$port" --session two --bot idle --seconds 1
 exits "a name that is too long" 2 '63 bytes' "$client" "127.0.0.1:$port" --name "$(printf '%070d' 0)" --bot idle --seconds 1
 exits "a host that is no host" 2 'HOST' "$client" 127.0.0.1:port --bot idle

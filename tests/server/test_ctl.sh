@@ -63,7 +63,11 @@ does "again and again" 'sessions +1' top --times 2 --interval 0.1
 exits "a command that is wrong" 1 "wants 'acceleration'" "$ctl" command arena '{"command": "gravity"}'
 does "no variables" '' vars arena
 does "a ban" '' refuse name eve --reason 'no' --seconds 60
-does "in a list" 'eve +- +no' bans
+does "in a list, with what is left" 'eve +- +no .* UTC, in (1 min 0 s|0 min [0-9]+ s)' bans
+does "a ban without an end" '' refuse name zoe
+does "is for good" 'zoe .* for good' bans
+does "a ban of a day" '' refuse name --seconds 86400 mallory
+does "which the list shows as a date and what is left" 'mallory .* 20[0-9]{2}-[0-9]{2}-[0-9]{2} [0-9:]{8} UTC, in (1 d 0 h|23 h 59 min)' bans
 does "a pardon" '' unban eve
 does "a kick by name" '' kick arena 'ann with blanks' --reason 'be nice'
 exits "nobody of that name" 1 "no player 'bob'" "$ctl" kick arena bob

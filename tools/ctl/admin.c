@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -189,6 +190,45 @@ static bool read_cell(foliot__json_reader *r, char cell[CELL_BYTES])
     }
 }
 
+// A length of time in its two largest units.
+static void print_duration(uint64_t seconds, char *text, size_t bytes)
+{
+    unsigned long long minutes = seconds / 60, hours = minutes / 60, days = hours / 24;
+    if (days)
+        snprintf(text, bytes, "%llu d %llu h", days, hours % 24);
+    else if (hours)
+        snprintf(text, bytes, "%llu h %llu min", hours, minutes % 60);
+    else
+        snprintf(text, bytes, "%llu min %llu s", minutes, (unsigned long long)seconds % 60);
+}
+
+// The end of a ban as a date in UTC, and the time that is left.
+static void print_until(char cell[CELL_BYTES])
+{
+    char left[48];
+    struct tm date;
+    time_t until = (time_t)strtoll(cell, NULL, 10), now = time(NULL);
+    if (until == 0 || !gmtime_r(&until, &date)) {
+        snprintf(cell, CELL_BYTES, "for good");
+        return;
+    }
+    print_duration(until > now ? (uint64_t)(until - now) : 0, left, sizeof left);
+    size_t length = strftime(cell, CELL_BYTES, "%Y-%m-%d %H:%M:%S UTC", &date);
+    snprintf(cell + length, CELL_BYTES - length, ", in %s", left);
+}
+
+// A cell, in which times are written for people.
+static bool read_named_cell(foliot__json_reader *r, const char *key, char cell[CELL_BYTES])
+{
+    if (!read_cell(r, cell))
+        return false;
+    if (strcmp(key, "until") == 0)
+        print_until(cell);
+    else if (strcmp(key, "uptime_seconds") == 0)
+        print_duration(strtoull(cell, NULL, 10), cell, CELL_BYTES);
+    return true;
+}
+
 // All rows are read twice: for their widths, and to be printed.
 static void walk_rows(foliot__json_reader *r, table *t, FILE *out)
 {
@@ -198,7 +238,7 @@ static void walk_rows(foliot__json_reader *r, table *t, FILE *out)
         uint32_t column = 0;
         foliot__json_enter(r, '{');
         while (foliot__json_more(r) && foliot__json_key(r, key, sizeof key)) {
-            if (!read_cell(r, cell))
+            if (!read_named_cell(r, key, cell))
                 return;
             if (column == COLUMNS_MAX)
                 continue;
@@ -234,7 +274,7 @@ static void print_lines(foliot__json_reader *r, FILE *out)
             walk_rows(&again, &t, out);
         } else if (next == '{') {
             print_lines(r, out); // variables
-        } else if (read_cell(r, cell) && strcmp(key, "ok") != 0) {
+        } else if (read_named_cell(r, key, cell) && strcmp(key, "ok") != 0) {
             fprintf(out, "%-16s %s\n", foliot__text_mend(key), cell);
         }
     }

@@ -91,7 +91,7 @@ static int read_keys(uint8_t keys[KEYS_BYTES], uint32_t *count)
         return 0;
     foliot__forget(keys, KEYS_BYTES);
     fprintf(stderr, "foliotctl: --key %s: %s\n", given.key, why);
-    return FOLIOT__EXIT_ERROR;
+    return FOLIOT__EXIT_SCENE;
 }
 
 // What the options say; a usage error otherwise.

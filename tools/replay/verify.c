@@ -578,13 +578,13 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
     foliot_error error;
     if (key_text && foliot_signature_read_key(key_text, key, &error) != FOLIOT_STATUS_OK) {
         tool_complain("--key", "%s", error.text);
-        return FOLIOT__EXIT_ERROR;
+        return FOLIOT__EXIT_SCENE;
     }
 #endif
     for (uint32_t i = 0; i < arguments->operand_count; i++)
         list_put(&list, arguments->operands[i]);
     if (files_from && !list_read(&list, files_from)) {
-        code = FOLIOT__EXIT_ERROR;
+        code = FOLIOT__EXIT_SCENE;
     } else if (list.count == 0 && !files_from) {
         code = foliot__options_wrong(program, arguments, "no recording is named");
     } else if (shard_text && !list_shard(&list, shard_text)) {

@@ -76,7 +76,7 @@ static int find_own(const foliot__server_choices *choices)
 static int refuse(const char *option, const char *file, const char *why)
 {
     fprintf(stderr, "foliot-server: --%s %s: %s\n", option, file, why);
-    return FOLIOT__EXIT_ERROR;
+    return FOLIOT__EXIT_SCENE;
 }
 
 int foliot__security_read(const foliot__server_choices *choices, foliot_transport_config *config)
@@ -122,7 +122,7 @@ int foliot__security_open_used(const foliot__server_choices *choices, uint32_t p
             : status == FOLIOT_STATUS_IO      ? strerror(errno)
                                               : foliot_status_get_text(status));
     bool again = status == FOLIOT_STATUS_AGAIN || (status == FOLIOT_STATUS_IO && full);
-    return again ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
+    return again ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_SCENE;
 }
 
 void foliot__security_apply_keys(const foliot__server_choices *choices, foliot_transport *transport)

@@ -178,8 +178,10 @@ int foliot__front_open(foliot__app *a)
         !foliot__http_listen_parse(a->choices->web.http, f->address, &f->port))
         return wrong("--http", "it wants [ADDRESS:]PORT, as 7780 or 0.0.0.0:7780 or [::1]:7780");
     if (a->choices->web.admin_token &&
-        !foliot__http_token_read(a->choices->web.admin_token, f->token, problem, sizeof problem))
-        return wrong("--admin-token", problem);
+        !foliot__http_token_read(a->choices->web.admin_token, f->token, problem, sizeof problem)) {
+        fprintf(stderr, "foliot-server: --admin-token %s\n", problem);
+        return FOLIOT__EXIT_SCENE;
+    }
     a->stays = a->choices->sessions.scenes != NULL;
     if (!a->choices->web.http &&
         (a->choices->web.admin_token || (a->choices->web.hosts.count && !a->choices->web.page)))

@@ -166,7 +166,7 @@ int foliot__host_keep_unfinished(const char *file)
 {
     char kept[544], told[600];
     if (something_else(file))
-        return foliot__host_complain(FOLIOT__EXIT_ERROR, file,
+        return foliot__host_complain(FOLIOT__EXIT_SCENE, file,
                                      "is there already, and is no recording");
     // A recording that did not end, and that no process is writing to.
     foliot_replay *replay;
@@ -218,7 +218,7 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
         return 0;
     if (status == FOLIOT_STATUS_IO &&
         errno) // no such folder, for example: only a full disk may have room later
-        return foliot__host_complain(errno == ENOSPC ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR,
+        return foliot__host_complain(errno == ENOSPC ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_SCENE,
                                      hosted->recording_file, strerror(errno));
     return foliot__host_complain(FOLIOT__EXIT_AGAIN, hosted->recording_file,
                                  status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
@@ -338,6 +338,8 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
     char problem[320];
     int code = 0;
     memset(hosted, 0, sizeof *hosted);
+    if (access(file, R_OK) != 0)
+        return foliot__host_complain(FOLIOT__EXIT_SCENE, file, strerror(errno));
     if (options->simulation)
         return resume_simulation(hosted, file, options);
     // The pace is in the file, and decides how many ticks a block may have.
