@@ -289,7 +289,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_client_sample_simulation(foliot_client *c
     X(uint64_t, snaps)                     /* jumps of the render time beyond ten ticks */         \
     X(uint64_t, inputs_sent)                                                                       \
     X(uint64_t, inputs_late)               /* as the server counted */                             \
-    X(uint64_t, reconnects)                                                                        \
+    X(uint64_t, reconnects)                /* that succeeded */                                    \
     X(uint64_t, orders_sent)               /* without those that were sent again */                \
     X(uint64_t, orders_waiting)            /* that the server has not acknowledged */              \
     X(uint64_t, updates_received)                                                                  \

@@ -38,6 +38,7 @@ typedef struct fixture {
     foliot_transport *wires[HONEST];
     foliot_client *clients[HONEST];
     int count;
+    int cookie_reports; // events of datagrams_dropped_cookie
 } fixture;
 
 static void rest(void)
@@ -102,7 +103,8 @@ static void update(fixture *i)
     foliot_server_event said;
     foliot_server_update(i->server, clock_now_ns());
     while (foliot_server_poll(i->server, &said))
-        continue;
+        i->cookie_reports += said.kind == FOLIOT_SERVER_REFUSALS &&
+                             strcmp(said.text, "datagrams_dropped_cookie") == 0;
     for (int c = 0; c < i->count; c++)
         foliot_client_update(i->clients[c], clock_now_ns());
 }
@@ -252,6 +254,29 @@ static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **st
     check_gt(received_bytes(own), 3 * length);
     close(own);
     close(victim);
+    close_fixture(i);
+}
+
+// Joins over a lossy path send some datagrams before they have a cookie. The log has nothing of
+// them, and names those that no joins explain.
+static void only_many_bad_cookies_are_reported(void **state)
+{
+    (void)state;
+    fixture *i = open_fixture();
+    int fd = attacker(i, "127.0.0.2");
+    uint8_t bytes[1400];
+    assert_true(joins_within(i, honest(i), 3000));
+    for (uint32_t k = 0; k < 12; k++)
+        (void)!send(fd, bytes, write_hello(bytes, 7, k), 0);
+    run_for(i, 1500);
+    check_eq(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 12);
+    check_eq(i->cookie_reports, 0);
+    for (uint32_t k = 0; k < 120; k++)
+        (void)!send(fd, bytes, write_hello(bytes, 7, k), 0);
+    run_for(i, 1500);
+    check_ge(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 100);
+    check_eq(i->cookie_reports, 1);
+    close(fd);
     close_fixture(i);
 }
 
@@ -413,6 +438,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_address_that_has_echoed_nothing_gets_less_than_it_sends),
+        cmocka_unit_test(only_many_bad_cookies_are_reported),
         cmocka_unit_test(forged_datagrams_end_no_connection),
         cmocka_unit_test(one_address_locks_nobody_out),
         cmocka_unit_test(an_address_that_storms_is_put_off),

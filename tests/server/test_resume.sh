@@ -30,6 +30,7 @@ for life in 1 2; do
     shows ada.trace $((life * 100 - 50 + RANDOM % 40)) $((life - 1)) ada.log bob.log
     durable=$(last_tick match.foliot)
     killed
+    [ $life = 2 ] || sleep 5 # several attempts of the clients fail, and do not count
     start --resume match.foliot --port $at
     ok "life $life: it listens at the same port again" test "$port" = "$at"
     tick=$(sed -n 's/^resumed at tick \([0-9]*\)$/\1/p' server.out)
@@ -43,7 +44,7 @@ wait $server_pid; server_exit=$?
 wait $ada; ada_exit=$?
 wait $bob; bob_exit=$?
 ok "both clients played to their end" test $ada_exit = 0 -a $bob_exit = 0
-ok "and found the server again by themselves" test "$(field reconnects ada.out)" -ge 2 -a "$(field reconnects bob.out)" -ge 2
+ok "and found the server again by themselves" test "$(field reconnects ada.out)" = 2 -a "$(field reconnects bob.out)" = 2
 ok "what was shown never went back" awk -F'"render_tick":' '{ t = $2 + 0; if (t < last) exit 1; last = t }' ada.trace
 ok "the server ended in order" test $server_exit = 0
 ok "both came back as who they were" test "$(events resumed)" -ge 4
@@ -133,7 +134,7 @@ ok "to the last byte" cmp -s <(tail -c "$(stat -c %s bit.foliot.cut-*)" bit.befo
 ok "and verifies too" grep -q '"verdict":"match"' verify.out
 head -c 40 storm.foliot >scrap.foliot
 exits "a scrap without a keyframe is refused" 4 'scrap.foliot: ' "$server" --resume scrap.foliot --port 0
-exits "no file is refused" 1 'nothing.foliot: No such file' "$server" --resume nothing.foliot --port 0
+exits "no file is refused" 78 'nothing.foliot: No such file' "$server" --resume nothing.foliot --port 0
 exits "a SCENE beside --resume is wrong usage" 2 'takes one recording and no SCENE' "$server" "$scenes/pendulum.yaml" --resume storm.foliot
 
 # Half of a match by each of two builds is nothing to verify.

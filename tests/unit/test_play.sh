@@ -40,7 +40,7 @@ sides_differ() {
 }
 wrong_uses_end_with_a_sentence() {
     "$replay" play "$work/a.foliot" --frame --tick 601 2>"$work/err" && return 1
-    grep -q 'it holds 0 to 600' "$work/err" || return 1
+    grep -q 'no tick 601: it holds 0 to 600' "$work/err" || return 1
     "$replay" play "$work/a.foliot" 2>"$work/err" </dev/null >/dev/null && return 1
     grep -q 'this is no terminal' "$work/err" || return 1
     "$replay" play "$work/a.foliot" --frame --view below 2>"$work/err"
@@ -94,10 +94,27 @@ keys_steer() {
     # The screen is given back.
     grep -q $'\033\[?1049l' "$work/out" && grep -q 'from above: x, y' "$work/out"
 }
+escape_leaves() {
+    command -v script >/dev/null || { echo "skip: no script(1)" && return; }
+    local keys
+    mkfifo "$work/escape"
+    exec 7<>"$work/escape"
+    TERM=xterm script -qec "stty cols 90 rows 24; $replay play $work/a.foliot" /dev/null <"$work/escape" >"$work/out" 2>&1 7>&- &
+    keys=$!
+    # F1 and F5 have no meaning, and do not leave.
+    eventually grep -aq 'tick [0-9]* of 600' "$work/out" && press '\033OP\033[15~ ' eventually grep -aq 'paused, 1 x' "$work/out" &&
+        press 5 shows 300 && printf '\033' >&7 && eventually is_gone $keys
+    local left=$?
+    printf q >&7
+    wait $keys
+    return $left
+}
+is_gone() { ! kill -0 "$1" 2>/dev/null; }
 check "--frame prints the tick asked for" frame_shows_a_tick
 check "the four views differ" sides_differ
 check "wrong uses end with a sentence" wrong_uses_end_with_a_sentence
 check "a file that was cut plays as far as it is whole" cut_files_play
 check "a damaged file plays up to the damage" damaged_files_play
 check "keys pause, step and seek both ways" keys_steer
+check "Esc leaves, and keys without a meaning do not" escape_leaves
 exit $failed

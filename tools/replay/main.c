@@ -65,7 +65,7 @@ typedef int command_function(const foliot__program *program, const foliot__argum
       "The blank pauses. `,` and `.`, or the arrows, step one tick back and forth. `[` and `]` "   \
       "seek ten seconds, digits seek to that tenth of the recording, Home and End to its ends. "   \
       "`+` and `-` change the speed. `v` looks from another side, `n` names bodies or only "       \
-      "players, `r` reverses time, and `q` ends.")                                                 \
+      "players, `r` reverses time, and Esc or `q` leaves.")                                        \
     X(keys, "FILE", "makes a pair of keys, to sign recordings and to check them",                  \
       "  foliot-replay keys arena.key\n"                                                           \
       "  foliot-server --sign arena.key scenes/cubes.yaml\n"                                       \

@@ -259,6 +259,12 @@ static int key_of(const char *at, size_t left, size_t *bytes)
         }
     }
     *bytes = 1;
+    if (at[0] == '\033' && left > 1 && (at[1] == '[' || at[1] == 'O')) { // a key without a meaning
+        for (*bytes = 2; *bytes < left && (at[*bytes] < '@' || at[*bytes] > '~');)
+            ++*bytes;
+        *bytes += *bytes < left;
+        return 0;
+    }
     return (unsigned char)at[0];
 }
 
@@ -327,7 +333,7 @@ static void read_keys(player *p)
         double first = (double)p->about->first_tick, last = (double)p->about->last_tick;
         if (key >= '0' && key <= '9')
             seek_to_tick(p, first + (last - first) * (key - '0') / 10);
-        else if (key == 'q' || key == 3)
+        else if (key == 'q' || key == '\033' || key == 3)
             p->quit = true;
         else if (key == ' ')
             p->paused = !p->paused;
@@ -448,13 +454,16 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     if (!choose_side(&p)) {
         shown = foliot__options_wrong(program, arguments,
                                       "--view is of worlds: a module draws its own picture");
+    } else if (status == FOLIOT_STATUS_NOT_FOUND) {
+        tool_complain(p.file, "there is no tick %" PRIu64 ": it holds %" PRIu64 " to %" PRIu64,
+                      first_tick, p.about->first_tick, p.about->last_tick);
+        // A tick beyond the damage is not there because of it.
+        shown = code && first_tick > p.about->last_tick ? code : tool_exit_of(status);
     } else if (status != FOLIOT_STATUS_OK) {
         tool_complain(p.file, "tick %" PRIu64 ": %s (it holds %" PRIu64 " to %" PRIu64 ")",
                       first_tick, foliot_status_get_text(status), p.about->first_tick,
                       p.about->last_tick);
-        // A tick beyond the damage is not there because of it.
-        bool damaged = status == FOLIOT_STATUS_NOT_FOUND && first_tick > p.about->last_tick;
-        shown = damaged && code ? code : tool_exit_of(status);
+        shown = tool_exit_of(status);
     } else {
         shown = frame_only ? print_frame(&p) : play_recording(&p);
     }

@@ -41,7 +41,7 @@ export class Extras {
         });
         this.count = make("output", "contacts", switches);
         this.text = make("dl", "", this.panel);
-        this.plots = PLOTS.map(([name, value]) => ({ value, plot: new Plot(make("canvas", "", this.panel), { series: [name], recent: PLOTTED, unit: "s" }) }));
+        this.plots = PLOTS.map(([name, value]) => ({ value, plot: new Plot(make("canvas", "", this.panel), { series: [name], recent: PLOTTED, unit: "s", fromZero: true }) }));
         this.names.hidden = this.panel.hidden = true;
         this.lines = painter.gl ? new Lines(painter) : null; // a browser without WebGL shows the rest
         load("details.wasm").then((details) => (this.details = details), (error) => (this.count.textContent = `${error.message}.`));

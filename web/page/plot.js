@@ -9,8 +9,9 @@ const short = (v) => (v === 0 ? "0" : Math.abs(v) >= 1e5 || Math.abs(v) < 1e-3 ?
 
 export class Plot {
     // `series`: names. `logarithmic`: powers of ten. `recent`: only the last points, as time goes on.
-    constructor(canvas, { series, logarithmic = false, recent = 0, unit = "" }) {
-        Object.assign(this, { canvas, series, logarithmic, recent, unit });
+    // `fromZero`: the axis begins at 0, for amounts.
+    constructor(canvas, { series, logarithmic = false, recent = 0, unit = "", fromZero = false }) {
+        Object.assign(this, { canvas, series, logarithmic, recent, unit, fromZero });
         this.clear();
     }
 
@@ -46,6 +47,7 @@ export class Plot {
             }
         if (low > high) return null;
         if (this.logarithmic) return [Math.floor(low), Math.max(Math.ceil(high), Math.floor(low) + 1)];
+        if (this.fromZero && low >= 0) return [0, high * 1.06 || 1];
         const margin = (high - low) * 0.06 || Math.abs(high) * 0.05 || 1;
         return [low - margin, high + margin];
     }

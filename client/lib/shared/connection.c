@@ -267,7 +267,6 @@ static void reconnect(foliot_client *c)
                                "the connection was lost, and reconnecting did not help");
         return;
     }
-    c->statistics.reconnects++;
     if (foliot__connection_open(c) != FOLIOT_STATUS_OK)
         c->connection.peer = (foliot_peer_id){0};
 }

@@ -69,7 +69,7 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
     }
     foliot__tracks_destroy(c->tracks);
     c->tracks = NULL;
-    if (c->statistics.reconnects == 0)
+    if (c->statistics.reconnects == 0 && c->connection.reconnect == FOLIOT__RECONNECT_NONE)
         c->connection.progress_ns = c->now_ns;
     c->join.state = FOLIOT__WELCOME_READ;
     c->welcome = *w;
@@ -104,6 +104,7 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
         c->shown_tick = 0; // another run of the session
         foliot__events_release(c);
     }
+    c->statistics.reconnects += c->connection.reconnect != FOLIOT__RECONNECT_NONE;
     c->connection.reconnect = FOLIOT__RECONNECT_NONE;
     if (!again) {
         c->controls.next_sequence = takes_over ? c->join.takes_over_sequence : 1;
