@@ -65,6 +65,21 @@ static const foliot__command *command_named(const foliot__program *program, cons
     return NULL;
 }
 
+// The command that was probably meant, or NULL.
+static const char *nearest_command(const foliot__program *program, const char *written)
+{
+    const char *nearest = NULL;
+    uint32_t least = UINT32_MAX;
+    for (const foliot__command *c = program->commands; c->name; c++) {
+        uint32_t distance = foliot__word_distance(written, c->name);
+        if (distance < least) {
+            least = distance;
+            nearest = c->name;
+        }
+    }
+    return nearest && nearest[0] && foliot__word_close(written, least) ? nearest : NULL;
+}
+
 // The command's place in argv, 0 if it is the default one; negative if there is none.
 static int find_command(const foliot__program *program, int argc, char **argv,
                         foliot__arguments *arguments)
@@ -87,18 +102,10 @@ static int find_command(const foliot__program *program, int argc, char **argv,
     if (standard)
         return 0;
     if (written) {
-        const char *nearest = NULL;
-        uint32_t least = UINT32_MAX;
-        for (const foliot__command *c = program->commands; c->name; c++) {
-            uint32_t distance = foliot__word_distance(written, c->name);
-            if (distance < least) {
-                least = distance;
-                nearest = c->name;
-            }
-        }
+        const char *nearest = nearest_command(program, written);
         char clean[128];
         foliot__text_clean(clean, sizeof clean, written);
-        if (nearest && foliot__word_close(written, least))
+        if (nearest)
             report_mistake(arguments, "there is no command '%s'; did you mean '%s'?", clean,
                            nearest);
         else
@@ -271,7 +278,8 @@ static foliot__options_outcome read_option(foliot__arguments *arguments, int arg
     return store_value(option, argv[*at], arguments);
 }
 
-static foliot__options_outcome check_operands(foliot__arguments *arguments)
+static foliot__options_outcome check_operands(const foliot__program *program,
+                                              foliot__arguments *arguments)
 {
     const foliot__command *command = arguments->command;
     char clean[128];
@@ -290,6 +298,13 @@ static foliot__options_outcome check_operands(foliot__arguments *arguments)
     }
     if (arguments->operand_count > command->operands_max) {
         const char *extra = arguments->operands[command->operands_max];
+        // A first operand may be a command whose name is misspelt.
+        const char *meant =
+            command->name[0] ? NULL : nearest_command(program, arguments->operands[0]);
+        if (meant)
+            return report_mistake(arguments, "there is no command '%s'; did you mean '%s'?",
+                                  foliot__text_clean(clean, sizeof clean, arguments->operands[0]),
+                                  meant);
         return report_mistake(arguments, "'%s' is one operand too many; the usage is: %s",
                               foliot__text_clean(clean, sizeof clean, extra), command->synopsis);
     }
@@ -340,7 +355,7 @@ foliot__options_outcome foliot__options_read(const foliot__program *program, int
             arguments->operands[arguments->operand_count++] = argv[i];
         }
     }
-    return check_operands(arguments);
+    return check_operands(program, arguments);
 }
 
 // -- what people see

@@ -440,6 +440,8 @@ static size_t operands_length(const char *synopsis)
         length = (size_t)(option - synopsis) - (option > synopsis && option[-1] == '[');
     if (options && (size_t)(options - synopsis) < length)
         length = (size_t)(options - synopsis);
+    while (length > 0 && (synopsis[length - 1] == ' ' || synopsis[length - 1] == '|'))
+        length--; // of an alternative that begins with an option
     return length;
 }
 
@@ -538,6 +540,14 @@ static void mdoc_options(mdoc *m, const foliot__program *program, const foliot__
     fputs(".El\n", m->out);
 }
 
+// The options that every program and command has.
+static void mdoc_common_options(FILE *out)
+{
+    fputs(".Bl -tag -width Ds\n.It Fl -help\nPrints the options and examples, of a command those "
+          "of the command.\n.It Fl -version\nPrints version, build and fingerprint.\n.El\n",
+          out);
+}
+
 static void mdoc_command(mdoc *m, const foliot__program *program, const foliot__command *command)
 {
     text t;
@@ -573,14 +583,17 @@ static void write_mdoc(const foliot__program *program, FILE *out)
     }
     for (c = program->commands; c->name && c->name[0];)
         c++;
-    if (!c->name && !shared)
-        return;
     fputs(".Sh OPTIONS\n", out);
+    if (!c->name && !shared) {
+        mdoc_common_options(out);
+        return;
+    }
     if (c->name) {
         text t;
         describe_command(&t, c);
         mdoc_text(&m, t.bytes);
         mdoc_options(&m, program, c);
+        mdoc_common_options(out);
         return;
     }
     fputs("These options belong to several commands.\n.Bl -tag -width Ds\n", out);
@@ -588,7 +601,8 @@ static void write_mdoc(const foliot__program *program, FILE *out)
         for (const foliot__option *o = c->options; o && o->name; o++)
             if (is_shared(program, o) && is_first(program, c, o))
                 mdoc_option(&m, program, o);
-    fputs(".El\n", out);
+    fputs(".El\nThese belong to every command.\n", out);
+    mdoc_common_options(out);
 }
 
 // -- completion

@@ -16,7 +16,9 @@ refused "a scene that is not there" 78 '^nowhere.yaml: cannot be opened' "$serve
 refused "one to be checked that is not there" 78 '^nowhere.yaml: cannot be opened' "$server" check nowhere.yaml
 refused "two recordings after one --resume" 2 'several are --resume a.foliot --resume b.foliot' "$server" --resume a.foliot b.foliot
 refused "one recording twice" 2 'twice' "$server" --resume a.foliot --resume a.foliot
-refused "no scene" 2 'SCENE is missing' "$server"
+refused "no scene" 2 'name a SCENE' "$server"
+refused "a command that is misspelt" 2 "no command 'chek'; did you mean 'check'" "$server" chek "$scene"
+refused "two scenes" 2 'one operand too many' "$server" "$scene" "$scene"
 refused "two ways to record" 2 'exclude' "$server" "$scene" --record a.foliot --no-record
 refused "a mode that there is not" 2 'snapshot or lockstep' "$server" "$scene" --mode peer
 refused "a pace of nothing" 2 'from 0.01 to 100000' "$server" "$scene" --tick-hz 0

@@ -340,6 +340,14 @@ static void a_page_in_mdoc_has_synopsis_commands_and_shared_options(void **state
                               "As JSON.\n"
                               "All commands but\n"
                               ".Li \"end\" .\n"
+                              ".El\n"
+                              "These belong to every command.\n"
+                              ".Bl -tag -width Ds\n"
+                              ".It Fl -help\n"
+                              "Prints the options and examples, of a command those of the "
+                              "command.\n"
+                              ".It Fl -version\n"
+                              "Prints version, build and fingerprint.\n"
                               ".El\n");
     free(text);
 }

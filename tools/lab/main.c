@@ -28,20 +28,19 @@ static uint64_t bench_bodies = 256;
             .details = "Each line has a tick. A recording gives its commands. The scene "          \
                        "must set `limits.commands_max`."                                           \
     }
-#define ORDERS_OPTION(target)                                                                      \
+#define ORDERS_OPTION(target, more)                                                                \
     {                                                                                              \
         "orders", "FILE", FOLIOT__OPTION_TEXT, target,                                             \
             .help = "orders of players to the rules: lines of text, or a recording",               \
-            .details = "The rules are those of the scene's script; with --simulation, the "        \
-                       "module turns orders into commands. A recording gives its orders."          \
+            .details = "The rules are those of the scene's script. A recording gives its "         \
+                       "orders." more                                                              \
     }
-#define NO_RULES_OPTION(target)                                                                    \
+#define NO_RULES_OPTION(target, more)                                                              \
     {                                                                                              \
         "no-rules", NULL, FOLIOT__OPTION_FLAG, target,                                             \
             .help = "leaves out the rules of the scene's script",                                  \
             .details = "Otherwise the rules run, and their commands enter the next tick after "    \
-                       "those of --commands. A recording holds them, so that `foliot-replay "      \
-                       "verify --rules` can run the rules again."                                  \
+                       "those of --commands." more                                                 \
     }
 #define JSON_OPTION(target)                                                                        \
     {                                                                                              \
@@ -70,8 +69,10 @@ static const foliot__option run_table[] = {
      .details = "It excludes --inputs."},
     {"seed", "N", FOLIOT__OPTION_COUNT, &run_options.seed, .help = "seed of the random players"},
     COMMANDS_OPTION(&run_options.commands),
-    ORDERS_OPTION(&run_options.orders),
-    NO_RULES_OPTION(&run_options.no_rules),
+    ORDERS_OPTION(&run_options.orders, ""),
+    NO_RULES_OPTION(&run_options.no_rules,
+                    " The recording of --record holds them, so that `foliot-replay verify "
+                    "--rules` can run the rules again."),
     {"record", "FILE", FOLIOT__OPTION_TEXT, &run_options.record,
      .help = "writes a recording that foliot-replay verifies"},
     {"csv", "FILE", FOLIOT__OPTION_TEXT, &run_options.csv,
@@ -126,8 +127,9 @@ static const foliot__option synctest_table[] = {
     {"inputs", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.inputs,
      .help = "replaces random players: lines of text, or a recording"},
     COMMANDS_OPTION(&synctest_options.commands),
-    ORDERS_OPTION(&synctest_options.orders),
-    NO_RULES_OPTION(&synctest_options.no_rules),
+    ORDERS_OPTION(&synctest_options.orders,
+                  " With --simulation the module turns orders into commands."),
+    NO_RULES_OPTION(&synctest_options.no_rules, " The test `rules` is left out, too."),
     INTEGRATOR_OPTION(&synctest_options.integrator),
     {"simulation", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.simulation,
      .help = "tests the simulation of a module (.so)",
@@ -161,7 +163,7 @@ static const foliot__command commands[] = {
     {"run",
      "SCENE [--integrator NAME] [--dt DT] [--ticks N | --time T] [--inputs FILE] "
      "[--players N --seed N] [--commands FILE] [--orders FILE] [--no-rules] [--record FILE] "
-     "[--csv FILE --every K] [--dt-jitter F,seed=N] [--json]",
+     "[--csv FILE [--every K]] [--dt-jitter F,seed=N] [--json]",
      "runs a scene and reports energy, momentum and the bodies at the end",
      "  foliot-lab run scenes/spring-damper.yaml\n"
      "  foliot-lab run scenes/solar-system.yaml --integrator kahan-li8 --dt 50 --time 200000\n"
@@ -196,8 +198,8 @@ static const foliot__command commands[] = {
      "It prints nanoseconds per body and step, next to `semi-implicit-euler` in the same run, on "
      "springs or on SCENE."},
     {"synctest",
-     "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--commands FILE] "
-     "[--orders FILE] [--no-rules] [--integrator NAME] [--simulation FILE] [--test NAME] "
+     "SCENE | --simulation FILE [SCENE] [--ticks N] [--players N] [--seed N] [--inputs FILE] "
+     "[--commands FILE] [--orders FILE] [--no-rules] [--integrator NAME] [--test NAME] "
      "[--distances A,B,...] [--perturbations N] [--perturb-every N] [--json]",
      "tests a scene for lockstep: rolls it back and disturbs it at every tick",
      "  foliot-lab synctest scenes/spacewar.yaml\n"

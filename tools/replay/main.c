@@ -36,7 +36,8 @@ typedef int command_function(const foliot__program *program, const foliot__argum
       "and the field or byte. Where this build replays neither recording to the differing "        \
       "states, the first keyframes after that tick are compared; in JSON they are in the object "  \
       "`keyframes`.")                                                                              \
-    X(export, "FILE [--csv] [--what WHAT]", "writes a recording as a table",                       \
+    X(export, "FILE [--csv] [--what WHAT] [--every K] [--simulation FILE]",                        \
+      "writes a recording as a table",                                                             \
       "  foliot-replay export match.foliot --csv --every 60 > bodies.csv\n"                        \
       "  foliot-replay export match.foliot --csv --what inputs\n"                                  \
       "  foliot-replay export match.foliot --what commands\n",                                     \
@@ -49,7 +50,7 @@ typedef int command_function(const foliot__program *program, const foliot__argum
 #define COMMANDS_MORE(X)
 #else
 #define COMMANDS_MORE(X)                                                                           \
-    X(compare, "FILE --with COMMAND | --with-simulation FILE [--json]",                            \
+    X(compare, "FILE --with COMMAND | --simulation FILE --with-simulation FILE [--json]",          \
       "runs another build next to this one, and finds where they differ",                          \
       "  foliot-replay compare match.foliot --with 'qemu-aarch64-static arm/foliot-replay'\n"      \
       "  foliot-replay compare match.foliot --simulation ./a.so --with-simulation ./b.so\n",       \

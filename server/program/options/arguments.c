@@ -254,12 +254,13 @@ static const foliot__option host_options[] = {
 static const foliot__option no_options[] = {{0}};
 
 static const foliot__command commands[] = {
-    {"", "SCENE [options]", "hosts a session",
+    {"", "SCENE | --resume FILE [options]", "hosts a session",
      "  foliot-server scenes/spacewar.yaml\n"
      "  foliot-server scenes/marbles.yaml --port 0 --record match.foliot\n"
      "  foliot-server --resume match.foliot\n",
      host_options, 0, 1,
-     "SCENE is left out with --resume, --resume-all, --scenes and --simulation."},
+     "SCENE is left out with --resume, and may be with --resume-all, --session, --scenes and "
+     "--simulation."},
     {"check", "SCENE...", "only checks scenes", "  foliot-server check scenes/cloth.yaml\n",
      no_options, 1, UINT32_MAX,
      "It prints what is wrong with a scene: file, line, column, key and a sentence. An integrator "
@@ -393,7 +394,10 @@ int foliot__check_sessions(const foliot__server_choices *choices,
         scenes = 1; // of no configuration
     if (choices->sessions.resumes.count == 0 && scenes == 0 && !choices->sessions.resume_all &&
         !choices->sessions.scenes)
-        return foliot__options_wrong(&foliot__server_program, arguments, "a SCENE is missing");
+        return foliot__options_wrong(
+            &foliot__server_program, arguments,
+            "there is nothing to host: name a SCENE, or give --resume FILE, "
+            "--session NAME=SCENE or --scenes DIR");
     if (choices->recording.minutes > 0 && (choices->recording.file || choices->recording.off))
         return foliot__options_wrong(
             &foliot__server_program, arguments,
