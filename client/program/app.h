@@ -50,7 +50,7 @@ typedef struct foliot__app_player {
     foliot__bot bot;
     foliot__game_bot game_bot;
     bool playing, over, diverged, reconnecting;
-    foliot_peer_kind kind; // as it was said last
+    foliot_peer_kind kind; // as last reported
     foliot__fault fault;
     uint64_t began_ns, leaving_ns;
 } foliot__app_player;

@@ -9,7 +9,7 @@
 #include "base/text.h"
 
 #define CLOCK "clock"    // seconds, shown large
-#define PHASE "phase"    // beside it, but for "play"
+#define PHASE "phase"    // next to it, but for "play"
 #define SCORES "score."  // variables that begin so are the scoreboard; without any, all are shown
 #define SCORES_MAX 16    // lines
 #define SCORE_COLUMNS 30 // of a line

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// board.h: what a terminal shows beside the world: variables of the session as a scoreboard, the
+// board.h: the text around the world in a terminal: variables of the session as a scoreboard, the
 // last messages, and the line in which a person writes. Knows no terminal and no clock.
 #ifndef FOLIOT_CLIENT_BOARD_H
 #define FOLIOT_CLIENT_BOARD_H

@@ -152,7 +152,7 @@ static const foliot__program program = {
     "  foliot-client 127.0.0.1 --bot random --seconds 10\n",
     commands, foliot__fingerprint_print};
 
-// HOST[:PORT], [IPv6][:PORT], or an IPv6 address alone, which has colons of its own.
+// HOST[:PORT], [IPv6][:PORT], or an IPv6 address alone, which contains colons.
 static bool read_address(foliot__app *a, const char *text)
 {
     char bracketed[sizeof a->host];

@@ -21,14 +21,14 @@ void foliot__screen_wait(foliot__screen *screen, const char *server, double wait
                          double left_seconds);
 void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
                          const foliot_sample *sample, const char *server);
-// What a spectator looks at, where a session has interest: its circle is drawn around that.
+// The focus of a spectator, where a session has interest: its circle is drawn around that.
 void foliot__screen_look(foliot__screen *screen, const double focus[3]);
 // Draws the circle around a player's own body too.
 void foliot__screen_show_interest(foliot__screen *screen);
-// What the module draws of the newest state.
+// Draws the newest state by the module.
 void foliot__screen_draw_simulation(foliot__screen *screen, const foliot_client *client,
                                     const foliot_simulation_sample *sample, const char *server);
-// What the session says: chat, messages, who comes and goes. Shown for a while, the newest last.
+// Texts of the session: chat, messages, joins and leaves. Shown for a while, the newest last.
 void foliot__screen_say(foliot__screen *screen, uint64_t now_ns, const char *text);
 // The line that was entered since the last call, "" if it is empty; NULL: none was.
 const char *foliot__screen_line(foliot__screen *screen);

@@ -267,7 +267,7 @@ static foliot__outcome drain_server(foliot__call *c)
 static foliot__outcome undrain_server(foliot__call *c)
 {
     if (c->app->ending || c->app->life.drains_until_ns)
-        return foliot__call_fail(c, 409, "the server ends: it was told to by a signal");
+        return foliot__call_fail(c, 409, "the server ends: a signal asked it to");
     c->app->drained = false;
     note(c, "lets newcomers in again");
     return of_status(c, foliot_server_close_session(c->app->server, "", false));

@@ -37,7 +37,8 @@ typedef struct foliot__bans {
 // As it is kept: an address in its one form, without a port, the rest of a network zero; a client
 // without leading zeros. False: not exactly one is given, or it is none.
 bool foliot__ban_normalise(foliot__ban *ban);
-// What an IPv6 address alone does not stop: its /64. An IPv4 address stays one. False: none.
+// The /64 of an IPv6 address, which an address alone does not stop. An IPv4 address stays one.
+// False: none.
 bool foliot__ban_of_peer(foliot__ban *ban, const char *address);
 // Replaces one of the same. False: there is no room or no memory.
 bool foliot__bans_add(foliot__bans *bans, const foliot__ban *ban);

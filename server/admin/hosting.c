@@ -19,7 +19,7 @@
 #define RECORDING_SUFFIX ".foliot"
 #define CLEAN_PATIENCE_NS 60000000000u
 
-// The name of a file beside others: no path, and not hidden.
+// The plain name of a file: no path, and not hidden.
 static bool plain_name(const char *name)
 {
     return *name && *name != '.' && !strchr(name, '/') && strlen(name) < 200;
@@ -177,7 +177,7 @@ foliot__outcome foliot__act_create(foliot__call *c)
     return c->stage ? finish_session(c) : begin_session(c);
 }
 
-// As above, for the life cycle, which is told how it went.
+// As above, for the life cycle, which gets the result.
 static foliot__outcome act_ordered(foliot__call *c)
 {
     foliot__outcome outcome = foliot__act_create(c);
@@ -216,7 +216,7 @@ void foliot__print_created(const foliot__call *c, foliot__json *j)
 // -- recordings
 
 // False: more than the name of a file, or too long, or one of another kind: keys, bans and
-// configuration may lie beside the recordings.
+// configuration may lie in the same folder.
 static bool put_into_folder(foliot__call *c)
 {
     char name[sizeof c->file];
@@ -302,7 +302,7 @@ static foliot__outcome detach_recording(foliot__call *c, foliot__hosted *h)
     return FOLIOT__CALL_SLOW;
 }
 
-// What is left to do after it has ended is quick, and printed.
+// The work after its end is quick, and printed.
 static foliot__outcome recording_ended(foliot__call *c)
 {
     foliot__hosted ended = {.recording = c->recording};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// reload.c: SIGHUP: the bearer token, the bans and the keys of connect tokens are read again. What
-// cannot be read changes nothing.
+// reload.c: SIGHUP: the bearer token, the bans and the keys of connect tokens are read again. A
+// file that cannot be read changes nothing.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

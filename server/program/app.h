@@ -21,7 +21,7 @@
 #include "step_workers.h"
 #include "web/web.h"
 
-// -- browser.c: --web, players from browsers, beside those by UDP. Each returns an exit code.
+// -- browser.c: --web, players from browsers, along with those by UDP. Each returns an exit code.
 
 struct foliot__app;
 
@@ -45,7 +45,7 @@ void foliot__browser_stop(struct foliot__app *app);
 typedef struct foliot__pool foliot__pool;
 
 foliot__pool *
-foliot__pool_create(uint32_t threads); // NULL: no memory for them, or not so many threads
+foliot__pool_create(uint32_t threads); // NULL: no memory for them, or too many threads
 void foliot__pool_destroy(foliot__pool *pool);
 // As foliot_host.run; `pool` is its user. While another call has the threads, this one runs alone.
 void foliot__pool_run(void *pool, uint32_t count, void (*task)(void *context, uint32_t index),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // step_workers.c: one queue for all workers, in the order of arrival. Steps that took long lately
-// wait in a queue of their own, and never have the last worker: however many sessions are slow,
-// quick ones are stepped beside them. Knows nothing of sessions but how long their steps took.
+// wait in a separate queue, and never have the last worker: however many sessions are slow,
+// quick ones are stepped meanwhile. Knows nothing of sessions but how long their steps took.
 #include "step_workers.h"
 
 #include "base/assert.h"
@@ -14,7 +14,7 @@
 
 #define JOBS_MAX 4096 // that wait in a queue: a session has two at most, a step and a search
 #define SETS 1024     // of durations that are remembered by job ...
-#define WAYS 8        // ... so many each
+#define WAYS 8        // ... that many each
 #define FORGETS 64    // of what a long run was more than a short one, a run forgets this part
 #define SLOW_NS 2000000u
 #define HERE_NS 50000u      // a step that a worker is not woken for
@@ -63,7 +63,7 @@ uint32_t foliot__step_workers_default(void)
                                               : (uint32_t)count;
 }
 
-// Where the duration of the job's runs is kept; 0: it is new. Of jobs beyond those that fit the
+// Where the duration of the job's runs is kept; 0: it is new. If there are more jobs than fit, the
 // quickest is forgotten: that costs it the wake of a worker.
 static uint64_t *cost_of(foliot__step_workers *w, const void *key)
 {

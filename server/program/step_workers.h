@@ -13,7 +13,7 @@ typedef struct foliot__step_workers foliot__step_workers;
 
 uint32_t foliot__step_workers_default(void); // as many as there are processors, at least 2
 // `finished` is called on a worker, soon after steps have ended: once for several that were short.
-// NULL: no memory for the threads, or not so many.
+// NULL: no memory for the threads, or too many.
 foliot__step_workers *foliot__step_workers_create(uint32_t count, void (*finished)(void *user),
                                                   void *user);
 // Ends the threads after everything that waits has run.

@@ -128,7 +128,7 @@ const foliot__command foliot__ctl_admin_commands[] = {
      "  foliotctl unrecord arena\n", plain, 1, 1, NULL},
     {0}};
 
-// What a command asks for: # stands for its first operand, + for its second.
+// The request of a command: # stands for its first operand, + for its second.
 static const struct {
     const char *name, *method, *parts[6];
 } requests[] = {

@@ -62,7 +62,7 @@ static bool base_of(const char *server, char *url, size_t bytes)
     return length >= 0 && (size_t)length < bytes;
 }
 
-// Of the environment; an empty one says nothing.
+// A variable of the environment; an empty one counts as none.
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
@@ -78,7 +78,8 @@ static bool of_this_machine(const char *base)
            (length == 5 && strncmp(host, "[::1]", 5) == 0);
 }
 
-// What would lead out of its place in the path: servers decode a path before they append it apart.
+// Would the part lead out of its place in the path? servers decode a path before they append it
+// apart.
 static bool leads_elsewhere(const char *part)
 {
     size_t length;

@@ -94,7 +94,7 @@ static int read_keys(uint8_t keys[KEYS_BYTES], uint32_t *count)
     return FOLIOT__EXIT_SCENE;
 }
 
-// What the options say; a usage error otherwise.
+// Applies the options; a usage error otherwise.
 static int describe(const foliot__program *program, const foliot__arguments *arguments,
                     foliot_token *token)
 {
@@ -123,7 +123,7 @@ static int describe(const foliot__program *program, const foliot__arguments *arg
     return 0;
 }
 
-// What is wrong with --link; NULL: nothing.
+// The problem of --link; NULL: none.
 static const char *link_problem(const char *link)
 {
     const char *host = strncmp(link, "http://", 7) == 0    ? link + 7

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// bench.c: the cost of a step of each integrator, beside semi-implicit Euler in the same run. The
-// built-in problem has one spring for each body, so that the scheme dominates; or any scene.
+// bench.c: the cost of a step of each integrator, compared with semi-implicit Euler in the same
+// run. The built-in problem has one spring for each body, so that the scheme dominates; or any
+// scene.
 #include "lab.h"
 
 #include <math.h>
@@ -127,7 +128,7 @@ int lab_bench(const lab_context *context, const char *file, bool json, uint64_t 
         return code;
     lab_catch_signals();
     if (!json)
-        printf("%s, %u bodies: medians of %d rounds, each beside semi-implicit-euler\n\n"
+        printf("%s, %u bodies: medians of %d rounds, each with semi-implicit-euler\n\n"
                "%-26s %12s %14s %10s\n",
                scene->name, scene->body_count, ROUNDS, "integrator", "evaluations", "ns/body step",
                "ratio");

@@ -18,7 +18,7 @@
 
 // -- inputs
 
-// Either a script, or a recording that runs beside the lab's world for its inputs.
+// Either a script, or a recording that is replayed along with the lab's world for its inputs.
 struct lab_inputs {
     foliot__input_script script;
     foliot_replay *replay;

@@ -50,7 +50,7 @@ double lab_energy_error(double start, double now);
 double lab_energy(const foliot_world *world);
 // Whether bodies were in contact in the last step.
 bool lab_has_contacts(const foliot_world *world);
-// What takes energy out of the scene or puts it in: "drag, contacts"; NULL where energy is
+// Names what takes energy out of the scene or puts it in: "drag, contacts"; NULL where energy is
 // conserved but for the integrator's error. `inputs`: players act. `had_contacts`: bodies have had
 // contacts.
 #define LAB_SINKS_BYTES 160
@@ -89,8 +89,8 @@ bool lab_commands_at(lab_commands *commands, uint64_t tick, foliot_tick_inputs *
                      const char **message);
 void lab_commands_close(lab_commands *commands);
 
-// What players say to the rules of a run: nothing, lines of text (order_script.h) or a recording's.
-// As inputs, above.
+// Orders and messages of players to the rules of a run: nothing, lines of text (order_script.h) or
+// a recording's. As inputs, above.
 typedef struct lab_orders lab_orders;
 int lab_orders_open(const lab_context *context, const char *file, const foliot_scene *scene,
                     lab_orders **orders);
@@ -98,8 +98,9 @@ bool lab_orders_at(lab_orders *orders, uint64_t tick, const foliot_order **list,
                    const char **message);
 void lab_orders_close(lab_orders *orders);
 
-// The rules of the scene's script beside a run; NULL, which gives nothing, for a scene without.
-// `make` makes an instance, of a scene with a script. 0, or the exit code after a sentence.
+// The rules of the scene's script, run with a scene; NULL, which gives nothing, for a scene
+// without. `make` makes an instance, of a scene with a script. 0, or the exit code after a
+// sentence.
 typedef struct lab_rules lab_rules;
 int lab_rules_make(const lab_context *context, const foliot_scene *scene, foliot_rules **rules);
 int lab_rules_open(const lab_context *context, const foliot_scene *scene, lab_rules **rules);

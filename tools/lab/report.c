@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report.c: the curves of a comparison and the text beside them. Measures nothing.
+// report.c: the curves of a comparison and their text. Measures nothing.
 #include "report.h"
 
 #include <inttypes.h>
@@ -238,9 +238,11 @@ static const char *const explanations[] = {
     "band for ever; that of the others grows. A curve that is flat at the bottom is at the "
     "rounding "
     "of the sum.",
-    "What precision costs: each mark is one run, its place how often the forces were evaluated and "
-    "how far the bodies ended from the reference. Of two schemes the one further down at the same "
-    "place from the left gives more for the same work.",
+    "The cost of precision: each mark is one run, its place how often the forces were evaluated "
+    "and "
+    "how far the bodies ended from the reference. If two schemes are at the same place from the "
+    "left, "
+    "the one further down gives more for the same work.",
     "The same errors over dt. On logarithmic axes a scheme of order p is a line of slope p, until "
     "rounding or the reference's own error makes it flat.",
     "Position and velocity of one body along the axis on which it moves most. A scheme that gains "

@@ -61,7 +61,7 @@ typedef struct plot_series {
 } plot_series;
 
 // An axis with low == high is fitted to the data; on a logarithmic one to within floor..ceiling, if
-// those are given. What lies outside is cut off.
+// those are given. Points outside are cut off.
 typedef struct plot_axis {
     const char *label;
     bool log;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rules.c: the rules of a scene's script beside a run: what they give in one tick enters the next
-// step, behind the commands of a file.
+// rules.c: the rules of a scene's script, run with a scene: what they give in one tick enters the
+// next step, behind the commands of a file.
 #include "lab.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ struct lab_rules {
     foliot_command_list list; // of the tick that was asked for last
     uint32_t sequence;        // of the last command that was given
     uint64_t lost;            // commands that a tick had no room for
-    bool dropped;             // it was said that a callback was
+    bool dropped;             // it was reported that a callback was
     foliot_recording_rules recorded;
 };
 
@@ -72,7 +72,7 @@ static bool add(lab_rules *rules, const foliot_command *from, uint32_t count, bo
     for (uint32_t i = 0; i < count; i++) {
         foliot_command command = from[i];
         if (of_file && command.source == FOLIOT_COMMAND_SOURCE_RULES)
-            continue; // of a recording: they are given anew
+            continue; // of a recording: they are given again
         command.sequence = rules->sequence + 1;
         size_t bytes = foliot_command_encode(&command, NULL, 0);
         if (rules->list.count >= rules->scene->commands_max ||

@@ -123,7 +123,7 @@ static foliot_rules *make_restored(check *c, int *code)
 
 static foliot_status step(check *c, const foliot_tick_inputs *in, foliot_command_list *list)
 {
-    // What the rules gave, behind the commands of a file. Kept for the harness.
+    // The commands of the rules, behind the commands of a file. Kept for the harness.
     const foliot_command_list *given = foliot_rules_get_commands(c->rules);
     foliot_status status = FOLIOT_STATUS_OK;
     for (uint32_t i = 0; i < in->command_count + given->count; i++) {
@@ -481,7 +481,7 @@ static int run_harness(const lab_context *context, const lab_synctest_options *o
     return result.passed && (!rules || rules->passed) ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
 }
 
-// With inputs of its own: the harness asks for them again.
+// With separate inputs: the harness asks for them again.
 static int test_rules(const lab_context *context, const lab_synctest_options *options,
                       const foliot_scene *scene, synctest_source *from, rules_test *test)
 {
@@ -537,7 +537,7 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
 
 // -- simulations from modules
 
-// What only worlds have; NULL: nothing of it is asked for.
+// An option that only worlds have; NULL: nothing of it is asked for.
 static const char *of_worlds(const lab_synctest_options *options)
 {
     return options->integrator                                    ? "integrator"
@@ -652,7 +652,7 @@ static int open_orders(const lab_context *context, const lab_synctest_options *o
     return code;
 }
 
-// Inputs, commands and orders from files. What the readers ask of a scene are its limits.
+// Inputs, commands and orders from files. The readers ask a scene for its limits.
 static int open_files(const lab_context *context, const lab_synctest_options *options,
                       uint32_t player_limit, foliot_harness_config *config, synctest_source *from,
                       rules_test *played)

@@ -27,7 +27,7 @@ typedef struct trial {
     uint32_t slots;
 } trial;
 
-// What to look at while running.
+// Measurements while running.
 typedef struct trial_view {
     uint32_t body; // slot for the portrait, FOLIOT_NO_BODY: none
     uint32_t axis;

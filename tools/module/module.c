@@ -96,7 +96,7 @@ static foliot_digest known_answer(void)
     return answer;
 }
 
-// What the simulation computes in its first `ticks`. A step that refuses the inputs is an answer
+// The digests of the simulation's first `ticks`. A step that refuses the inputs is an answer
 // too. False and a sentence if `tick` is wrong after a step.
 static bool run_answer(const foliot__module *m, uint64_t ticks, uint64_t *result, char *problem,
                        size_t problem_bytes)
@@ -182,7 +182,7 @@ const foliot__module *foliot__module_load(const char *file, char *problem, size_
     // The members in order: what lies behind one that is wrong may be anything.
     const char *wrong;
     static const char *const other =
-        "it was built for another ABI of simulations: build it anew against this version's headers";
+        "it was built for another ABI of simulations: build it again with this version's headers";
     if (entry->abi != FOLIOT_SIMULATION_ABI || entry->module_bytes != sizeof *entry)
         wrong = other;
     else if (object_bytes(entry) < sizeof *entry)

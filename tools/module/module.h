@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // module.h: loads shared objects for the programs: rules, and simulations that are no world
-// (foliot/simulation_module.h). Nothing is unloaded. What a module says of itself is checked before
-// it is used; what it does then is its own affair: it runs with all rights of the program.
+// (foliot/simulation_module.h). Nothing is unloaded. A module's description of itself is checked
+// before it is used; its code is not: it runs with all rights of the program.
 #ifndef FOLIOT_TOOLS_MODULE_H
 #define FOLIOT_TOOLS_MODULE_H
 

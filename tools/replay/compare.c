@@ -54,9 +54,9 @@ static bool move_all(int file, uint8_t *bytes, size_t count, bool reads)
     return true;
 }
 
-// Whoever ends us ends it, though it replays for hours. Where there is no terminal it has a group
-// of its own, as the shell that runs it may have started more. With one it stays in ours: it may
-// have to ask there (ssh does), and Ctrl-C reaches both.
+// Whoever ends us ends it, though it replays for hours. Where there is no terminal it has a
+// separate group, as the shell that runs it may have started more. With one it stays in ours: it
+// may have to ask there (ssh does), and Ctrl-C reaches both.
 static volatile sig_atomic_t other_process, other_group;
 
 static void end_both(int number)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// diff.c: foliot-replay diff: two recordings side by side. What was recorded is compared first
+// diff.c: foliot-replay diff: two recordings side by side. The recorded data are compared first
 // (scene, inputs, commands, orders, messages, digests); then both are replayed to the first tick
 // whose states differ, where body and field are found.
 #include "checks.h"

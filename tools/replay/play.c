@@ -441,7 +441,7 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     p.names = scene && scene->body_count <= NAMES_UNASKED;
     p.pace_hz = scene ? scene->pace_hz : tool_terms(p.about).pace_hz;
     p.pace_hz = p.pace_hz > 0 ? p.pace_hz : PACE_DEFAULT_HZ;
-    // How long it is, and whether it is whole. What is whole plays.
+    // How long it is, and whether it is whole. The whole part plays.
     code = tool_exit_of_part(foliot_replay_scan(p.replay));
     if (code == FOLIOT__EXIT_FINE && foliot__replay_callbacks_missing(p.replay)) {
         tool_complain(p.file, "%s", FOLIOT__CALLBACKS_MISSING);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rules.c: foliot-replay verify --rules: the session's rules are run again on the replayed world,
-// with the recorded inputs and orders. What they give must be what was recorded: every command of
+// with the recorded inputs and orders. They must give what was recorded: every command of
 // theirs, and their state at every keyframe.
 #include "checks.h"
 
@@ -147,8 +147,9 @@ static rules_result run_tick(run *r)
     const uint32_t drops = foliot_rules_get_drops(r->rules)->order_count;
     r->drop_tick = r->drops == 0 && drops > 0 ? view.tick : r->drop_tick;
     r->drops += drops;
-    // Where their state was recorded, rules may stop because it cannot be saved. What the host
-    // stopped, for its clock or its memory, runs on here: it is stopped as the recording says.
+    // Where their state was recorded, rules may stop because it cannot be saved. Rules that the
+    // host stopped, for its clock or its memory, run on here: they are stopped as the recording
+    // says.
     uint64_t tick = before + 1;
     size_t length, needed;
     const uint8_t *recorded = foliot_replay_get_rules_state(r->replay, tick, &length);

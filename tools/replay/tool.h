@@ -92,7 +92,7 @@ uint32_t tool_find_body(const foliot_scene *scene, const char *text);
 
 // A fault of the user's choice; the body is looked for in each scene.
 typedef foliot__perturb_request perturb_request;
-// Reads `text` of --perturb, NULL: none. Of a world the fault is in *request then; of a module it
+// Reads `text` of --perturb, NULL: none. The fault of a world is in *request then; that of a module
 // is in the kind. NULL, or what is wrong with the text.
 const char *tool_plant(const char *text, perturb_request *request);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// trim.c: foliot-replay trim: a part of a recording as one of its own, or what is whole of a
+// trim.c: foliot-replay trim: a part of a recording as a recording, or the whole part of a
 // damaged one. The recording is replayed meanwhile, so that the output is what this build computes;
 // a recording that diverges is not trimmed.
 #include "tool.h"
@@ -199,7 +199,7 @@ static int trim_recording(const char *file, foliot_replay *replay)
         status = foliot_recording_close(recording, &state);
     }
     if (status != FOLIOT_STATUS_OK) {
-        // What was begun and came to nothing is no recording.
+        // A file that was begun and came to nothing is no recording.
         struct stat written;
         if (stat(out_file, &written) == 0 && S_ISREG(written.st_mode))
             unlink(out_file);

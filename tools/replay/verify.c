@@ -240,7 +240,7 @@ static void explain_fault(result *r, foliot_replay *replay)
 #endif
 }
 
-// The recording replays alike; whether its rules do too. What they keep is no part of the world,
+// The recording replays alike; whether its rules do too. Their state is no part of the world,
 // and only running them again proves it.
 static void verify_rules(result *r, foliot_replay *replay)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// agones.c: see agones.h. What is read comes from a program beside this one; it is bounded and
+// agones.c: see agones.h. The input comes from a program on the same machine; it is bounded and
 // checked all the same.
 #include "agones.h"
 

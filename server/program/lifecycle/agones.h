@@ -28,7 +28,7 @@ typedef struct foliot__agones_server {
 // Forks a process that connects to that port of the loopback for this one, whose sandbox lets it
 // connect to nothing. It becomes another user by `drop`. Before there are threads. False: errno.
 bool foliot__agones_start_connector(uint16_t port, int (*drop)(void));
-// One request on a connection of its own. `answer` may be NULL; it is terminated. True for 2xx.
+// One request on a separate connection. `answer` may be NULL; it is terminated. True for 2xx.
 bool foliot__agones_request(uint16_t port, const char *method, const char *path, const char *body,
                             char *answer, size_t capacity);
 // False, with a sentence, if there is no answer or none that is understood.
@@ -41,7 +41,7 @@ typedef struct foliot__agones_watch {
     int socket; // -1: it waits for the next attempt
     bool head;  // the answer's head is over
     uint64_t again_ns, wait_ns;
-    // Of the chunk that is read: 0: its size comes next.
+    // Bytes left of the chunk that is read; 0: its size comes next.
     uint64_t chunk_left;
     bool in_chunk, ends_chunk;
     char size[20];
@@ -54,7 +54,7 @@ typedef struct foliot__agones_watch {
 } foliot__agones_watch;
 void foliot__agones_watch_start(foliot__agones_watch *watch);
 void foliot__agones_watch_stop(foliot__agones_watch *watch);
-// The next line that came. False: none. Connects anew, with growing pauses of up to 10 s.
+// The next line that came. False: none. Connects again, with growing pauses of up to 10 s.
 bool foliot__agones_watch_poll(foliot__agones_watch *watch, uint16_t port, uint64_t now_ns,
                                foliot__agones_server *out);
 

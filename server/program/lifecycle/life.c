@@ -75,7 +75,7 @@ bool foliot__life_drain(foliot__app *a)
     return true;
 }
 
-// Of sessions that have not ended. Nobody waits for a world without players.
+// Looks at sessions that have not ended. Nobody waits for a world without players.
 static bool anybody_plays(const foliot__app *a)
 {
     foliot_server_presence presence = foliot_server_get_presence(a->server);
@@ -95,7 +95,7 @@ void foliot__life_update(foliot__app *a)
         a->ending = a->life.suspends = true;
         foliot_server_stop(a->server, NULL, foliot__clock_now_ns());
     }
-    // Recordings end as soon as no tick follows, not when all peers have said goodbye.
+    // Recordings end as soon as no tick follows, not when all peers have left.
     if (!a->ending || a->life.ended ||
         foliot_server_get_step_age_ns(a->server, foliot__clock_now_ns()))
         return;
@@ -156,7 +156,7 @@ static void look(uv_timer_t *timer)
         bool stuck = foliot_server_get_step_age_ns(a->server, now) > 2 * life->interval_ns;
         if (stuck && !life->stuck)
             foliot__log_note("blocked-step",
-                             "a step does not end: the supervisor is not told any more that this "
+                             "a step does not end: the supervisor no longer hears that this "
                              "server is alive");
         life->stuck = stuck;
         if (!stuck) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// life_agones.c: the life cycle of a server under Agones: what is told to its SDK server, and what
-// that says. A thread of its own talks (agones.c has the HTTP); the loop's thread only leaves
+// life_agones.c: the life cycle of a server under Agones: its reports to the SDK server, and the
+// answers. A separate thread talks (agones.c has the HTTP); the loop's thread only leaves
 // wishes, which are tried again until they are granted.
 #include <pthread.h>
 #include <stdatomic.h>
@@ -130,7 +130,7 @@ static void grant_wishes(void)
         atomic_store(&agones.wants_shutdown, false);
 }
 
-// An allocation that names a scene is an order. It is told again and again: Agones's mark of it,
+// An allocation that names a scene is an order. It is repeated: Agones's mark of it,
 // the session and the scene tell one from another.
 static void queue_allocation(const foliot__agones_server *now, char known[KNOWN_BYTES])
 {

@@ -85,7 +85,7 @@ static void ready(uint32_t sessions)
     tell(text);
 }
 
-// $WATCHDOG_USEC, if it is meant for this process: it is told twice as often.
+// $WATCHDOG_USEC, if it is meant for this process: notifications are twice as frequent.
 static uint64_t get_interval_ns(void)
 {
     uint64_t microseconds = 0, process = 0;

@@ -25,8 +25,8 @@ void foliot__security_forget(void);
 // a sentence in `problem`.
 bool foliot__security_read_again(const foliot__server_choices *choices, uint8_t *keys,
                                  uint32_t *count, char *problem, size_t problem_bytes);
-// What it means for those who join, on stderr where it is a warning. `client_options`: what clients
-// add to their command line.
+// The consequences for those who join, on stderr where it is a warning. `client_options`: what
+// clients add to their command line.
 const char *foliot__security_client_options(const foliot__server_choices *choices);
 void foliot__security_announce(const foliot__server_choices *choices);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // log.c: one table of events, each a sentence; base/log.h writes them and keeps floods away. A
-// thread of its own writes lines to stderr, so that no tick waits for a slow reader. Lines that do
+// separate thread writes lines to stderr, so that no tick waits for a slow reader. Lines that do
 // not fit into its ring are left out and counted.
 #include "log.h"
 
@@ -172,7 +172,7 @@ static const struct {
     [FOLIOT_SERVER_KIND] = {FOLIOT__LOG_INFO, "kind", "%s (%s)"},
     [FOLIOT_SERVER_HEALED] = {FOLIOT__LOG_INFO, "healed", "%s (%s) has the server's state again"},
     [FOLIOT_SERVER_BEHIND] = {FOLIOT__LOG_WARNING, "behind",
-                              "%s (%s) fell behind, and is given the state anew"},
+                              "%s (%s) fell behind, and gets the state again"},
 };
 
 static void now(uint64_t *monotonic_ns, int64_t *unix_ns)

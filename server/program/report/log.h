@@ -7,7 +7,7 @@
 
 bool foliot__log_start(const char *format); // "text" or "json"; false: neither
 void foliot__log_stop(void);                // reports how many lines were left out
-// `event` is a string constant, which has a rate of its own: a flood of one leaves others alone.
+// `event` is a string constant, which has a separate rate: a flood of one leaves others alone.
 void foliot__log_note(const char *event, const char *sentence);
 // The same as a warning. The line begins with the session's name.
 void foliot__log_warning(const char *event, const char *session, const char *sentence,

@@ -20,7 +20,7 @@
 
 #define FOLIOT__REPORTS_MAX 256               // that one run tells in full
 #define FOLIOT__REPORT_FILES_MAX 64           // that one run writes ...
-#define FOLIOT__REPORT_BYTES_MAX (256u << 20) // ... of so many bytes of states
+#define FOLIOT__REPORT_BYTES_MAX (256u << 20) // ... of at most this size together
 
 // In the log, as text or one JSON object, and our state into a file in the working folder, which a
 // worker of the loop writes: one at a time, the others are left out. `scene` gives bodies their
@@ -99,7 +99,7 @@ void foliot__front_announce(const struct foliot__app *app);
 // what is shown, once a second and only while somebody looks; the web service prints it on its
 // thread.
 
-#define FOLIOT__LOBBY_SESSIONS 256 // that are listed; who has more has a lobby of his own
+#define FOLIOT__LOBBY_SESSIONS 256 // that are listed; hosts with more have their own lobby
 #define FOLIOT__LOBBY_ROUTES 3
 
 struct foliot__app;

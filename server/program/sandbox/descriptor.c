@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-// Room for one descriptor beside a message.
+// Room for one descriptor that goes with a message.
 typedef union room {
     struct cmsghdr head;
     char bytes[CMSG_SPACE(sizeof(int))];

@@ -93,7 +93,7 @@ int foliot__sandbox_drop(void)
         fprintf(stderr, "foliot-server: --user %s: the old rights are still there\n", user.name);
         return FOLIOT__EXIT_ERROR;
     }
-    // What is the process's own in /proc is the new user's again; keys are in no dump (secure.c).
+    // The process's files in /proc belong to the new user again; keys are in no dump (secure.c).
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     return 0;
 }
@@ -106,10 +106,10 @@ int foliot__sandbox_drop(void)
 
 static char *call_names[CALLS_NAMED];
 
-// What strace saw after the start, in all of tests/server and with browsers, what error paths need,
-// and what stands for these on other machines and in other C libraries: names with 64 and 32 are
-// those of 32 bits, those with "at" and ppoll those of arm64. Names that a machine does not have
-// are left out.
+// Calls that strace saw after the start, in all of tests/server and with browsers, what error paths
+// need, and what stands for these on other machines and in other C libraries: names with 64 and 32
+// are those of 32 bits, those with "at" and ppoll those of arm64. Names that a machine does not
+// have are left out.
 static const char *const allowed[] = {
     // Files. fchown: a compacted recording in a folder whose files belong to another group.
     "access", "close", "faccessat", "faccessat2", "fchmod", "fchown", "fchown32", "fcntl",
@@ -119,7 +119,7 @@ static const char *const allowed[] = {
     "rename", "renameat", "renameat2", "stat", "stat64", "statx", "unlink", "unlinkat", "write",
     "writev", // of the C library's own last words
     // The network. bind: of the netlink socket that lists interfaces. eventfd2: of an HTTP service
-    // that begins anew.
+    // that starts again.
     "accept", "accept4", "bind", "eventfd2", "getpeername", "getsockname", "getsockopt", "recv",
     "recvfrom", "recvmmsg", "recvmmsg_time64", "recvmsg", "send", "sendmmsg", "sendmsg", "sendto",
     "setsockopt", "shutdown",
@@ -134,7 +134,8 @@ static const char *const allowed[] = {
     "brk", "exit", "exit_group", "futex", "futex_time64", "getpriority", "madvise", "membarrier",
     "mremap", "munmap", "rseq", "sched_getaffinity", "sched_yield", "set_robust_list",
     "setpriority",
-    // What the process asks of itself. sysinfo: qsort asks how large a block may be; getrlimit: the
+    // Questions of the process about itself. sysinfo: qsort asks how large a block may be;
+    // getrlimit: the
     // stacks of threads.
     "getegid", "getegid32", "geteuid", "geteuid32", "getgid", "getgid32", "getpid", "getrandom",
     "getrlimit", "getrusage", "gettid", "getuid", "getuid32", "sysinfo", "ugetrlimit", "uname"};
@@ -143,7 +144,7 @@ static const char *const allowed[] = {
 // sending (SCTP, DCCP, MPTCP). A port of --http whose interface comes late, datagrams, and the list
 // of interfaces.
 static const struct {
-    int family, type, protocol; // protocol beside 0
+    int family, type, protocol; // protocol besides 0
 } sockets[] = {{AF_INET, SOCK_STREAM, IPPROTO_TCP},   {AF_INET, SOCK_DGRAM, IPPROTO_UDP},
                {AF_INET6, SOCK_STREAM, IPPROTO_TCP},  {AF_INET6, SOCK_DGRAM, IPPROTO_UDP},
                {AF_NETLINK, SOCK_RAW, NETLINK_ROUTE}, {AF_NETLINK, SOCK_DGRAM, NETLINK_ROUTE}};
@@ -262,7 +263,7 @@ static int refuse_politely(scmp_filter_ctx filter, bool modules)
     return wrong;
 }
 
-// Ways to reach another service without connect(2), in a filter of their own since the first one
+// Ways to reach another service without connect(2), in a separate filter since the first one
 // allows these calls whatever they are given: the flag of TCP that connects and sends at once, and
 // the socket of systemd, a datagram socket that could name another receiver in each datagram.
 static int refuse_detours(void)

@@ -27,7 +27,7 @@
 
 #ifdef HAS_LANDLOCK
 
-// Of newer kernels than the headers that this may be built with.
+// Flags of newer kernels than the headers that this may be built with.
 #define ACCESS_REFER (1ull << 13)    // version 2
 #define ACCESS_TRUNCATE (1ull << 14) // version 3
 
@@ -40,7 +40,7 @@
      LANDLOCK_ACCESS_FS_REMOVE_FILE | ACCESS_TRUNCATE)
 #define FIRST_VERSION ((1ull << 13) - 1) // execute, read, write, remove, make of each kind
 
-// What the C library, OpenSSL and the metrics read when they please. What is not there is left out.
+// Files that the C library, OpenSSL and the metrics read at any time. Missing ones are left out.
 static const char *const system_files[] = {"/usr",
                                            "/lib",
                                            "/lib64",
@@ -133,7 +133,7 @@ const char *foliot__sandbox_files(const foliot__server_choices *choices,
     let(&r, choices->recording.sign, READING);
     let_beside(&r, choices->access.key, READING);      // read again, and may be another file then
     let_beside(&r, choices->web.admin_token, READING); // so this
-    if (choices->sessions.allow_modules)               // with libraries of their own
+    if (choices->sessions.allow_modules)               // with their libraries
         let(&r, "/", READING);
     for (uint32_t i = 0; i < arguments->operand_count; i++)
         let_beside(&r, arguments->operands[i], READING);

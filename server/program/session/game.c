@@ -73,7 +73,7 @@ static const char *module_problem(const foliot_rules_module *module)
         module->view_bytes != sizeof(foliot_rules_view) ||
         module->command_bytes != sizeof(foliot_command) ||
         module->order_bytes != sizeof(foliot_order))
-        return "it was built for another ABI of rules: build it anew against this version's "
+        return "it was built for another ABI of rules: build it again with this version's "
                "headers";
     const foliot_rules_kind *kind = module->kind;
     return kind && kind->name && kind->create && kind->destroy && kind->tick && kind->save &&

@@ -29,7 +29,7 @@
 
 // -- fingerprints of scenes
 
-#define KEPT_MAX 64 // kinds of scenes; those beyond are computed anew
+#define KEPT_MAX 64 // kinds of scenes; others are computed each time
 
 static struct {
     pthread_mutex_t mutex;

@@ -57,9 +57,9 @@ typedef struct foliot__hosted {
 } foliot__hosted;
 
 typedef struct foliot__host_options {
-    const char *record; // NULL: a name of its own
+    const char *record; // NULL: a name with a date
     bool no_record;
-    // For recordings without a name of their own; NULL: the working folder.
+    // For recordings that `record` does not name; NULL: the working folder.
     const char *folder;
     const char *integrator;      // NULL: the scene's
     double tick_hz;              // 0: the scene's

@@ -16,7 +16,7 @@
 #include "rotation.h"
 
 // Each scene is a recording, and a new start for its clients: a game that ends again and again at
-// once would fill the disk. So many in a row may end earlier than this, and the next one ends it.
+// once would fill the disk. Four in a row may end earlier than this, and the next one ends it.
 #define EARLY_NS 5000000000u
 #define EARLY_MAX 3
 
@@ -34,7 +34,7 @@ static bool find_scene(const foliot__hosted *h, const char *next, char *file, si
 }
 
 // One scene that follows: read, made and recorded on one of libuv's workers, since a large one
-// takes longer than a tick of the sessions beside it.
+// takes longer than a tick of other sessions.
 typedef struct foliot__follow_up {
     uv_work_t work;
     foliot__app *app;
@@ -83,7 +83,7 @@ static bool replace_session(follow_up *o)
     return true;
 }
 
-// Peers that came back are told that the session is ending.
+// Peers that came back learn that the session is ending.
 static void give_up(follow_up *o)
 {
     foliot__app *a = o->app;
@@ -139,7 +139,7 @@ bool foliot__app_follow(foliot__app *a, const char *session)
     if (h->recording)
         return false;
     if (!find_scene(h, next, file, sizeof file)) {
-        foliot__log_note("next-scene", "the next scene is no name of a file beside this one");
+        foliot__log_note("next-scene", "the next scene is no name of a file in the same folder");
         return false;
     }
     // Whether too many scenes in a row have ended early.
