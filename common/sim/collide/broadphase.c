@@ -30,37 +30,8 @@ typedef float lanes FOLIOT__SIMD_ALIGNED(float, LANES, 4);
 typedef int32_t marks FOLIOT__SIMD(int32_t, LANES);
 typedef int64_t halves FOLIOT__SIMD(int64_t, LANES / 2);
 
-// Half extents of the shape along the world's axes, wherever it turns within `turn` (radians).
-static void half_extents_of(const foliot__collider *c, uint32_t i, double turn, double half[3])
-{
-    const foliot_world *world = c->world;
-    uint32_t kind = foliot__shape_kind(world)[i];
-    double radius = kind == FOLIOT_SHAPE_BOX ? 0 : foliot__radius(world)[i];
-    half[0] = half[1] = half[2] = radius;
-    if (kind == FOLIOT_SHAPE_SPHERE)
-        return;
-    mat3 turned = mat3_transpose(quat_axes(foliot__quat_get(world, i)));
-    vec3 size = {foliot__half_x(world)[i], foliot__half_y(world)[i], foliot__half_z(world)[i]};
-    double most = (double)c->bounding_radius[i], more = turn * most;
-    for (int axis = 0; axis < 3; axis++) {
-        vec3 row = turned.row[axis];
-        half[axis] += foliot__absolute(row.x) * size.x;
-        half[axis] += foliot__absolute(row.y) * size.y;
-        half[axis] += foliot__absolute(row.z) * size.z;
-        half[axis] = foliot__smaller(half[axis] + more, most);
-    }
-}
-
-static void set_axis_bounds(foliot__bounds *bounds, int axis, const double at[3], double half)
-{
-    double low = foliot__smaller(foliot__smaller(at[0], at[1]), at[2]);
-    double high = foliot__larger(foliot__larger(at[0], at[1]), at[2]);
-    bounds->min[axis] = low - half;
-    bounds->max[axis] = high + half;
-}
-
 // How much further than its straight path the body's surface may come in this tick: by gravity, by
-// contacts before pairs are found anew, and by the speculative margin.
+// contacts before pairs are found again, and by the speculative margin.
 static double margin_of(const foliot__collider *c, uint32_t i)
 {
     const foliot__step *step = c->step;
@@ -75,28 +46,50 @@ static double margin_of(const foliot__collider *c, uint32_t i)
                           : margin;
 }
 
+// The half extents of the shape along the world's axes, wherever it turns within `turn` (radians).
+static vec3 half_extents_of(const foliot__collider *c, uint32_t i, double turn)
+{
+    const foliot_world *world = c->world;
+    uint32_t kind = foliot__shape_kind(world)[i];
+    double radius = kind == FOLIOT_SHAPE_BOX ? 0 : foliot__radius(world)[i];
+    double most = (double)c->bounding_radius[i], more = turn * most;
+    vec3 half = {radius, radius, radius};
+    if (kind == FOLIOT_SHAPE_SPHERE)
+        return half;
+    mat3 axis = quat_axes(foliot__quat_get(world, i));
+    const double size[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i],
+                            foliot__half_z(world)[i]};
+    for (int k = 0; k < 3; k++) {
+        vec3 row = axis.row[k];
+        half.x += foliot__absolute(row.x) * size[k];
+        half.y += foliot__absolute(row.y) * size[k];
+        half.z += foliot__absolute(row.z) * size[k];
+    }
+    return (vec3){foliot__smaller(half.x + more, most), foliot__smaller(half.y + more, most),
+                  foliot__smaller(half.z + more, most)};
+}
+
 foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t i, double since)
 {
     const foliot_world *world = c->world;
-    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
-    foliot__v3 w = foliot__angular_velocity(world);
-    foliot__bounds bounds = {.body = i};
-    const double end[3] = {x.x[i], x.y[i], x.z[i]}, dt = c->step->dt, ahead = c->step->left;
-    double begin[3] = {c->paths.start.x[i], c->paths.start.y[i], c->paths.start.z[i]};
+    double dt = c->step->dt, ahead = c->step->left, margin = margin_of(c, i);
+    vec3 end = foliot__v3_get(foliot__position(world), i);
+    vec3 begin = foliot__v3_get(c->paths.start, i);
     if (since > 0) {
         double left = dt - since, half = left * left / 2;
-        begin[0] = end[0] - c->paths.end_velocity.x[i] * left + c->paths.acceleration.x[i] * half;
-        begin[1] = end[1] - c->paths.end_velocity.y[i] * left + c->paths.acceleration.y[i] * half;
-        begin[2] = end[2] - c->paths.end_velocity.z[i] * left + c->paths.acceleration.z[i] * half;
+        vec3 v = foliot__v3_get(c->paths.end_velocity, i);
+        vec3 a = foliot__v3_get(c->paths.acceleration, i);
+        begin = vec3_add(vec3_sub(end, vec3_scale(v, left)), vec3_scale(a, half));
     }
-    const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-    double half[3], margin = margin_of(c, i);
-    half_extents_of(c, i, foliot__vec3_length(spin) * (dt + ahead), half);
-    for (int axis = 0; axis < 3; axis++) {
-        const double at[3] = {begin[axis], end[axis], end[axis] + speed[axis] * ahead};
-        set_axis_bounds(&bounds, axis, at, half[axis] + margin);
-    }
-    return bounds;
+    vec3 then = vec3_add(end, vec3_scale(foliot__v3_get(foliot__velocity(world), i), ahead));
+    double spin = vec3_length(foliot__v3_get(foliot__angular_velocity(world), i));
+    vec3 half = half_extents_of(c, i, spin * (dt + ahead));
+#define LOW(x) (foliot__smaller(foliot__smaller(begin.x, end.x), then.x) - (half.x + margin))
+#define HIGH(x) (foliot__larger(foliot__larger(begin.x, end.x), then.x) + (half.x + margin))
+    return (foliot__bounds){
+        .min = {LOW(x), LOW(y), LOW(z)}, .max = {HIGH(x), HIGH(y), HIGH(z)}, .body = i};
+#undef LOW
+#undef HIGH
 }
 
 static double size_of(const foliot__bounds *b)
@@ -186,29 +179,23 @@ static void place_levels(foliot__collider *c)
     }
 }
 
-// Insertion sort. Stable.
-static void sort_few_keys(foliot__collider *c, uint32_t count)
-{
-    for (uint32_t k = 1; k < count; k++) {
-        uint64_t key = c->grid.keys[k];
-        uint32_t body = c->grid.order[k], at = k;
-        for (; at > 0 && c->grid.keys[at - 1] > key; at--) {
-            c->grid.keys[at] = c->grid.keys[at - 1];
-            c->grid.order[at] = c->grid.order[at - 1];
-        }
-        c->grid.keys[at] = key;
-        c->grid.order[at] = body;
-    }
-    for (uint32_t k = 0; k < count; k++)
-        c->grid.sorted[k] = c->grid.bounds[c->grid.order[k]];
-}
-
-// Radix sort, least significant digit first, eight bits a pass. A pass whose digits are all equal
-// is left out. Stable.
+// Insertion sort of a few; else radix sort, least significant digit first, eight bits a pass. A
+// pass whose digits are all equal is left out. Both are stable.
 static void sort_keys(foliot__collider *c, uint32_t count)
 {
     if (count <= SORTED_BY_INSERTION) {
-        sort_few_keys(c, count);
+        for (uint32_t k = 1; k < count; k++) {
+            uint64_t key = c->grid.keys[k];
+            uint32_t body = c->grid.order[k], at = k;
+            for (; at > 0 && c->grid.keys[at - 1] > key; at--) {
+                c->grid.keys[at] = c->grid.keys[at - 1];
+                c->grid.order[at] = c->grid.order[at - 1];
+            }
+            c->grid.keys[at] = key;
+            c->grid.order[at] = body;
+        }
+        for (uint32_t k = 0; k < count; k++)
+            c->grid.sorted[k] = c->grid.bounds[c->grid.order[k]];
         return;
     }
     uint64_t *keys = c->grid.keys, *keys_to = c->grid.keys_spare, varies = 0;
@@ -251,15 +238,6 @@ static float above(double x)
     return -below(-x);
 }
 
-static void round_bounds(foliot__collider *c, uint32_t count)
-{
-    for (uint32_t k = 0; k < count; k++)
-        for (int axis = 0; axis < 3; axis++) {
-            c->grid.low[axis][k] = below(c->grid.sorted[k].min[axis]);
-            c->grid.high[axis][k] = above(c->grid.sorted[k].max[axis]);
-        }
-}
-
 static void sort_bounds(foliot__collider *c)
 {
     uint32_t count = c->counts->sorted;
@@ -278,7 +256,11 @@ static void sort_bounds(foliot__collider *c)
     }
     if (count > 0)
         sort_keys(c, count);
-    round_bounds(c, count);
+    for (uint32_t k = 0; k < count; k++)
+        for (int axis = 0; axis < 3; axis++) {
+            c->grid.low[axis][k] = below(c->grid.sorted[k].min[axis]);
+            c->grid.high[axis][k] = above(c->grid.sorted[k].max[axis]);
+        }
     uint32_t sum = 0;
     for (uint64_t rest = c->counts->levels; rest; rest &= rest - 1) {
         foliot__level *level = &c->grid.levels[lowest(rest)];
@@ -299,18 +281,16 @@ static bool spheres_near(const foliot__collider *c, uint32_t i, uint32_t j)
 {
     const foliot_world *world = c->world;
     foliot__v3 x = foliot__position(world), s = c->paths.start, v = foliot__velocity(world);
-    double radius = foliot__radius(world)[i] + foliot__radius(world)[j], left = c->step->left;
+    double radius = foliot__radius(world)[i] + foliot__radius(world)[j];
     double half = radius + margin_of(c, i) + margin_of(c, j), reach2 = half * half;
-    const double d1[3] = {x.x[j] - x.x[i] + (v.x[j] - v.x[i]) * left,
-                          x.y[j] - x.y[i] + (v.y[j] - v.y[i]) * left,
-                          x.z[j] - x.z[i] + (v.z[j] - v.z[i]) * left};
-    if (foliot__vec3_dot(d1, d1) <= reach2)
+    vec3 speed = vec3_sub(foliot__v3_get(v, j), foliot__v3_get(v, i));
+    vec3 d1 = vec3_add(vec3_sub(foliot__v3_get(x, j), foliot__v3_get(x, i)),
+                       vec3_scale(speed, c->step->left));
+    if (vec3_dot(d1, d1) <= reach2)
         return true;
-    const double d0[3] = {s.x[j] - s.x[i], s.y[j] - s.y[i], s.z[j] - s.z[i]};
-    const double displacement[3] = {d1[0] - d0[0], d1[1] - d0[1], d1[2] - d0[2]};
-    double length2 = foliot__vec3_dot(displacement, displacement),
-           along = -foliot__vec3_dot(d0, displacement);
-    double distance2 = foliot__vec3_dot(d0, d0);
+    vec3 d0 = vec3_sub(foliot__v3_get(s, j), foliot__v3_get(s, i)), displacement = vec3_sub(d1, d0);
+    double length2 = vec3_dot(displacement, displacement), along = -vec3_dot(d0, displacement);
+    double distance2 = vec3_dot(d0, d0);
     if (along <= 0)
         return distance2 <= reach2;
     if (along >= length2)
@@ -337,20 +317,15 @@ static void hand_over_found(finder *f)
     f->waiting = 0;
 }
 
-// Whether a joint or a filter lets the two pass through each other.
-static bool pass_through(const foliot_world *world, uint32_t i, uint32_t j)
-{
-    return foliot__joints_separate(world, i, j) || !foliot__may_touch(world, i, j);
-}
-
 static void consider_pair(finder *f, uint32_t i, uint32_t j)
 {
     const foliot__collider *c = f->c;
     const double *inverse_mass = foliot__inverse_mass(c->world);
     if (inverse_mass[i] == 0 && inverse_mass[j] == 0)
         return;
-    if ((foliot__has_joints(c->world) || c->world->counts.filtered) && pass_through(c->world, i, j))
-        return;
+    if ((foliot__has_joints(c->world) || c->world->counts.filtered) &&
+        (foliot__joints_separate(c->world, i, j) || !foliot__may_touch(c->world, i, j)))
+        return; // they pass through each other
     if (is_sphere(c->world, i) && is_sphere(c->world, j) && !spheres_near(c, i, j))
         return;
     if (!f->shared) {
@@ -479,29 +454,21 @@ static void pair_in_level(finder *f, const foliot__level *level, uint32_t k, uin
     }
 }
 
-// Pairs of the sorted bounds [begin, end), which are of level l.
-static void pair_some(finder *f, uint32_t l, uint32_t begin, uint32_t end)
-{
-    const foliot__collider *c = f->c;
-    const foliot__level *level = &c->grid.levels[l];
-    uint64_t coarser = c->counts->levels >> l & ~(uint64_t)1;
-    uint32_t from[4] = {NOWHERE, NOWHERE, NOWHERE, NOWHERE};
-    for (uint32_t k = begin; k < end; k++) {
-        pair_in_level(f, level, k, from);
-        f->body = c->grid.sorted[k].body;
-        for (uint64_t rest = coarser; rest; rest &= rest - 1)
-            query_level(c, &level[lowest(rest)], &c->grid.sorted[k], pair_with, f);
-    }
-}
-
+// Pairs of the sorted bounds [begin, end), level by level.
 static void pair_levels(finder *f, uint32_t begin, uint32_t end)
 {
-    for (uint64_t rest = f->c->counts->levels; rest; rest &= rest - 1) {
-        const foliot__level *level = &f->c->grid.levels[lowest(rest)];
+    const foliot__collider *c = f->c;
+    for (uint64_t levels = c->counts->levels; levels; levels &= levels - 1) {
+        const foliot__level *level = &c->grid.levels[lowest(levels)];
         uint32_t first = begin > level->begin ? begin : level->begin;
         uint32_t last = end < level->end ? end : level->end;
-        if (first < last)
-            pair_some(f, lowest(rest), first, last);
+        uint32_t from[4] = {NOWHERE, NOWHERE, NOWHERE, NOWHERE};
+        for (uint32_t k = first; k < last; k++) {
+            pair_in_level(f, level, k, from);
+            f->body = c->grid.sorted[k].body;
+            for (uint64_t rest = levels & (levels - 1); rest; rest &= rest - 1) // coarser ones
+                query_level(c, &c->grid.levels[lowest(rest)], &c->grid.sorted[k], pair_with, f);
+        }
     }
 }
 
@@ -533,28 +500,25 @@ static void pair_bodies(foliot__collider *c)
     pair_levels(&f, 0, bodies);
 }
 
-// Whether the bounds reach the plane, from the side of their centre.
-static bool meets_plane(const foliot_world *world, const foliot__bounds *box, uint32_t plane)
-{
-    const double n[3] = {foliot__half_x(world)[plane], foliot__half_y(world)[plane],
-                         foliot__half_z(world)[plane]};
-    double low = 0;
-    for (int axis = 0; axis < 3; axis++)
-        low += n[axis] * (n[axis] > 0 ? box->min[axis] : box->max[axis]);
-    return low <= foliot__plane_offset(world)[plane];
-}
-
 static void pair_planes(foliot__collider *c)
 {
-    const double *inverse_mass = foliot__inverse_mass(c->world);
+    const foliot_world *world = c->world;
+    const double *inverse_mass = foliot__inverse_mass(world);
     for (uint32_t k = 0; k < c->counts->sorted; k++) {
         const foliot__bounds *box = &c->grid.bounds[k];
         if (inverse_mass[box->body] == 0)
             continue;
-        for (uint32_t p = 0; p < c->counts->planes; p++)
-            if (meets_plane(c->world, box, c->grid.planes[p]) &&
-                foliot__may_touch(c->world, c->grid.planes[p], box->body))
-                foliot__add_pair(c, c->grid.planes[p], box->body);
+        for (uint32_t p = 0; p < c->counts->planes; p++) {
+            uint32_t plane = c->grid.planes[p];
+            const double n[3] = {foliot__half_x(world)[plane], foliot__half_y(world)[plane],
+                                 foliot__half_z(world)[plane]};
+            double low = 0; // of the bounds along the normal
+            for (int axis = 0; axis < 3; axis++)
+                low += n[axis] * (n[axis] > 0 ? box->min[axis] : box->max[axis]);
+            if (low <= foliot__plane_offset(world)[plane] &&
+                foliot__may_touch(world, plane, box->body))
+                foliot__add_pair(c, plane, box->body);
+        }
     }
 }
 

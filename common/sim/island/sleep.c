@@ -19,20 +19,21 @@
 #define PLACES_MAX 1024    // of changes in a tick; beyond them the last place is everywhere
 
 typedef struct box {
-    double min[3], max[3];
+    vec3 min, max;
 } box;
 
 // Where a body was before it was changed, or where it is since. Sleepers there wake.
 typedef struct place {
     box bounds;
-    double normal[3], offset; // of a plane
+    vec3 normal; // of a plane
+    double offset;
     uint32_t is_plane;
 } place;
 
 // What holds for an island that might fall asleep.
 enum { SUPPORT_FIXED = 1, SUPPORT_STAYS_AWAKE = 2 }; // it rests on what does not move; it may not
 
-// The table `sleep_workspace`, laid out: cache, made anew in every tick.
+// The table `sleep_workspace`, laid out: cache, rebuilt in every tick.
 typedef struct sleepers {
     foliot_world *world;
     uint32_t *parent, *next, *column; // next: in a column's list
@@ -101,16 +102,16 @@ static bool any_body(const foliot_world *world, bool (*is)(const foliot_world *,
     return false;
 }
 
+static bool is_carrier(const foliot_world *world, uint32_t i)
+{
+    return i != FOLIOT_NO_BODY && foliot__is_carrier(world, i);
+}
+
 // Kinematic bodies never sleep. While one is on its way the world steps, and what it touches is
 // awake.
 static bool any_carrier(const foliot_world *world)
 {
     return world->counts.kinematic > 0 && any_body(world, foliot__is_carrier);
-}
-
-static bool is_carrier(const foliot_world *world, uint32_t i)
-{
-    return i != FOLIOT_NO_BODY && foliot__is_carrier(world, i);
 }
 
 static bool any_motion(const foliot_world *world)
@@ -149,11 +150,6 @@ static bool is_there(const foliot_world *world, uint32_t i)
     return i == FOLIOT_NO_BODY || (foliot__flags(world)[i] & FOLIOT_BODY_ALIVE);
 }
 
-static bool spring_holds(const foliot_world *world, const foliot_force_definition *spring)
-{
-    return is_there(world, spring->a) && is_there(world, spring->b);
-}
-
 // Calls link(context, a, b) for every constraint and spring. b is FOLIOT_NO_BODY where a is held to
 // a point of the world.
 typedef void link_visitor(void *context, uint32_t a, uint32_t b);
@@ -165,7 +161,8 @@ static void each_tie(const foliot_world *world, link_visitor *link, void *contex
             link(context, constraint[i].a, constraint[i].b);
     const foliot_force_definition *force = foliot__force(world);
     for (uint32_t i = 0; i < world->force_count; i++)
-        if (force[i].kind == FOLIOT_FORCE_SPRING && spring_holds(world, &force[i]))
+        if (force[i].kind == FOLIOT_FORCE_SPRING && is_there(world, force[i].a) &&
+            is_there(world, force[i].b))
             link(context, force[i].a, force[i].b);
 }
 
@@ -201,15 +198,6 @@ static void find_islands(sleepers *s, link_visitor *linked)
 
 // -- waking
 
-// The body keeps a velocity that an input has given it meanwhile (a jump). It counts as still for
-// one tick, so that a body which a neighbour woke wakes no other unless it really moves.
-static void wake_body(foliot_world *world, uint32_t i)
-{
-    foliot__flags(world)[i] &= ~(uint32_t)FOLIOT_BODY_ASLEEP;
-    set_still(world, i, 1);
-    foliot__body_refresh(world, i);
-}
-
 static void wake_islands(sleepers *s)
 {
     foliot_world *world = s->world;
@@ -223,8 +211,14 @@ static void wake_islands(sleepers *s)
         if (s->must_wake[i])
             s->must_wake[root_of(s->parent, i)] = 1;
     for (uint32_t i = 0; i < world->body_count; i++)
-        if (is_asleep(world, i) && s->must_wake[root_of(s->parent, i)])
-            wake_body(world, i);
+        if (is_asleep(world, i) && s->must_wake[root_of(s->parent, i)]) {
+            // The body keeps a velocity that an input has given it meanwhile (a jump). It counts as
+            // still for one tick, so that a body which a neighbour woke wakes no other unless it
+            // really moves.
+            foliot__flags(world)[i] &= ~(uint32_t)FOLIOT_BODY_ASLEEP;
+            set_still(world, i, 1);
+            foliot__body_refresh(world, i);
+        }
     world->acceleration_valid = 0;
     foliot__joints_changed(world);
 }
@@ -247,12 +241,6 @@ void foliot__sleep_wake(foliot_world *world, uint32_t slot)
         wake_sleeper(world, slot);
 }
 
-static void wake_requested(sleepers *s)
-{
-    for (uint32_t i = 0; i < s->world->body_count; i++)
-        s->must_wake[i] = is_asleep(s->world, i) && still_ticks(s->world, i) == WAKE_REQUESTED;
-}
-
 static bool player_acts(const foliot_world *world, uint32_t p)
 {
     const foliot__player *player = &foliot__players(world)[p];
@@ -267,19 +255,13 @@ static void wake_gripped(foliot_world *world, uint32_t player)
     uint32_t me = foliot__player_body(world, player);
     if (me == FOLIOT_NO_BODY)
         return;
+    vec3 at = foliot__v3_get(x, me);
     wake_sleeper(world, me);
     for (uint32_t i = 0; foliot__player_grip(world, player) != 0 && i < world->body_count; i++) {
-        double dx = x.x[i] - x.x[me], dy = x.y[i] - x.y[me], dz = x.z[i] - x.z[me];
-        if ((dx * dx + dy * dy) + dz * dz < world->player.reach * world->player.reach)
+        vec3 d = vec3_sub(foliot__v3_get(x, i), at);
+        if (vec3_dot(d, d) < world->player.reach * world->player.reach)
             wake_sleeper(world, i);
     }
-}
-
-static void wake_for_players(foliot_world *world)
-{
-    for (uint32_t p = 0; p < world->player.limit; p++)
-        if (player_acts(world, p))
-            wake_gripped(world, p);
 }
 
 void foliot__sleep_change_player(foliot_world *world, uint32_t player)
@@ -332,53 +314,46 @@ static double bounding_radius_of(const foliot_world *world, uint32_t i)
     }
 }
 
-static double magnitude(double x)
+// The absolute values of v's parts, times `half`.
+static vec3 sizes_of(vec3 v, double half)
 {
-    return x < 0 ? -x : x;
-}
-
-// Half extents of the body along the world's axes.
-static void half_extents_of(const foliot_world *world, uint32_t i, double extent[3])
-{
-    double hx = foliot__half_x(world)[i], hy = foliot__half_y(world)[i];
-    double hz = foliot__half_z(world)[i], r = foliot__radius(world)[i];
-    uint32_t kind = foliot__shape_kind(world)[i];
-    if (kind != FOLIOT_SHAPE_BOX)
-        hx = hy = 0;
-    if (kind == FOLIOT_SHAPE_SPHERE)
-        hz = 0;
-    mat3 turn = mat3_transpose(quat_axes(foliot__quat_get(world, i)));
-    for (int k = 0; k < 3; k++)
-        extent[k] = ((kind == FOLIOT_SHAPE_BOX ? 0 : r) + magnitude(turn.row[k].x) * hx) +
-                    (magnitude(turn.row[k].y) * hy + magnitude(turn.row[k].z) * hz);
+    return (vec3){(v.x < 0 ? -v.x : v.x) * half, (v.y < 0 ? -v.y : v.y) * half,
+                  (v.z < 0 ? -v.z : v.z) * half};
 }
 
 // Bounds of the body's shape along its displacement in dt, with a margin where dt is not 0.
 static box bounds_of(const foliot_world *world, uint32_t i, double dt)
 {
-    foliot__v3 p = foliot__position(world), v = foliot__velocity(world);
-    foliot__v3 w = foliot__angular_velocity(world);
-    const double at[3] = {p.x[i], p.y[i], p.z[i]},
-                 displacement[3] = {v.x[i] * dt, v.y[i] * dt, v.z[i] * dt};
-    double radius = bounding_radius_of(world, i), extent[3];
-    double turn = foliot__sqrt((w.x[i] * w.x[i] + w.y[i] * w.y[i]) + w.z[i] * w.z[i]) * dt;
-    double spare = radius * (turn < 1 ? turn : 1) + radius * 0x1p-6;
-    double scale = foliot__gravity_scale(world)[i];
-    half_extents_of(world, i, extent);
-    box b;
-    for (int k = 0; k < 3; k++) {
-        double gained = magnitude(world->gravity[k] * scale) * dt * dt;
-        double half = extent[k] + (dt > 0 ? spare + gained : 0);
-        b.min[k] = at[k] + (displacement[k] < 0 ? displacement[k] : 0) - half;
-        b.max[k] = at[k] + (displacement[k] > 0 ? displacement[k] : 0) + half;
+    double half[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i], foliot__half_z(world)[i]};
+    uint32_t kind = foliot__shape_kind(world)[i];
+    double round = kind == FOLIOT_SHAPE_BOX ? 0 : foliot__radius(world)[i];
+    if (kind != FOLIOT_SHAPE_BOX)
+        half[0] = half[1] = 0;
+    if (kind == FOLIOT_SHAPE_SPHERE)
+        half[2] = 0;
+    mat3 axis = quat_axes(foliot__quat_get(world, i));
+    vec3 x = sizes_of(axis.row[0], half[0]), y = sizes_of(axis.row[1], half[1]);
+    vec3 extent = vec3_add(vec3_add((vec3){round, round, round}, x),
+                           vec3_add(y, sizes_of(axis.row[2], half[2])));
+    if (dt > 0) {
+        double radius = bounding_radius_of(world, i), scale = foliot__gravity_scale(world)[i];
+        double turn = vec3_length(foliot__v3_get(foliot__angular_velocity(world), i)) * dt;
+        double spare = radius * (turn < 1 ? turn : 1) + radius * 0x1p-6;
+        vec3 gained =
+            vec3_scale(vec3_scale(sizes_of(vec3_scale(vec3_of(world->gravity), scale), 1), dt), dt);
+        extent = vec3_add(extent, vec3_add((vec3){spare, spare, spare}, gained));
     }
-    return b;
+    vec3 at = foliot__v3_get(foliot__position(world), i);
+    vec3 d = vec3_scale(foliot__v3_get(foliot__velocity(world), i), dt);
+    const vec3 back = {d.x < 0 ? d.x : 0, d.y < 0 ? d.y : 0, d.z < 0 ? d.z : 0};
+    const vec3 on = {d.x > 0 ? d.x : 0, d.y > 0 ? d.y : 0, d.z > 0 ? d.z : 0};
+    return (box){vec3_sub(vec3_add(at, back), extent), vec3_add(vec3_add(at, on), extent)};
 }
 
 static bool boxes_meet(const box *a, const box *b)
 {
-    return a->min[0] <= b->max[0] && b->min[0] <= a->max[0] && a->min[1] <= b->max[1] &&
-           b->min[1] <= a->max[1] && a->min[2] <= b->max[2] && b->min[2] <= a->max[2];
+    return a->min.x <= b->max.x && b->min.x <= a->max.x && a->min.y <= b->max.y &&
+           b->min.y <= a->max.y && a->min.z <= b->max.z && b->min.z <= a->max.z;
 }
 
 // Columns of equal width along x. A body is in the list of its lower bound.
@@ -401,7 +376,7 @@ static columns sort_sleepers(sleepers *s)
         if (!is_asleep(world, i))
             continue;
         s->boxes[i] = bounds_of(world, i, 0);
-        double min = s->boxes[i].min[0], wide = s->boxes[i].max[0] - min;
+        double min = s->boxes[i].min.x, wide = s->boxes[i].max.x - min;
         begin = min < begin ? min : begin;
         end = min > end ? min : end;
         c.widest = wide > c.widest ? wide : c.widest;
@@ -411,7 +386,7 @@ static columns sort_sleepers(sleepers *s)
     memset(s->column, 0xff, COLUMNS * sizeof *s->column);
     for (uint32_t i = 0; i < world->body_count; i++)
         if (is_asleep(world, i)) {
-            uint32_t *list = &s->column[column_of(&c, s->boxes[i].min[0])];
+            uint32_t *list = &s->column[column_of(&c, s->boxes[i].min.x)];
             s->next[i] = *list;
             *list = i;
         }
@@ -425,27 +400,25 @@ static bool may_wake(const foliot_world *world, uint32_t i)
     return moves && !(foliot__flags(world)[i] & FOLIOT_BODY_SENSOR);
 }
 
-static bool near_plane(const foliot_world *world, const place *plane, uint32_t i)
-{
-    foliot__v3 x = foliot__position(world);
-    const double at[3] = {x.x[i], x.y[i], x.z[i]};
-    double height = foliot__vec3_dot(at, plane->normal) - plane->offset;
-    double radius = bounding_radius_of(world, i);
-    return radius > 0 && height <= radius * (1 + 0x1p-6);
-}
-
 static void wake_on_plane(sleepers *s, const place *plane)
 {
-    for (uint32_t i = 0; i < s->world->body_count; i++)
-        if (is_asleep(s->world, i) && near_plane(s->world, plane, i))
+    const foliot_world *world = s->world;
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        if (!is_asleep(world, i))
+            continue;
+        double radius = bounding_radius_of(world, i);
+        vec3 x = foliot__v3_get(foliot__position(world), i);
+        double height = vec3_dot(x, plane->normal) - plane->offset;
+        if (radius > 0 && height <= radius * (1 + 0x1p-6))
             s->must_wake[i] = 1;
+    }
 }
 
 // Wakes the sleepers within bounds: those that `mover` may touch, or all where it is NO_SLOT.
 static void wake_within(sleepers *s, const columns *c, const box *bounds, uint32_t mover)
 {
-    uint32_t last = column_of(c, bounds->max[0]);
-    for (uint32_t k = column_of(c, bounds->min[0] - c->widest); k <= last; k++)
+    uint32_t last = column_of(c, bounds->max.x);
+    for (uint32_t k = column_of(c, bounds->min.x - c->widest); k <= last; k++)
         for (uint32_t i = s->column[k]; i != NO_SLOT; i = s->next[i])
             if (boxes_meet(bounds, &s->boxes[i]) &&
                 (mover == NO_SLOT || foliot__may_touch(s->world, mover, i)))
@@ -485,9 +458,8 @@ static void note_place(foliot_world *world, uint32_t slot)
     sleepers s = sleepers_of(world);
     place here = {.is_plane = plane};
     if (plane) {
-        const double n[3] = {foliot__half_x(world)[slot], foliot__half_y(world)[slot],
+        here.normal = (vec3){foliot__half_x(world)[slot], foliot__half_y(world)[slot],
                              foliot__half_z(world)[slot]};
-        memcpy(here.normal, n, sizeof n);
         here.offset = foliot__plane_offset(world)[slot];
     } else {
         here.bounds = bounds_of(world, slot, world->scene.dt);
@@ -496,12 +468,8 @@ static void note_place(foliot_world *world, uint32_t slot)
         s.places[world->sleep.changed_places++] = here;
         return;
     }
-    place *last = &s.places[PLACES_MAX - 1]; // too many to tell apart: everywhere
-    *last = (place){.is_plane = 0};
-    for (int k = 0; k < 3; k++) {
-        last->bounds.min[k] = -2 * FOLIOT_POSITION_MAX;
-        last->bounds.max[k] = 2 * FOLIOT_POSITION_MAX;
-    }
+    const double far = 2 * FOLIOT_POSITION_MAX; // too many to tell apart: everywhere
+    s.places[PLACES_MAX - 1] = (place){.bounds = {{-far, -far, -far}, {far, far, far}}};
 }
 
 typedef struct tied_body {
@@ -550,11 +518,6 @@ static void set_contacts_aside(sleepers *s)
     world->sleep.contacts_aside = aside;
 }
 
-static bool row_before(const foliot__contact_row *x, const foliot__contact_row *y)
-{
-    return x->a != y->a ? x->a < y->a : x->b < y->b;
-}
-
 // Merges two ascending lists from the end. Without room, the last rows of the sleepers are dropped.
 static void restore_contacts(sleepers *s)
 {
@@ -570,7 +533,8 @@ static void restore_contacts(sleepers *s)
     world->contact_count = at;
     world->sleep.contacts_aside = 0;
     while (asleep > 0) {
-        bool from_mine = awake > 0 && row_before(&s->rows[asleep - 1], &row[awake - 1]);
+        const foliot__contact_row *x = &s->rows[asleep - 1], *y = &row[awake > 0 ? awake - 1 : 0];
+        bool from_mine = awake > 0 && (x->a != y->a ? x->a < y->a : x->b < y->b);
         row[--at] = from_mine ? row[--awake] : s->rows[--asleep];
     }
 }
@@ -581,20 +545,19 @@ static void restore_contacts(sleepers *s)
 // size a tick. Neither depends on the units of the scene.
 static bool is_still(const foliot_world *world, uint32_t i, double gravity)
 {
-    double radius = bounding_radius_of(world, i), limit = radius / (512 * world->scene.dt);
-    if (gravity > 0 && gravity * world->scene.dt / 4 < limit)
-        limit = gravity * world->scene.dt / 4;
-    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
-    double along = (v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i];
-    double about = (w.x[i] * w.x[i] + w.y[i] * w.y[i]) + w.z[i] * w.z[i];
-    return along + about * (radius * radius) < limit * limit;
+    double dt = world->scene.dt;
+    double radius = bounding_radius_of(world, i), limit = radius / (512 * dt);
+    if (gravity > 0 && gravity * dt / 4 < limit)
+        limit = gravity * dt / 4;
+    vec3 v = foliot__v3_get(foliot__velocity(world), i);
+    vec3 w = foliot__v3_get(foliot__angular_velocity(world), i);
+    return vec3_dot(v, v) + vec3_dot(w, w) * (radius * radius) < limit * limit;
 }
 
 // Returns whether some body has been still for long enough.
 static bool count_still(foliot_world *world)
 {
-    const double *g = world->gravity;
-    double gravity = foliot__sqrt((g[0] * g[0] + g[1] * g[1]) + g[2] * g[2]);
+    double gravity = vec3_length(vec3_of(world->gravity));
     bool any = false;
     for (uint32_t i = 0; i < world->body_count; i++) {
         if (!is_awake(world, i))
@@ -623,9 +586,13 @@ static void find_support(void *context, uint32_t a, uint32_t b)
             is_carrier(s->world, other) ? SUPPORT_STAYS_AWAKE : SUPPORT_FIXED;
 }
 
-static void mark_awake(sleepers *s)
+static void sleep_islands(sleepers *s)
 {
     foliot_world *world = s->world;
+    bool any = false;
+    memset(s->support, 0, world->body_count * sizeof *s->support);
+    find_islands(s, unite_awake);
+    each_link(world, find_support, s);
     for (uint32_t i = 0; i < world->body_count; i++)
         if (is_awake(world, i) && still_ticks(world, i) < FOLIOT__STILL_TICKS)
             s->support[root_of(s->parent, i)] |= SUPPORT_STAYS_AWAKE;
@@ -637,29 +604,14 @@ static void mark_awake(sleepers *s)
             if (constraint[i].b != FOLIOT_NO_BODY)
                 s->support[root_of(s->parent, constraint[i].b)] |= SUPPORT_STAYS_AWAKE;
         }
-}
-
-static void fall_asleep(foliot_world *world, uint32_t i)
-{
-    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
-    v.x[i] = v.y[i] = v.z[i] = 0;
-    if (world->scene.rotates)
-        w.x[i] = w.y[i] = w.z[i] = 0;
-    foliot__velocity_changed(world, i);
-    foliot__flags(world)[i] |= FOLIOT_BODY_ASLEEP;
-}
-
-static void sleep_islands(sleepers *s)
-{
-    foliot_world *world = s->world;
-    bool any = false;
-    memset(s->support, 0, world->body_count * sizeof *s->support);
-    find_islands(s, unite_awake);
-    each_link(world, find_support, s);
-    mark_awake(s);
+    const vec3 none = {0, 0, 0};
     for (uint32_t i = 0; i < world->body_count; i++)
         if (is_awake(world, i) && s->support[root_of(s->parent, i)] == SUPPORT_FIXED) {
-            fall_asleep(world, i);
+            foliot__v3_put(foliot__velocity(world), i, none);
+            if (world->scene.rotates)
+                foliot__v3_put(foliot__angular_velocity(world), i, none);
+            foliot__velocity_changed(world, i);
+            foliot__flags(world)[i] |= FOLIOT_BODY_ASLEEP;
             any = true;
         }
     for (uint32_t i = 0; any && i < world->body_count; i++)
@@ -682,8 +634,11 @@ void foliot__sleep_begin(foliot_world *world)
     world->sleep.contacts_aside = world->sleep.changed_places = 0;
     if (!any_body(world, is_asleep))
         return;
-    wake_for_players(world);
-    wake_requested(&s);
+    for (uint32_t p = 0; p < world->player.limit; p++)
+        if (player_acts(world, p))
+            wake_gripped(world, p);
+    for (uint32_t i = 0; i < world->body_count; i++)
+        s.must_wake[i] = is_asleep(world, i) && still_ticks(world, i) == WAKE_REQUESTED;
     wake_for_pulses(&s);
     if (any_carrier(world))
         each_link(world, wake_if_carried, &s);

@@ -261,17 +261,6 @@ typedef struct reduced {
     foliot__double_double r;
 } reduced;
 
-// Cody and Waite with pi/2 as three pieces of 33 bits and a rest; |x| < 2^19.
-static reduced reduce_small(double x)
-{
-    int32_t n = nearest(x * TWO_OVER_PI);
-    double first = x - n * HALF_PI_1; // exact
-    foliot__double_double second = foliot__two_sum(first, -(n * HALF_PI_2));
-    foliot__double_double third = foliot__two_sum(second.high, -(n * HALF_PI_3));
-    double rest = (second.low + third.low) - n * HALF_PI_TAIL;
-    return (reduced){(unsigned)n & 3u, foliot__two_sum(third.high, rest)};
-}
-
 // 32 bits of 2/pi that start `bit` places after the point; zeros before it.
 static uint32_t two_over_pi_at(int bit)
 {
@@ -349,7 +338,15 @@ static reduced reduce(double x)
     double size = absolute(x);
     if (size <= 0.785)
         return (reduced){0, {x, 0.0}};
-    return size < 0x1p19 ? reduce_small(x) : reduce_large(x);
+    if (!(size < 0x1p19))
+        return reduce_large(x);
+    // Cody and Waite with pi/2 as three pieces of 33 bits and a rest.
+    int32_t n = nearest(x * TWO_OVER_PI);
+    double first = x - n * HALF_PI_1; // exact
+    foliot__double_double second = foliot__two_sum(first, -(n * HALF_PI_2));
+    foliot__double_double third = foliot__two_sum(second.high, -(n * HALF_PI_3));
+    double rest = (second.low + third.low) - n * HALF_PI_TAIL;
+    return (reduced){(unsigned)n & 3u, foliot__two_sum(third.high, rest)};
 }
 
 // Taylor series; the first term left out is below 2^-62 of the sum.
@@ -420,9 +417,17 @@ static int exponent_of(double x)
     return (int)(foliot__f64_bits(x) >> FRACTION_BITS) - EXPONENT_BIAS - below;
 }
 
-// atan(small / large) as a sum, 1 <= large < 2, 2^-62 <= small <= large.
-static foliot__double_double atan_quotient(double small, double large)
+// The angle of (x, y), x and y >= 0 and finite, y <= x, x > 0, in the first octant.
+static foliot__double_double octant(double y, double x)
 {
+    if (y == 0.0)
+        return (foliot__double_double){0.0, 0.0};
+    int exponent = exponent_of(x);
+    if (exponent - exponent_of(y) > 60)
+        return (foliot__double_double){y / x, 0.0}; // the angle, or too small to be seen in a sum
+    // Both scaled so that 1 <= x < 2: exact, y is at least 2^-61.
+    double by = power_of_two(-exponent / 2), again = power_of_two(-exponent - -exponent / 2);
+    double small = y * by * again, large = x * by * again;
     // atan(t) = atan(c) + atan((small - c large) / (large + c small)), c = i/16 nearest to t.
     int i = nearest(16.0 * (small / large));
     double c = i / 16.0; // five bits: products with the halves of a double are exact
@@ -445,19 +450,6 @@ static foliot__double_double atan_quotient(double small, double large)
         (-1.0 / 3 + z * (0.2 + z * (-1.0 / 7 + z * (1.0 / 9 + z * (-1.0 / 11 + z * (1.0 / 13))))));
     foliot__double_double sum = foliot__two_sum(atan_table[i][0], q);
     return foliot__two_sum(sum.high, sum.low + (atan_table[i][1] + (q_low + series)));
-}
-
-// The angle of (x, y), x and y >= 0 and finite, y <= x, x > 0, in the first octant.
-static foliot__double_double octant(double y, double x)
-{
-    if (y == 0.0)
-        return (foliot__double_double){0.0, 0.0};
-    int exponent = exponent_of(x);
-    if (exponent - exponent_of(y) > 60)
-        return (foliot__double_double){y / x, 0.0}; // the angle, or too small to be seen in a sum
-    // Both scaled so that 1 <= x < 2: exact, y is at least 2^-61.
-    double by = power_of_two(-exponent / 2), again = power_of_two(-exponent - -exponent / 2);
-    return atan_quotient(y * by * again, x * by * again);
 }
 
 // a + b + the lows, rounded once or nearly.

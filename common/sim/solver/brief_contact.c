@@ -111,21 +111,25 @@ void foliot__watch_approaches(foliot__solver *s)
 
 // -- those that pressed
 
-// The body's velocity now or, if `before`, before the impulses of this substep.
-static void velocity_at(const foliot__solver *s, uint32_t i, const float arm[3], bool before,
-                        double v[3])
+static vec3 widen(const float v[3])
 {
-    foliot__v3 linear = foliot__velocity(s->world), spin = foliot__angular_velocity(s->world);
-    const double r[3] = {(double)arm[0], (double)arm[1], (double)arm[2]};
-    double u[3] = {linear.x[i], linear.y[i], linear.z[i]}, w[3] = {spin.x[i], spin.y[i], spin.z[i]};
-    if (before && s->masses[i].inverse_mass > 0 && s->colours_taken[i])
-        for (int k = 0; k < 3; k++) {
-            u[k] -= (double)s->given[i / 8].row[k][i % 8];
-            w[k] -= (double)s->given[i / 8].row[3 + k][i % 8];
-        }
-    foliot__vec3_cross(w, r, v);
-    for (int k = 0; k < 3; k++)
-        v[k] += u[k];
+    return (vec3){(double)v[0], (double)v[1], (double)v[2]};
+}
+
+// The velocity of the body's point at `arm` now or, if `before`, before the impulses of this
+// substep.
+static vec3 velocity_at(const foliot__solver *s, uint32_t i, const float arm[3], bool before)
+{
+    vec3 v = foliot__v3_get(foliot__velocity(s->world), i);
+    vec3 w = foliot__v3_get(foliot__angular_velocity(s->world), i);
+    if (before && s->masses[i].inverse_mass > 0 && s->colours_taken[i]) {
+        const float(*row)[8] = s->given[i / 8].row;
+        const float given[6] = {row[0][i % 8], row[1][i % 8], row[2][i % 8],
+                                row[3][i % 8], row[4][i % 8], row[5][i % 8]};
+        v = vec3_sub(v, widen(given));
+        w = vec3_sub(w, widen(given + 3));
+    }
+    return vec3_add(vec3_cross(w, widen(arm)), v);
 }
 
 // The impulse of a watched manifold's point.
@@ -146,23 +150,19 @@ static double approach_of(const foliot__solver *s, const foliot__approach *watch
     for (uint32_t p = 0; p < m->count; p++) {
         if (!(impulse_of(s, watched, p) > 0))
             continue;
-        double va[3], vb[3], speed = 0;
-        velocity_at(s, m->a, m->point[p].arm_a, before, va);
-        velocity_at(s, m->b, m->point[p].arm_b, before, vb);
-        for (int k = 0; k < 3; k++)
-            speed += (va[k] - vb[k]) * (double)m->normal[k];
+        vec3 va = velocity_at(s, m->a, m->point[p].arm_a, before);
+        vec3 vb = velocity_at(s, m->b, m->point[p].arm_b, before);
+        double speed = vec3_dot(vec3_sub(va, vb), widen(m->normal));
         most = speed > most ? speed : most;
     }
     return most;
 }
 
 // The speed along the normal that a unit of impulse at the arm gives the body.
-static double inverse_mass_along(const foliot__solver_mass *mass, const double arm[3],
-                                 const double n[3])
+static double inverse_mass_along(const foliot__solver_mass *mass, vec3 arm, vec3 n)
 {
-    double turn[3];
-    foliot__vec3_cross(arm, n, turn);
-    double x = turn[0], y = turn[1], z = turn[2];
+    vec3 turn = vec3_cross(arm, n);
+    double x = turn.x, y = turn.y, z = turn.z;
     double spun =
         ((double)mass->xx * x * x + (double)mass->yy * y * y) + (double)mass->zz * z * z +
         2 * (((double)mass->xy * x * y + (double)mass->xz * x * z) + (double)mass->yz * y * z);
@@ -174,25 +174,19 @@ static double inverse_mass_along(const foliot__solver_mass *mass, const double a
 static double impulse_left(const foliot__solver *s, const foliot__approach *watched)
 {
     const foliot__manifold *m = &s->manifolds[watched->manifold];
-    double speed = approach_of(s, watched, false), arm_a[3] = {0}, arm_b[3] = {0}, count = 0;
+    double speed = approach_of(s, watched, false), count = 0;
+    vec3 arm_a = {0, 0, 0}, arm_b = {0, 0, 0}, n = widen(m->normal);
     if (!(speed > 0))
         return 0;
     for (uint32_t p = 0; p < m->count; p++) {
         if (!(impulse_of(s, watched, p) > 0))
             continue;
-        for (int k = 0; k < 3; k++) {
-            arm_a[k] += (double)m->point[p].arm_a[k];
-            arm_b[k] += (double)m->point[p].arm_b[k];
-        }
+        arm_a = vec3_add(arm_a, widen(m->point[p].arm_a));
+        arm_b = vec3_add(arm_b, widen(m->point[p].arm_b));
         count++;
     }
-    const double n[3] = {(double)m->normal[0], (double)m->normal[1], (double)m->normal[2]};
-    for (int k = 0; k < 3; k++) {
-        arm_a[k] /= count;
-        arm_b[k] /= count;
-    }
-    return speed / (inverse_mass_along(&s->masses[m->a], arm_a, n) +
-                    inverse_mass_along(&s->masses[m->b], arm_b, n));
+    return speed / (inverse_mass_along(&s->masses[m->a], vec3_divide(arm_a, count), n) +
+                    inverse_mass_along(&s->masses[m->b], vec3_divide(arm_b, count), n));
 }
 
 // Describes a pair that presses for the first time in this tick. NO_ROOM: it is dropped, and
@@ -215,23 +209,16 @@ static uint32_t begin_brief(foliot__solver *s, const foliot__approach *watched)
     double slow = (double)foliot__inradius_min(s, m->a, m->b) * SLOW / world->scene.dt;
     brief->hits = hit->speed > foliot__larger(gain, slow);
     bool plane = foliot__shape_kind(world)[m->a] == FOLIOT_SHAPE_PLANE; // its arm is 0
-    uint32_t at = plane ? m->b : m->a;
-    const double place[3] = {s->found.x[at], s->found.y[at], s->found.z[at]};
+    vec3 place = foliot__v3_get(s->found, plane ? m->b : m->a), sum = {0, 0, 0};
     for (uint32_t p = 0; p < m->count; p++) {
         if (!(impulse_of(s, watched, p) > 0))
             continue;
-        const float *arm = plane ? m->point[p].arm_b : m->point[p].arm_a;
-        for (int k = 0; k < 3; k++)
-            hit->point[k] += place[k] + (double)arm[k];
+        sum = vec3_add(sum, vec3_add(place, widen(plane ? m->point[p].arm_b : m->point[p].arm_a)));
         brief->points++;
     }
-    double length2 = 0;
-    for (int k = 0; k < 3; k++) {
-        hit->point[k] /= brief->points;
-        length2 += (double)m->normal[k] * (double)m->normal[k];
-    }
-    for (int k = 0; k < 3; k++)
-        hit->normal[k] = (double)m->normal[k] / foliot__sqrt(length2);
+    vec3 normal = widen(m->normal);
+    vec3_store(vec3_divide(sum, brief->points), hit->point);
+    vec3_store(vec3_divide(normal, vec3_length(normal)), hit->normal);
     return s->counts->brief++;
 }
 
@@ -273,20 +260,17 @@ static bool was_in_contact(const foliot_world *world, uint32_t a, uint32_t b)
 // the contact begins in the next step. A pair that bounced stays apart for longer.
 static bool lands(const foliot__solver *s, const foliot_hit_event *hit)
 {
-    foliot__v3 at = foliot__position(s->world), of = s->ccd.collider.paths.acceleration;
-    uint32_t a = hit->a, b = hit->b;
-    double va[3], vb[3], speed = 0, gain = 0;
-    const double aa[3] = {of.x[a], of.y[a], of.z[a]}, ab[3] = {of.x[b], of.y[b], of.z[b]};
-    const float arm_a[3] = {(float)(hit->point[0] - at.x[a]), (float)(hit->point[1] - at.y[a]),
-                            (float)(hit->point[2] - at.z[a])};
-    const float arm_b[3] = {(float)(hit->point[0] - at.x[b]), (float)(hit->point[1] - at.y[b]),
-                            (float)(hit->point[2] - at.z[b])};
-    velocity_at(s, a, arm_a, false, va);
-    velocity_at(s, b, arm_b, false, vb);
-    for (int k = 0; k < 3; k++) {
-        speed += (vb[k] - va[k]) * hit->normal[k];
-        gain += (aa[k] - ab[k]) * hit->normal[k];
+    foliot__v3 x = foliot__position(s->world), acceleration = s->ccd.collider.paths.acceleration;
+    const uint32_t body[2] = {hit->a, hit->b};
+    vec3 v[2], n = vec3_of(hit->normal);
+    for (int k = 0; k < 2; k++) {
+        vec3 arm = vec3_sub(vec3_of(hit->point), foliot__v3_get(x, body[k]));
+        const float rounded[3] = {(float)arm.x, (float)arm.y, (float)arm.z};
+        v[k] = velocity_at(s, body[k], rounded, false);
     }
+    double speed = vec3_dot(vec3_sub(v[1], v[0]), n);
+    double gain = vec3_dot(
+        vec3_sub(foliot__v3_get(acceleration, hit->a), foliot__v3_get(acceleration, hit->b)), n);
     return gain > 0 && speed < gain * s->world->scene.dt;
 }
 
@@ -311,10 +295,8 @@ static void list_brief(foliot__solver *s, uint32_t impacts, uint32_t from, uint3
     foliot__brief_contact *row = &foliot__brief_contacts(world)[world->reported.brief_count++];
     *row = (foliot__brief_contact){.a = first->a, .b = first->b, .points = points};
     row->impulse = impulse;
-    for (int k = 0; k < 3; k++) {
-        row->point[k] = first->point[k];
-        row->normal[k] = first->normal[k];
-    }
+    vec3_store(vec3_of(first->point), row->point);
+    vec3_store(vec3_of(first->normal), row->normal);
 }
 
 // Merges the hits whose rows are in keys [0, count) into those of impacts, by time; at one instant

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// solver.c: one substep of soft, warm-started, relaxed impulses (Catto, "Soft Constraints", GDC
-// 2011, and "Solver2D", 2024), for any scheme.
+// solver.c: the stages `collide` and `solve` of a substep, and the table that they work in. Pairs
+// and manifolds are found once a tick, and again within it where an impact changed a path or a body
+// left its fat bounds. `solve` is a substep of soft, warm-started, relaxed impulses (Catto, "Soft
+// Constraints", GDC 2011, and "Solver2D", 2024), for any scheme.
 //
 // The scheme has moved a body from x0 to x with the mean velocity u = (x - x0) / h, and has changed
 // its velocity to v. Impulses P of the last substep are added to velocities in full, and to
@@ -13,8 +15,9 @@
 //
 // Impulses are binary32, positions and velocities binary64. Only increments are added, so a body
 // that nothing has pushed keeps its bits.
-#include "sim/solver/solver.h"
+#include "sim/solver/contact_solver.h"
 
+#include "sim/collide/contact_event.h"
 #include "sim/solver/solver_kernel.h"
 #include "sim/joint/joint.h"
 #include "sim/integrator/scheme.h"
@@ -37,6 +40,127 @@
 #define RELAXING_JOINED 6
 #define JOINED_HERTZ 0.5
 
+// -- the table
+
+// At worst every pair is a block of one column, and every colour has a block that is not full of
+// every kind.
+static uint64_t spare_blocks(uint64_t contacts)
+{
+    uint64_t kinds = FOLIOT__KINDS + FOLIOT__KINDS_CARRIED;
+    uint64_t most = FOLIOT__COLOURS * FOLIOT__REGIONS * kinds;
+    return contacts < most ? contacts : most;
+}
+
+static uint64_t arena_words(uint64_t contacts)
+{
+    return contacts * foliot__block_words(FOLIOT__POINTS, 1) +
+           spare_blocks(contacts) * foliot__block_words(FOLIOT__POINTS, FOLIOT__BLOCK);
+}
+
+static void carve_bodies(foliot__solver *s, foliot__carver *from, size_t slots)
+{
+    s->found = foliot__carve_v3(from, slots);
+    FOLIOT__CARVE(from, s->bodies, slots + 1);
+    FOLIOT__CARVE(from, s->masses, slots + 1);
+    FOLIOT__CARVE(from, s->given, slots / 8);
+    FOLIOT__CARVE(from, s->begun, slots / 8);
+    FOLIOT__CARVE(from, s->active, slots / 8);
+    FOLIOT__CARVE(from, s->speculative_distance, slots);
+    FOLIOT__CARVE(from, s->travel, slots);
+    FOLIOT__CARVE(from, s->load, slots);
+    FOLIOT__CARVE(from, s->colours_taken, slots);
+}
+
+static void carve_manifolds(foliot__solver *s, foliot__carver *from, uint64_t contacts)
+{
+    FOLIOT__CARVE(from, s->manifolds, contacts);
+    FOLIOT__CARVE(from, s->warm, contacts);
+    FOLIOT__CARVE(from, s->kind, contacts);
+    FOLIOT__CARVE(from, s->live, contacts);
+    FOLIOT__CARVE(from, s->colour, contacts);
+    FOLIOT__CARVE(from, s->rank, contacts);
+    FOLIOT__CARVE(from, s->first_row, contacts / FOLIOT__GRAIN_PAIRS + 1);
+    FOLIOT__CARVE(from, s->blocks, contacts + spare_blocks(contacts));
+    FOLIOT__CARVE(from, s->arena, arena_words(contacts));
+    FOLIOT__CARVE(from, s->colour_begin, FOLIOT__COLOURS + 2);
+    FOLIOT__CARVE(from, s->watched, contacts);
+    uint64_t hits = contacts < FOLIOT_HIT_EVENTS_MAX ? contacts : FOLIOT_HIT_EVENTS_MAX;
+    FOLIOT__CARVE(from, s->brief, hits);
+    FOLIOT__CARVE(from, s->keys, 2 * hits);
+    FOLIOT__CARVE(from, s->buckets, 1u << FOLIOT__BRIEF_BUCKET_BITS);
+}
+
+static uint64_t lay_out(foliot__solver *s, char *base, size_t slots, uint64_t contacts)
+{
+    foliot__carver from = {base, 0};
+    foliot__ccd_carve(&s->ccd, &from, slots, contacts);
+    FOLIOT__CARVE(&from, s->counts, 1);
+    carve_bodies(s, &from, slots);
+    carve_manifolds(s, &from, contacts);
+    return from.at;
+}
+
+uint64_t foliot__contact_workspace_bytes(const foliot_world_config *config)
+{
+    foliot__solver s;
+    return lay_out(&s, NULL, foliot__slots_of(config->bodies_max), config->contacts_max);
+}
+
+foliot__solver foliot__solver_of(const foliot__step *step)
+{
+    foliot_world *world = step->world;
+    foliot__solver s;
+    lay_out(&s, (char *)foliot__contact_workspace(world), world->capacity.slots,
+            world->capacity.contacts);
+    s.ccd.collider.world = s.world = world;
+    s.ccd.collider.step = s.step = step;
+    s.ccd.collider.workers = s.workers = step->workers;
+    return s;
+}
+
+void foliot__contact_prepare(foliot_world *world)
+{
+    foliot__contact_events_begin(world); // all else is made anew in every tick
+}
+
+// -- collide
+
+void foliot__contact_begin(const foliot__step *step)
+{
+    if (!step->world->scene.collides)
+        return;
+    foliot__collider c = foliot__collider_of(step);
+    foliot__paths_begin(&c);
+}
+
+void foliot__find_paths(foliot__collider *c)
+{
+    foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES,
+                         foliot__solver_of_cpu()->find_paths, c);
+}
+
+void foliot__collide(const foliot__step *step)
+{
+    if (!step->world->scene.collides)
+        return;
+    foliot__ccd ccd = foliot__ccd_of(step);
+    foliot__collider *c = &ccd.collider;
+    foliot__find_paths(c);
+    if (step->index == 0)
+        memset(ccd.stopped_in, 0, step->count * sizeof *ccd.stopped_in);
+    c->counts->stale = step->index == 0 || foliot__fat_bounds_left(c);
+    if (c->counts->stale) {
+        foliot__find_pairs(c);
+        if (step->left > 0)
+            foliot__fat_bounds_reset_all(c);
+    }
+    foliot__run_impacts(&ccd);
+    // Pairs of their new paths were added, if there was an impact.
+    for (uint32_t k = 0; k < ccd.counts->changed && c->counts->stale; k++)
+        if (foliot__path_changed_now(&ccd, ccd.changed[k]))
+            foliot__fat_bounds_reset(c, ccd.changed[k]);
+}
+
 // -- phases
 
 static foliot__softness softness_of(double hertz, double h)
@@ -46,20 +170,8 @@ static foliot__softness softness_of(double hertz, double h)
     return (foliot__softness){(float)(omega / a1), (float)(a2 * a3), (float)a3};
 }
 
-static foliot__phase phase_of(const foliot__solver *s)
-{
-    double h = s->step->dt;
-    double hertz = foliot__smaller(HERTZ_A_TICK / s->world->scene.dt, HERTZ_A_STEP / h);
-    if (foliot__has_joints(s->world))
-        hertz *= JOINED_HERTZ;
-    double loaded = s->counts->loaded ? LOADED_HERTZ : 1;
-    return (foliot__phase){.h = (float)h,
-                           .per_h = (float)(1 / h),
-                           .moving = softness_of(loaded * hertz, h),
-                           .still = softness_of(STILL_HERTZ * hertz, h)};
-}
-
-// Joints are solved anew in every substep: only the contacts' impulses are applied again.
+// The solver bodies begin at rest: joints are solved from nothing in every substep, and only the
+// contacts' impulses are applied again.
 static void clear_range(void *context, uint32_t begin, uint32_t end)
 {
     const foliot__solver *s = context;
@@ -100,33 +212,33 @@ static void plan_active(foliot__solver *s, foliot__loop_body *part)
 
 // Since the contacts were found: at the end of the substep `found_now`, where it has begun at the
 // substep's start. In the soft phase, by which bodies move, it is as fast as what it carries.
-static void place_kinematic(const foliot__solver *s, uint32_t i, foliot__v3 at, bool begins)
-{
-    foliot__v3 v = foliot__velocity(s->world), w = foliot__angular_velocity(s->world);
-    float h = (float)s->step->dt;
-    foliot__solver_body *body = &s->bodies[i];
-    const double moved[3] = {at.x[i] - s->found.x[i], at.y[i] - s->found.y[i],
-                             at.z[i] - s->found.z[i]};
-    const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-    double rate = begins ? foliot__cayley_rate(spin, s->step->dt) : 1;
-    for (int k = 0; k < 3; k++) {
-        float turn = h * (float)spin[k];
-        body->moved[k] = (float)moved[k];
-        body->v[k] = (float)speed[k];
-        body->w[k] = (float)(spin[k] * rate);
-        if (!begins)
-            body->turned[k] += turn;
-        else if (s->counts->found_now)
-            body->turned[k] = -turn;
-    }
-    body->follows = 1;
-}
-
 static void place_kinematics(const foliot__solver *s, foliot__v3 at, bool begins)
 {
-    for (uint32_t i = 0; s->world->counts.kinematic > 0 && i < s->step->count; i++)
-        if (foliot__is_kinematic(s->world, i))
-            place_kinematic(s, i, at, begins);
+    const foliot_world *world = s->world;
+    float h = (float)s->step->dt;
+    for (uint32_t i = 0; world->counts.kinematic > 0 && i < s->step->count; i++) {
+        if (!foliot__is_kinematic(world, i))
+            continue;
+        foliot__solver_body *body = &s->bodies[i];
+        vec3 moved = vec3_sub(foliot__v3_get(at, i), foliot__v3_get(s->found, i));
+        vec3 v = foliot__v3_get(foliot__velocity(world), i);
+        vec3 w = foliot__v3_get(foliot__angular_velocity(world), i);
+        double spin[3];
+        vec3_store(w, spin);
+        vec3 rate = vec3_scale(w, begins ? foliot__cayley_rate(spin, s->step->dt) : 1);
+        body->moved[0] = (float)moved.x, body->moved[1] = (float)moved.y;
+        body->moved[2] = (float)moved.z;
+        body->v[0] = (float)v.x, body->v[1] = (float)v.y, body->v[2] = (float)v.z;
+        body->w[0] = (float)rate.x, body->w[1] = (float)rate.y, body->w[2] = (float)rate.z;
+        for (int k = 0; k < 3; k++) {
+            float turn = h * (float)spin[k];
+            if (!begins)
+                body->turned[k] += turn;
+            else if (s->counts->found_now)
+                body->turned[k] = -turn;
+        }
+        body->follows = 1;
+    }
 }
 
 // Where the substep ends.
@@ -137,34 +249,40 @@ static void advance_kinematics(void *context, uint32_t begin, uint32_t end)
     place_kinematics(s, foliot__position(s->world), false);
 }
 
-static void begin_with_joints(foliot__solver *s)
-{
-    const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
-    plan_active(s, clear_range);
-    foliot__plan_colours(s, kernel->warm, s);
-    plan_active(s, kernel->remember_given);
-    plan_active(s, kernel->load);
-    foliot__parallel_wait(s->workers);
-    foliot__joints_remember_smooth(s->world, s->bodies, s->colours_taken);
-    plan_active(s, kernel->begin_soft);
-}
-
-static void solve_active(foliot__solver *s)
+// The soft phase moves bodies, and the relaxing phase corrects velocities.
+static void solve_phases(foliot__solver *s)
 {
     foliot_world *world = s->world;
     const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
-    foliot__iteration soft = {s, phase_of(s)}, relaxing = soft;
+    bool joints = foliot__has_joints(world);
+    double h = s->step->dt;
+    double hertz = foliot__smaller(HERTZ_A_TICK / world->scene.dt, HERTZ_A_STEP / h);
+    if (joints)
+        hertz *= JOINED_HERTZ;
+    double loaded = s->counts->loaded ? LOADED_HERTZ : 1;
+    foliot__iteration relaxing = {.solver = s,
+                                  .phase = {.h = (float)h,
+                                            .per_h = (float)(1 / h),
+                                            .moving = softness_of(loaded * hertz, h),
+                                            .still = softness_of(STILL_HERTZ * hertz, h)}};
+    foliot__iteration soft = relaxing;
+    soft.phase.soft = true;
+    soft.phase.ahead = soft.phase.h / 2;
     uint32_t sweeps = (STEPS_SWEPT + world->scene.substeps - 1) / world->scene.substeps;
     if (s->counts->loaded)
         sweeps *= LOADED_SWEEPS;
-    bool joints = foliot__has_joints(world);
-    soft.phase.soft = true;
-    soft.phase.ahead = soft.phase.h / 2;
     place_kinematics(s, s->ccd.collider.paths.start, true);
-    if (joints)
-        begin_with_joints(s);
-    else
+    if (joints) {
+        plan_active(s, clear_range);
+        foliot__plan_colours(s, kernel->warm, s);
+        plan_active(s, kernel->remember_given);
+        plan_active(s, kernel->load);
+        foliot__parallel_wait(s->workers);
+        foliot__joints_remember_smooth(world, s->bodies, s->colours_taken);
+        plan_active(s, kernel->begin_soft);
+    } else {
         plan_active(s, kernel->load_and_begin);
+    }
     for (uint32_t k = 0; k < sweeps; k++)
         iterate(s, &soft);
     plan_active(s, kernel->advance);
@@ -189,7 +307,7 @@ static void solve(foliot__workers *workers, void *context)
         foliot__prepare_contacts(s);
     }
     if (s->counts->active > 0)
-        solve_active(s);
+        solve_phases(s);
     foliot__note_brief(s);
     if (s->step->last) {
         store_impulses(s);
@@ -197,11 +315,14 @@ static void solve(foliot__workers *workers, void *context)
     }
 }
 
-void foliot__solve(foliot__solver *s)
+void foliot__solve_contacts(const foliot__step *step)
 {
-    bool many = s->ccd.collider.counts->pairs >= PAIRS_SHARED && !s->workers;
+    if (!step->world->scene.collides)
+        return;
+    foliot__solver s = foliot__solver_of(step);
+    bool many = s.ccd.collider.counts->pairs >= PAIRS_SHARED && !s.workers;
     if (many)
-        foliot__workers_run(s->step->host, solve, s);
+        foliot__workers_run(step->host, solve, &s);
     else
-        solve(s->workers, s);
+        solve(s.workers, &s);
 }

@@ -3,11 +3,10 @@
 // one tick, in the last part of the table `contact_workspace`. The impulses that the next step
 // starts from are in the table `contact`.
 //
-//   contact_solver.c  the stages `collide` and `solve`, and where the arrays lie
+//   solver.c          the stages `collide` and `solve`, and where the arrays lie
 //   solver_prepare.c  manifolds in colours and blocks
 //   warm_start.c      impulses to the table `contact` and back
 //   brief_contact.c   what begins or happens between the ends of two ticks, for events
-//   solver.c          a substep's impulses, then positions, then velocities
 //   solver_kernel.h   what of that is vectors: solver_lanes.h pairs, solver_bodies.h bodies
 #ifndef FOLIOT_SIM_SOLVER_SOLVER_H
 #define FOLIOT_SIM_SOLVER_SOLVER_H
@@ -106,7 +105,7 @@ typedef struct foliot__solver {
     uint32_t *buckets;         // of `brief`: FOLIOT__BRIEF_BUCKET_BITS
 } foliot__solver;
 
-// contact_solver.c
+// solver.c
 foliot__solver foliot__solver_of(const foliot__step *step);
 // Fills the collider's sizes and paths from the motion that the scheme has made.
 void foliot__find_paths(foliot__collider *c);
@@ -143,9 +142,6 @@ uint32_t foliot__brief_of(const foliot__solver *s, uint32_t a, uint32_t b);
 void foliot__watch_approaches(foliot__solver *s);
 void foliot__note_brief(foliot__solver *s);
 void foliot__report_brief(foliot__solver *s);
-
-// solver.c: one substep.
-void foliot__solve(foliot__solver *s);
 
 // The smaller inradius of two bodies, of which one moves at least; what cannot move does not count.
 static inline float foliot__inradius_min(const foliot__solver *s, uint32_t a, uint32_t b)

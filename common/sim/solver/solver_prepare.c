@@ -41,16 +41,6 @@ static const foliot__solver_block kinds[KINDS] = {
 // clang-format on
 #undef KIND
 
-enum { MOVES_A = 1, MOVES_B = 2 };
-
-// The bodies of a manifold of that kind that impulses move.
-static uint32_t moving_of(uint32_t kind)
-{
-    if (kinds[kind].side == FOLIOT__SIDE_MOVES)
-        return MOVES_A | MOVES_B;
-    return kinds[kind].swapped ? MOVES_A : MOVES_B;
-}
-
 // Of a manifold whose first body (0) or second (1) has no inverse mass.
 static inline uint32_t fixed_kind(const foliot_world *world, uint32_t slot, uint32_t of_points,
                                   uint32_t which)
@@ -110,15 +100,14 @@ static void place_body(foliot__solver *s, uint32_t i)
     bool carries = world->counts.kinematic > 0 && foliot__is_kinematic(world, i);
     if (inverse_mass == 0 && !carries)
         return;
-    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
     if (!carries) {
         mass->inverse_mass = (float)inverse_mass;
         set_inverse_inertia(world, i, mass);
     }
     double left = s->step->left;
-    const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-    double speed_max = foliot__vec3_length(speed) +
-                       foliot__vec3_length(spin) * s->ccd.collider.bounding_radius[i] +
+    double spin = vec3_length(foliot__v3_get(foliot__angular_velocity(world), i));
+    double speed_max = vec3_length(foliot__v3_get(foliot__velocity(world), i)) +
+                       spin * s->ccd.collider.bounding_radius[i] +
                        s->ccd.collider.paths.restitution_threshold[i];
     float inradius = s->ccd.collider.inradius[i], most = (float)(speed_max * left);
     s->speculative_distance[i] =
@@ -132,19 +121,9 @@ static void place_range(void *context, uint32_t begin, uint32_t end)
     foliot__solver *s = context;
     foliot__v3 x = foliot__position(s->world);
     for (uint32_t i = begin; i < end; i++) {
-        s->found.x[i] = x.x[i];
-        s->found.y[i] = x.y[i];
-        s->found.z[i] = x.z[i];
+        foliot__v3_put(s->found, i, foliot__v3_get(x, i));
         place_body(s, i);
     }
-}
-
-static void place_bodies(foliot__solver *s)
-{
-    foliot__parallel_run(s->workers, 0, s->step->count, FOLIOT__GRAIN_BODIES, place_range, s);
-    uint32_t spare = s->world->capacity.slots;
-    s->bodies[spare] = (foliot__solver_body){.v = {0}};
-    s->masses[spare] = (foliot__solver_mass){.friction = 0};
 }
 
 // -- manifolds that take part
@@ -154,17 +133,16 @@ static double approach_of(const foliot__solver *s, const foliot__manifold *m,
                           double speed[FOLIOT__POINTS])
 {
     foliot__v3 v = foliot__velocity(s->world), w = foliot__angular_velocity(s->world);
-    uint32_t a = m->a, b = m->b;
-    const double va[3] = {v.x[a], v.y[a], v.z[a]}, vb[3] = {v.x[b], v.y[b], v.z[b]};
-    const double wa[3] = {w.x[a], w.y[a], w.z[a]}, wb[3] = {w.x[b], w.y[b], w.z[b]};
+    vec3 va = foliot__v3_get(v, m->a), vb = foliot__v3_get(v, m->b);
+    vec3 wa = foliot__v3_get(w, m->a), wb = foliot__v3_get(w, m->b);
+    vec3 n = {m->normal[0], m->normal[1], m->normal[2]};
     double fastest = -(double)FOLIOT__FAR;
     for (uint32_t p = 0; p < m->count; p++) {
         const float *ra = m->point[p].arm_a, *rb = m->point[p].arm_b;
-        const double d[3] = {
-            (vb[0] + wb[1] * rb[2] - wb[2] * rb[1]) - (va[0] + wa[1] * ra[2] - wa[2] * ra[1]),
-            (vb[1] + wb[2] * rb[0] - wb[0] * rb[2]) - (va[1] + wa[2] * ra[0] - wa[0] * ra[2]),
-            (vb[2] + wb[0] * rb[1] - wb[1] * rb[0]) - (va[2] + wa[0] * ra[1] - wa[1] * ra[0])};
-        speed[p] = -((d[0] * m->normal[0] + d[1] * m->normal[1]) + d[2] * m->normal[2]);
+        vec3 d = {(vb.x + wb.y * rb[2] - wb.z * rb[1]) - (va.x + wa.y * ra[2] - wa.z * ra[1]),
+                  (vb.y + wb.z * rb[0] - wb.x * rb[2]) - (va.y + wa.z * ra[0] - wa.x * ra[2]),
+                  (vb.z + wb.x * rb[1] - wb.y * rb[0]) - (va.z + wa.x * ra[1] - wa.y * ra[0])};
+        speed[p] = -vec3_dot(d, n);
         fastest = foliot__larger(fastest, speed[p]);
     }
     return fastest;
@@ -230,24 +208,15 @@ static void find_range(void *context, uint32_t begin, uint32_t end)
     atomic_fetch_add_explicit(&f->live, live, memory_order_relaxed);
 }
 
-static void find_live(foliot__solver *s)
-{
-    finding f = {.s = s};
-    foliot__parallel_run(s->workers, 0, s->ccd.collider.counts->pairs, FOLIOT__GRAIN_PAIRS,
-                         find_range, &f);
-    s->counts->live = f.live;
-}
-
 // -- light bodies that carry heavy ones
 
 // Whether body i accelerates along sign * n, by a cosine of `least`.
 static bool accelerates(const foliot__solver *s, uint32_t i, const float n[3], double sign,
                         double least)
 {
-    foliot__v3 of = s->ccd.collider.paths.acceleration;
-    const double a[3] = {of.x[i], of.y[i], of.z[i]};
-    double along = sign * ((a[0] * (double)n[0] + a[1] * (double)n[1]) + a[2] * (double)n[2]);
-    return along > 0 && along * along > least * least * foliot__vec3_dot(a, a);
+    vec3 a = foliot__v3_get(s->ccd.collider.paths.acceleration, i);
+    double along = sign * vec3_dot(a, (vec3){(double)n[0], (double)n[1], (double)n[2]});
+    return along > 0 && along * along > least * least * vec3_dot(a, a);
 }
 
 static bool is_held(const foliot__solver *s, uint32_t i)
@@ -331,20 +300,6 @@ static void spread_all(const foliot__solver *s, spread over)
     }
 }
 
-// Constraints know the true masses: what they hold keeps its own.
-static void exclude_constrained(const foliot__solver *s)
-{
-    const foliot_world *world = s->world;
-    for (uint32_t i = 0; i < world->constraint_count; i++) {
-        const foliot_constraint_definition *d = &foliot__constraint(world)[i];
-        if (foliot__constraint_is_broken(world, i))
-            continue;
-        s->load[d->a] = 0;
-        if (d->b != FOLIOT_NO_BODY)
-            s->load[d->b] = 0;
-    }
-}
-
 // Impulses in sequence reach a body through a much lighter one only after as many iterations as it
 // is lighter, and the springs of the lighter one's contacts are as weak as it is light. So within
 // the solver a body that stands weighs a part of the heaviest that stands on it at least. Nothing
@@ -357,7 +312,16 @@ static void carry_loads(foliot__solver *s)
     memset(s->load, 0, s->step->count * sizeof *s->load);
     spread_all(s, spread_support);
     spread_all(s, spread_load);
-    exclude_constrained(s);
+    // Constraints know the true masses: what they hold keeps its own.
+    const foliot_world *world = s->world;
+    for (uint32_t i = 0; i < world->constraint_count; i++) {
+        const foliot_constraint_definition *d = &foliot__constraint(world)[i];
+        if (foliot__constraint_is_broken(world, i))
+            continue;
+        s->load[d->a] = 0;
+        if (d->b != FOLIOT_NO_BODY)
+            s->load[d->b] = 0;
+    }
     for (uint32_t i = 0; i < s->step->count; i++) {
         foliot__solver_mass *mass = &s->masses[i];
         float share = mass->inverse_mass * s->load[i] / LIGHTEST;
@@ -373,11 +337,12 @@ static void carry_loads(foliot__solver *s)
 
 // -- colours and blocks
 
-// The lowest colour that neither of the moving bodies has.
-static uint32_t colour_of(const foliot__solver *s, const foliot__body_pair *pair, uint32_t moves)
+// The lowest colour that neither of the bodies has that impulses move.
+static uint32_t colour_of(const foliot__solver *s, const foliot__body_pair *pair, uint32_t kind)
 {
     uint64_t *a = &s->colours_taken[pair->a], *b = &s->colours_taken[pair->b];
-    uint64_t taken = (moves & MOVES_A ? *a : 0) | (moves & MOVES_B ? *b : 0);
+    bool both = kinds[kind].side == FOLIOT__SIDE_MOVES, swapped = kinds[kind].swapped;
+    uint64_t taken = (both || swapped ? *a : 0) | (both || !swapped ? *b : 0);
     if (taken == UINT64_MAX)
         return FOLIOT__COLOURS;
     uint32_t colour = (uint32_t)__builtin_ctzll(~taken);
@@ -426,13 +391,6 @@ static void lay_out_blocks(placing *p)
     s->counts->blocks = count;
 }
 
-// Within a colour the lower half of the manifolds comes before the upper half: two threads then
-// mostly have bodies of their own. Manifolds without a colour keep their order.
-static uint32_t region_of(uint32_t n, uint32_t count, uint32_t colour)
-{
-    return count >= LIVE_PARTED && colour < FOLIOT__COLOURS && n >= count / 2;
-}
-
 static void make_blocks(placing *p)
 {
     foliot__solver *s = p->s;
@@ -441,8 +399,11 @@ static void make_blocks(placing *p)
         uint32_t kind = s->kind[k];
         if (kind == SORTS)
             continue;
-        uint32_t colour = colour_of(s, &s->ccd.collider.pairs[k], moving_of(kind));
-        uint32_t sort = kind + region_of(n, count, colour) * of_world;
+        uint32_t colour = colour_of(s, &s->ccd.collider.pairs[k], kind);
+        // Within a colour the lower half of the manifolds comes before the upper half: two threads
+        // then mostly have bodies of their own. Manifolds without a colour keep their order.
+        bool upper = count >= LIVE_PARTED && colour < FOLIOT__COLOURS && n >= count / 2;
+        uint32_t sort = kind + (upper ? of_world : 0);
         for (; p->colours <= colour; p->colours++)
             memset(p->sizes[p->colours], 0, sizeof p->sizes[0]);
         s->live[n] = k;
@@ -463,32 +424,6 @@ block_of(const placing *p, uint32_t n, uint32_t *column)
     uint32_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
     *column = at % columns;
     return &s->blocks[p->first[colour][sort] + at / columns];
-}
-
-// Writes the live [begin, end) into the names of their blocks.
-static void name_live(const placing *p, uint32_t begin, uint32_t end)
-{
-    const foliot__solver *s = p->s;
-    for (uint32_t n = begin; n < end; n++) {
-        uint32_t column;
-        const foliot__solver_block *block = block_of(p, n, &column);
-        foliot__block_names(s, block)[column] = s->live[n];
-    }
-}
-
-// Finds where the impulses of the watched manifolds are.
-static void place_watched(const placing *p)
-{
-    const uint32_t first = FOLIOT__HEAD_ROWS + FOLIOT__POINT_ROWS - 1; // normal_impulse comes last
-    const foliot__solver *s = p->s;
-    for (uint32_t i = 0; i < s->counts->watched; i++) {
-        foliot__approach *watched = &s->watched[i];
-        uint32_t column;
-        const foliot__solver_block *block = block_of(p, watched->manifold, &column);
-        watched->manifold = s->live[watched->manifold];
-        watched->impulses = block->at + first * block->columns + column;
-        watched->columns = block->columns;
-    }
 }
 
 // Lists the bodies that something may push: those with a colour, or all if there are joints.
@@ -525,11 +460,17 @@ void foliot__plan_colours(foliot__solver *s, foliot__loop_body *part, void *cont
     foliot__parallel_enqueue(s->workers, alone, end, end - alone, part, context);
 }
 
+// Writes the live [begin, end) into the names of their blocks, and finds their old impulses.
 static void match_range(void *context, uint32_t begin, uint32_t end)
 {
     const placing *p = context;
-    name_live(p, begin, end);
-    foliot__match_contacts(p->s, begin, end);
+    foliot__solver *s = p->s;
+    for (uint32_t n = begin; n < end; n++) {
+        uint32_t column;
+        const foliot__solver_block *block = block_of(p, n, &column);
+        foliot__block_names(s, block)[column] = s->live[n];
+    }
+    foliot__match_contacts(s, begin, end);
 }
 
 void foliot__prepare_contacts(foliot__solver *s)
@@ -539,8 +480,14 @@ void foliot__prepare_contacts(foliot__solver *s)
     placing p;
     p.s = s;
     p.colours = 0;
-    place_bodies(s);
-    find_live(s);
+    foliot__parallel_run(workers, 0, s->step->count, FOLIOT__GRAIN_BODIES, place_range, s);
+    uint32_t spare = s->world->capacity.slots;
+    s->bodies[spare] = (foliot__solver_body){.v = {0}};
+    s->masses[spare] = (foliot__solver_mass){.friction = 0};
+    finding f = {.s = s};
+    foliot__parallel_run(workers, 0, s->ccd.collider.counts->pairs, FOLIOT__GRAIN_PAIRS, find_range,
+                         &f);
+    s->counts->live = f.live;
     carry_loads(s);
     make_blocks(&p);
     list_active(s);
@@ -553,5 +500,14 @@ void foliot__prepare_contacts(foliot__solver *s)
                              kernel->begin_tick, s);
     foliot__parallel_wait(workers);
     foliot__watch_approaches(s);
-    place_watched(&p);
+    // Where the impulses of the watched manifolds are: normal_impulse comes last in a point.
+    const uint32_t first = FOLIOT__HEAD_ROWS + FOLIOT__POINT_ROWS - 1;
+    for (uint32_t i = 0; i < s->counts->watched; i++) {
+        foliot__approach *watched = &s->watched[i];
+        uint32_t column;
+        const foliot__solver_block *block = block_of(&p, watched->manifold, &column);
+        watched->manifold = s->live[watched->manifold];
+        watched->impulses = block->at + first * block->columns + column;
+        watched->columns = block->columns;
+    }
 }
