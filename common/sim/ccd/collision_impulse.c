@@ -77,7 +77,7 @@ static void store_result(foliot__collider *c, const struck_body *p, double left)
     foliot__v3_add(foliot__velocity(world), i, p->given);
     foliot__v3_add(c->paths.end_velocity, i, p->given);
     foliot__v3_add(foliot__position(world), i, vec3_scale(p->given, left));
-    // As clamp_spin in solver_bodies.h: the spin stays within what a substep can follow.
+    // As clamp_spin in solver_simd.c: the spin stays within what a substep can follow.
     vec3 moment = foliot__v3_get(foliot__inertia(world), i);
     double most = FOLIOT__FAR_TURN / c->step->dt, is2 = vec3_dot(p->w, p->w);
     bool even = moment.x == moment.y && moment.y == moment.z;

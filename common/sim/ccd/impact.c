@@ -29,13 +29,6 @@ static double radius_of(const foliot__collider *c, uint32_t i)
     return foliot__radius(c->world)[i];
 }
 
-// Whether an approach at that speed is an impact.
-static bool is_impact(const foliot__collider *c, uint32_t a, uint32_t b, double speed, double left)
-{
-    return speed > foliot__impact_speed_min(c, a, b) &&
-           speed * left >= foliot__impact_displacement_min(c, a, b);
-}
-
 static bool find_plane_impact(const foliot__collider *c, uint32_t plane, uint32_t ball,
                               double since, foliot__toi *m)
 {
@@ -144,7 +137,8 @@ static bool find_impact(const foliot__collider *c, uint32_t a, uint32_t b, folio
         met = find_sphere_impact(c, a, b, since, m);
     else if (kind_a != FOLIOT_SHAPE_PLANE || kind_b != FOLIOT_SHAPE_PLANE)
         return foliot__time_of_impact(c, a, b, since, m);
-    return met && is_impact(c, a, b, m->speed, c->step->dt - m->time);
+    return met && m->speed > foliot__impact_speed_min(c, a, b) &&
+           m->speed * (c->step->dt - m->time) >= foliot__impact_displacement_min(c, a, b);
 }
 
 // -- layout
@@ -178,20 +172,6 @@ static bool comes_before(const foliot__impact *p, const foliot__impact *q)
     return p->a != q->a ? p->a < q->a : p->b < q->b;
 }
 
-static void push_impact(foliot__ccd *ccd, const foliot__impact *impact)
-{
-    uint32_t *count = &ccd->counts->queued;
-    if (*count == ccd->collider.world->capacity.contacts) {
-        ccd->counts->lost++;
-        return;
-    }
-    uint32_t at = (*count)++;
-    foliot__impact *heap = ccd->queue;
-    for (; at > 0 && comes_before(impact, &heap[(at - 1) / 2]); at = (at - 1) / 2)
-        heap[at] = heap[(at - 1) / 2];
-    heap[at] = *impact;
-}
-
 static foliot__impact pop_impact(foliot__ccd *ccd)
 {
     foliot__impact *heap = ccd->queue, first = heap[0];
@@ -212,14 +192,24 @@ static foliot__impact pop_impact(foliot__ccd *ccd)
     return first;
 }
 
+// Queues the next impact of the pair, if there is one.
 static void queue_impact(foliot__ccd *ccd, uint32_t a, uint32_t b)
 {
     const foliot__collider *c = &ccd->collider;
     foliot__toi toi;
-    if (find_impact(c, a, b, &toi)) {
-        foliot__impact impact = {toi.time, a, b, c->paths.revision[a], c->paths.revision[b]};
-        push_impact(ccd, &impact);
+    if (!find_impact(c, a, b, &toi))
+        return;
+    foliot__impact impact = {toi.time, a, b, c->paths.revision[a], c->paths.revision[b]};
+    uint32_t *count = &ccd->counts->queued;
+    if (*count == c->world->capacity.contacts) {
+        ccd->counts->lost++;
+        return;
     }
+    uint32_t at = (*count)++;
+    foliot__impact *heap = ccd->queue;
+    for (; at > 0 && comes_before(&impact, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = impact;
 }
 
 // Whether a path has changed since the impact was computed.
@@ -292,7 +282,7 @@ static void queue_pair(foliot__ccd *ccd, uint32_t i, uint32_t j)
 
 static void add_pair(foliot__ccd *ccd, uint32_t i, uint32_t j)
 {
-    // Of two that have changed now, the lower slot adds the pair.
+    // The lower slot of two that have changed now adds the pair.
     bool mine = !foliot__path_changed_now(ccd, j) || i < j;
     if (mine && may_collide(ccd->collider.world, i, j))
         foliot__add_pair(&ccd->collider, i, j);
@@ -301,7 +291,7 @@ static void add_pair(foliot__ccd *ccd, uint32_t i, uint32_t j)
 static void act_on_unchanged(void *context, uint32_t body)
 {
     const neighbour_search *s = context;
-    if (s->ccd->collider.paths.revision[body] == 0) // the changed have a list of their own
+    if (s->ccd->collider.paths.revision[body] == 0) // the changed are in another list
         s->act(s->ccd, s->body, body);
 }
 
@@ -374,7 +364,7 @@ static void apply_impact(foliot__ccd *ccd, const foliot__impact *impact)
         each_neighbour(ccd, b, queue_pair);
 }
 
-// -- too many impacts
+// -- a step
 
 // The queue was too small: every body that could pass by half its radius stops where its path
 // began.
@@ -394,36 +384,6 @@ static void stop_fast_bodies(foliot__ccd *ccd)
             stop_body(ccd, i, c->paths.since[i]);
     }
     c->world->counters.hits_deferred += ccd->counts->lost;
-}
-
-// Stops the bodies of the impacts that are left.
-static void defer_impacts(foliot__ccd *ccd)
-{
-    while (ccd->counts->queued > 0 && ccd->counts->lost == 0) {
-        foliot__impact impact = pop_impact(ccd);
-        if (is_outdated(ccd, &impact))
-            continue;
-        stop_if_moving(ccd, impact.a, impact.time);
-        stop_if_moving(ccd, impact.b, impact.time);
-        ccd->collider.world->counters.hits_deferred++;
-    }
-}
-
-// -- a step
-
-// The grid holds the bounds of the time when pairs were found. Bodies whose path has changed since
-// stay in the list of the changed, with bounds of their present path.
-static void remember_changed(foliot__ccd *ccd)
-{
-    foliot__collider *c = &ccd->collider;
-    if (c->counts->stale)
-        ccd->counts->changed = 0;
-    ccd->counts->remembered = ccd->counts->changed;
-    for (uint32_t k = 0; k < ccd->counts->changed; k++) {
-        uint32_t i = ccd->changed[k];
-        c->paths.revision[i] = 1;
-        ccd->changed_bounds[k] = foliot__bounds_of(c, i, 0);
-    }
 }
 
 // Whether not even the two fastest bodies could have an impact if they were the two smallest.
@@ -461,7 +421,16 @@ void foliot__run_impacts(foliot__ccd *ccd)
 {
     foliot__collider *c = &ccd->collider;
     ccd->counts->queued = ccd->counts->stopped = ccd->counts->lost = 0;
-    remember_changed(ccd);
+    // The grid holds the bounds of the time when pairs were found. Bodies whose path has changed
+    // since stay in the list of the changed, with bounds of their present path.
+    if (c->counts->stale)
+        ccd->counts->changed = 0;
+    ccd->counts->remembered = ccd->counts->changed;
+    for (uint32_t k = 0; k < ccd->counts->changed; k++) {
+        uint32_t i = ccd->changed[k];
+        c->paths.revision[i] = 1;
+        ccd->changed_bounds[k] = foliot__bounds_of(c, i, 0);
+    }
     queue_impacts(ccd);
     if (ccd->counts->queued == 0)
         return;
@@ -475,8 +444,14 @@ void foliot__run_impacts(foliot__ccd *ccd)
         apply_impact(ccd, &impact);
         applied++;
     }
-    if (ccd->counts->queued > 0)
-        defer_impacts(ccd);
+    while (ccd->counts->queued > 0 && ccd->counts->lost == 0) { // too many: their bodies stop
+        foliot__impact impact = pop_impact(ccd);
+        if (is_outdated(ccd, &impact))
+            continue;
+        stop_if_moving(ccd, impact.a, impact.time);
+        stop_if_moving(ccd, impact.b, impact.time);
+        c->world->counters.hits_deferred++;
+    }
     if (ccd->counts->lost > 0)
         stop_fast_bodies(ccd);
     for (uint32_t k = 0; k < ccd->counts->changed; k++)

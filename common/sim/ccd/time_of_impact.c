@@ -35,13 +35,6 @@ typedef struct swept_pair {
     vec3 spin_a, spin_b; // in contact
 } swept_pair;
 
-static void move_pair(swept_pair *p, double time)
-{
-    foliot__sweep_move(p->c, &p->a, time);
-    foliot__sweep_move(p->c, &p->b, time);
-    p->d = vec3_sub(p->b.solid.x, p->a.solid.x);
-}
-
 static double closing_speed(const swept_pair *p, vec3 n)
 {
     return vec3_dot(vec3_sub(p->a.v, p->b.v), n);
@@ -243,7 +236,9 @@ static bool search_impact(swept_pair *p, double since, double speed_min, double 
         time += on;
         if (!(time < end))
             return false;
-        move_pair(p, time);
+        foliot__sweep_move(p->c, &p->a, time);
+        foliot__sweep_move(p->c, &p->b, time);
+        p->d = vec3_sub(p->b.solid.x, p->a.solid.x);
     }
     m->time = time;
     m->unresolved = true;

@@ -352,19 +352,6 @@ static uint32_t lower_bound(const foliot__bounds *sorted, uint32_t begin, uint32
     return begin;
 }
 
-static void scan_row(const foliot__collider *c, const foliot__level *level, uint32_t row,
-                     const foliot__bounds *box, void (*meet)(void *context, uint32_t body),
-                     void *context)
-{
-    const foliot__bounds *sorted = c->grid.sorted;
-    uint32_t x0 = cell_of(box->min[0] - level->cell, level->origin[0], level->per_x, X_MAX);
-    uint32_t x1 = cell_of(box->max[0], level->origin[0], level->per_x, X_MAX);
-    uint32_t k = lower_bound(sorted, level->begin, level->end, row, x0);
-    for (; k < level->end && sorted[k].row == row && sorted[k].x <= x1; k++)
-        if (foliot__bounds_meet(&sorted[k], box))
-            meet(context, sorted[k].body);
-}
-
 static inline marks meets(const float *from, const float *to, float low, float high)
 {
     return (*(const lanes *)from <= high) & (*(const lanes *)to >= low);
@@ -408,9 +395,17 @@ static void query_level(const foliot__collider *c, const foliot__level *level,
         scan_level(c, level, box, meet, context);
         return;
     }
+    const foliot__bounds *sorted = c->grid.sorted;
+    uint32_t x0 = cell_of(box->min[0] - level->cell, level->origin[0], level->per_x, X_MAX);
+    uint32_t x1 = cell_of(box->max[0], level->origin[0], level->per_x, X_MAX);
     for (uint32_t z = low[2]; z <= high[2]; z++)
-        for (uint32_t y = low[1]; y <= high[1]; y++)
-            scan_row(c, level, z << 14 | y, box, meet, context);
+        for (uint32_t y = low[1]; y <= high[1]; y++) {
+            uint32_t row = z << 14 | y;
+            uint32_t k = lower_bound(sorted, level->begin, level->end, row, x0);
+            for (; k < level->end && sorted[k].row == row && sorted[k].x <= x1; k++)
+                if (foliot__bounds_meet(&sorted[k], box))
+                    meet(context, sorted[k].body);
+        }
 }
 
 void foliot__query(const foliot__collider *c, const foliot__bounds *box,
@@ -426,7 +421,7 @@ static void pair_with(void *context, uint32_t body)
     consider_pair(f, f->body, body);
 }
 
-// Pairs sorted[k] with bodies of its own level: those behind it in its row, and those of the four
+// Pairs sorted[k] with bodies of the same level: those behind it in its row, and those of the four
 // rows ahead. The other four rows find it themselves. `from` are the starts of the rows' windows,
 // which never move back; NOWHERE at first.
 static void pair_in_level(finder *f, const foliot__level *level, uint32_t k, uint32_t from[4])

@@ -4,10 +4,8 @@
 // lives for one tick, in the first part of the table `contact_workspace`. ccd/ and solver/ have the
 // other parts.
 //
-//   collider.c        where its arrays lie
+//   collider.c        where its arrays lie; the table of pairs; how long the pairs stay valid
 //   broadphase.c      bounds of every body's motion -> pairs whose bounds meet, ascending (a, b)
-//   pair_table.c      the pairs, in order, as many as there is room for
-//   fat_bounds.c      how long the pairs stay valid
 //   sweep.c           where a body is on its path, and how it turns
 //   manifold.c        contact points of a pair
 //   contact_event.c   what a step reports of contacts
@@ -20,10 +18,10 @@
 #include "sim/state/parallel_for.h"
 #include "sim/state/state.h"
 
-// Of the body's inradius:
+// In units of the body's inradius:
 #define FOLIOT__SPECULATIVE_MARGIN 0x1p-5 // contacts are found this much further away
 #define FOLIOT__FAT_MARGIN                                                                         \
-    0x1p-4 // a body may leave its path by this much before pairs are found anew
+    0x1p-4 // a body may leave its path by this much before pairs are found again
 #define FOLIOT__LEVELS 64
 #define FOLIOT__FAR 0x1p60f  // a gap that is never closed
 #define FOLIOT__FAR_TURN 2.0 // radians in a substep: more than contacts can follow
@@ -48,7 +46,7 @@ typedef struct foliot__body_pair {
     uint32_t a, b; // a < b
 } foliot__body_pair;
 
-// Where a body's centre may go, from `at` on, before pairs are looked for anew.
+// Where a body's centre may go, from `at` on, before pairs are looked for again.
 typedef struct foliot__fat_bounds {
     vec3 at;
     float displacement[3], margin;
@@ -88,7 +86,7 @@ typedef struct foliot__body_grid {
 typedef struct foliot__collide_counts {
     uint32_t sorted, planes, pairs;
     uint32_t full;   // 1: the table of pairs is full of pairs that differ
-    uint32_t stale;  // 1: manifolds must be found anew before they are solved
+    uint32_t stale;  // 1: manifolds must be found again before they are solved
     uint64_t levels; // bit l: some body is in level l; the others are not written
 } foliot__collide_counts;
 
@@ -111,6 +109,19 @@ void foliot__collider_carve(foliot__collider *c, foliot__carver *from, size_t sl
 foliot__collider foliot__collider_of(const foliot__step *step);
 // Before the scheme moves anything: remembers where paths start.
 void foliot__paths_begin(foliot__collider *c);
+// Appends a pair; counted if there is no room. The pairs must be put in order
+// afterwards.
+void foliot__add_pair(foliot__collider *c, uint32_t a, uint32_t b);
+// Sorts the pairs: ascending (a, b).
+void foliot__sort_pairs(foliot__collider *c);
+// Sorts the pairs and drops repeats.
+void foliot__order_pairs(foliot__collider *c);
+
+// Body i may go on as it does now, for its pairs are those of this path.
+void foliot__fat_bounds_reset(const foliot__collider *c, uint32_t i);
+void foliot__fat_bounds_reset_all(foliot__collider *c);
+// Whether some body has left its fat bounds.
+bool foliot__fat_bounds_left(foliot__collider *c);
 
 // broadphase.c: fills bounds, planes and pairs. Pairs that cannot touch in this step may be among
 // them.
@@ -121,20 +132,6 @@ foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t body, doubl
 // on.
 void foliot__query(const foliot__collider *c, const foliot__bounds *box,
                    void (*meet)(void *context, uint32_t body), void *context);
-
-// pair_table.c: appends a pair; counted if there is no room. The pairs must be put in order
-// afterwards.
-void foliot__add_pair(foliot__collider *c, uint32_t a, uint32_t b);
-// Sorts the pairs: ascending (a, b).
-void foliot__sort_pairs(foliot__collider *c);
-// Sorts the pairs and drops repeats.
-void foliot__order_pairs(foliot__collider *c);
-
-// fat_bounds.c: body i may go on as it does now, for its pairs are those of this path.
-void foliot__fat_bounds_reset(const foliot__collider *c, uint32_t i);
-void foliot__fat_bounds_reset_all(foliot__collider *c);
-// Whether some body has left its fat bounds.
-bool foliot__fat_bounds_left(foliot__collider *c);
 
 // How many indices of a shared loop go at once.
 #define FOLIOT__GRAIN_BODIES 64

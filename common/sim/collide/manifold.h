@@ -2,8 +2,8 @@
 // manifold.h: where two shapes touch or nearly do: one normal, up to four points. A function of the
 // two shapes and poses alone: nothing is remembered from one step to the next.
 //
-// Poses are binary64. What is relative to a pair (normal, arms, gap) is binary32, rounded after the
-// difference of the positions is taken in binary64.
+// Poses are binary64. Whatever is relative to a pair (normal, arms, gap) is binary32, rounded after
+// the difference of the positions is taken in binary64.
 #ifndef FOLIOT_SIM_COLLIDE_MANIFOLD_H
 #define FOLIOT_SIM_COLLIDE_MANIFOLD_H
 

@@ -133,16 +133,11 @@ typedef struct rod {
     const double *box; // half extents
 } rod;
 
-static vec3 rod_point_at(const rod *r, double t)
-{
-    return vec3_add(vec3_of(r->p), vec3_scale(vec3_of(r->e), t));
-}
-
 // From the nearest point of the box to the rod's point t.
 static vec3 excess_at(const rod *r, double t)
 {
     const double *h = r->box;
-    vec3 x = rod_point_at(r, t);
+    vec3 x = vec3_add(vec3_of(r->p), vec3_scale(vec3_of(r->e), t));
     return (vec3){x.x - foliot__clamp(x.x, -h[0], h[0]), x.y - foliot__clamp(x.y, -h[1], h[1]),
                   x.z - foliot__clamp(x.z, -h[2], h[2])};
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sensor.c: overlaps of bodies with sensors, at the end of a step, what changed since the last one,
 // and what overlapped in between. An overlap is a function of the present poses, so that a restored
-// world knows those of the step before without any state of its own. Every body is tested against
+// world knows those of the step before without further state. Every body is tested against
 // every sensor, first by their bounding balls.
 //
 // Within a step a path has a straight piece for each substep, and bends where an impact changed it.
@@ -73,15 +73,6 @@ static foliot__sensed_pair pair_of(const foliot_world *world, uint32_t sensor, u
     return (foliot__sensed_pair){sensor, body, generation[sensor], generation[body]};
 }
 
-static void append(foliot_world *world, uint32_t sensor, uint32_t body)
-{
-    if (world->sensors.count == world->capacity.sensed) {
-        world->counters.events_dropped++;
-        return;
-    }
-    foliot__sensed(world)[world->sensors.count++] = pair_of(world, sensor, body);
-}
-
 static double moved_by(const foliot_world *world, uint32_t i)
 {
     return vec3_length(vec3_sub(foliot__v3_get(foliot__position(world), i),
@@ -99,8 +90,12 @@ static void find_overlaps(foliot_world *world, bool swept)
         foliot__solid sensor = foliot__solid_of(world, s);
         for (uint32_t i = 0; i < world->body_count; i++)
             if (is_visitor(world, i) && !(swept && path[i].slack > moved_by(world, i)) &&
-                foliot__may_touch(world, s, i) && overlap(world, &sensor, i))
-                append(world, s, i);
+                foliot__may_touch(world, s, i) && overlap(world, &sensor, i)) {
+                if (world->sensors.count == world->capacity.sensed)
+                    world->counters.events_dropped++;
+                else
+                    foliot__sensed(world)[world->sensors.count++] = pair_of(world, s, i);
+            }
     }
     world->sensors.valid = 1;
 }

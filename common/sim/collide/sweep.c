@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// sweep.c: where a body is on its path through the substep, and how it turns. What every pair needs
-// (the pose where the path begins, the speed of turning) is computed once a path, on first use.
+// sweep.c: where a body is on its path through the substep, and how it turns. The data that every
+// pair needs (the pose where the path begins, the speed of turning) is computed once a path, on
+// first use.
 #include "sim/collide/sweep.h"
 
 #include "foliot/math.h"

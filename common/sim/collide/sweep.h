@@ -15,7 +15,7 @@ typedef enum foliot__turning {
                              // the shortest arc
 } foliot__turning;
 
-// A body somewhere on its path. What is read for every pair comes first.
+// A body somewhere on its path. The fields that every pair reads come first.
 typedef struct foliot__sweep {
     foliot__solid solid;
     vec3 v;               // there

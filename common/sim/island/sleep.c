@@ -30,7 +30,7 @@ typedef struct place {
     uint32_t is_plane;
 } place;
 
-// What holds for an island that might fall asleep.
+// The support of an island that might fall asleep.
 enum { SUPPORT_FIXED = 1, SUPPORT_STAYS_AWAKE = 2 }; // it rests on what does not move; it may not
 
 // The table `sleep_workspace`, laid out: cache, rebuilt in every tick.
@@ -270,22 +270,7 @@ void foliot__sleep_change_player(foliot_world *world, uint32_t player)
         wake_gripped(world, player);
 }
 
-// Constant forces that begin or end in this tick.
-static void wake_for_pulses(sleepers *s)
-{
-    foliot_world *world = s->world;
-    double now = foliot_world_get_time(world), then = now + world->scene.dt;
-    const foliot_force_definition *force = foliot__force(world);
-    for (uint32_t i = 0; i < world->force_count; i++) {
-        if (force[i].kind != FOLIOT_FORCE_CONSTANT)
-            continue;
-        double start = force[i].as.constant.start, end = force[i].as.constant.end;
-        if ((start >= now && start < then) || (end >= now && end < then))
-            request_wake(s, force[i].a);
-    }
-}
-
-// What hangs on a kinematic body that is on its way.
+// Wakes a body that is tied to a kinematic body on its way.
 static void wake_if_carried(void *context, uint32_t a, uint32_t b)
 {
     sleepers *s = context;
@@ -350,12 +335,6 @@ static box bounds_of(const foliot_world *world, uint32_t i, double dt)
     return (box){vec3_sub(vec3_add(at, back), extent), vec3_add(vec3_add(at, on), extent)};
 }
 
-static bool boxes_meet(const box *a, const box *b)
-{
-    return a->min.x <= b->max.x && b->min.x <= a->max.x && a->min.y <= b->max.y &&
-           b->min.y <= a->max.y && a->min.z <= b->max.z && b->min.z <= a->max.z;
-}
-
 // Columns of equal width along x. A body is in the list of its lower bound.
 typedef struct columns {
     double begin, per_width, widest;
@@ -400,27 +379,23 @@ static bool may_wake(const foliot_world *world, uint32_t i)
     return moves && !(foliot__flags(world)[i] & FOLIOT_BODY_SENSOR);
 }
 
-static void wake_on_plane(sleepers *s, const place *plane)
+static bool near_plane(const foliot_world *world, const place *plane, uint32_t i)
 {
-    const foliot_world *world = s->world;
-    for (uint32_t i = 0; i < world->body_count; i++) {
-        if (!is_asleep(world, i))
-            continue;
-        double radius = bounding_radius_of(world, i);
-        vec3 x = foliot__v3_get(foliot__position(world), i);
-        double height = vec3_dot(x, plane->normal) - plane->offset;
-        if (radius > 0 && height <= radius * (1 + 0x1p-6))
-            s->must_wake[i] = 1;
-    }
+    double radius = bounding_radius_of(world, i);
+    vec3 x = foliot__v3_get(foliot__position(world), i);
+    double height = vec3_dot(x, plane->normal) - plane->offset;
+    return radius > 0 && height <= radius * (1 + 0x1p-6);
 }
 
-// Wakes the sleepers within bounds: those that `mover` may touch, or all where it is NO_SLOT.
-static void wake_within(sleepers *s, const columns *c, const box *bounds, uint32_t mover)
+// Wakes the sleepers within the box a: those that `mover` may touch, or all where it is NO_SLOT.
+static void wake_within(sleepers *s, const columns *c, const box *a, uint32_t mover)
 {
-    uint32_t last = column_of(c, bounds->max.x);
-    for (uint32_t k = column_of(c, bounds->min.x - c->widest); k <= last; k++)
+    uint32_t last = column_of(c, a->max.x);
+    for (uint32_t k = column_of(c, a->min.x - c->widest); k <= last; k++)
         for (uint32_t i = s->column[k]; i != NO_SLOT; i = s->next[i])
-            if (boxes_meet(bounds, &s->boxes[i]) &&
+            if (a->min.x <= s->boxes[i].max.x && s->boxes[i].min.x <= a->max.x &&
+                a->min.y <= s->boxes[i].max.y && s->boxes[i].min.y <= a->max.y &&
+                a->min.z <= s->boxes[i].max.z && s->boxes[i].min.z <= a->max.z &&
                 (mover == NO_SLOT || foliot__may_touch(s->world, mover, i)))
                 s->must_wake[i] = 1;
 }
@@ -432,10 +407,11 @@ static void wake_for_neighbours(sleepers *s, uint32_t places)
     foliot_world *world = s->world;
     columns c = sort_sleepers(s);
     for (uint32_t k = 0; k < places; k++)
-        if (s->places[k].is_plane)
-            wake_on_plane(s, &s->places[k]);
-        else
+        if (!s->places[k].is_plane)
             wake_within(s, &c, &s->places[k].bounds, NO_SLOT);
+        else
+            for (uint32_t i = 0; i < world->body_count; i++)
+                s->must_wake[i] |= is_asleep(world, i) && near_plane(world, &s->places[k], i);
     for (uint32_t i = 0; i < world->body_count; i++) {
         if (!may_wake(world, i) || bounding_radius_of(world, i) == 0)
             continue;
@@ -639,7 +615,16 @@ void foliot__sleep_begin(foliot_world *world)
             wake_gripped(world, p);
     for (uint32_t i = 0; i < world->body_count; i++)
         s.must_wake[i] = is_asleep(world, i) && still_ticks(world, i) == WAKE_REQUESTED;
-    wake_for_pulses(&s);
+    // Constant forces that begin or end in this tick.
+    double now = foliot_world_get_time(world), then = now + world->scene.dt;
+    const foliot_force_definition *force = foliot__force(world);
+    for (uint32_t i = 0; i < world->force_count; i++) {
+        if (force[i].kind != FOLIOT_FORCE_CONSTANT)
+            continue;
+        double start = force[i].as.constant.start, end = force[i].as.constant.end;
+        if ((start >= now && start < then) || (end >= now && end < then))
+            request_wake(&s, force[i].a);
+    }
     if (any_carrier(world))
         each_link(world, wake_if_carried, &s);
     if (any_motion(world) || places > 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // vec3.h: vectors, quaternions and 3 x 3 matrices of doubles, as values. Every sum has a fixed
 // order, written out by parentheses: the order decides bits, so changing it changes every digest.
-// Quaternions are of unit length where nothing else is said. Functions of foliot__ take arrays:
+// Quaternions have unit length unless stated. Functions of foliot__ take arrays:
 // x, y, z; w, x, y, z; m[row][column]. An `out` may be one of the arguments.
 #ifndef FOLIOT_SIM_MATH_VEC3_H
 #define FOLIOT_SIM_MATH_VEC3_H

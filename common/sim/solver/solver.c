@@ -51,52 +51,39 @@ static uint64_t spare_blocks(uint64_t contacts)
     return contacts < most ? contacts : most;
 }
 
-static uint64_t arena_words(uint64_t contacts)
-{
-    return contacts * foliot__block_words(FOLIOT__POINTS, 1) +
-           spare_blocks(contacts) * foliot__block_words(FOLIOT__POINTS, FOLIOT__BLOCK);
-}
-
-static void carve_bodies(foliot__solver *s, foliot__carver *from, size_t slots)
-{
-    s->found = foliot__carve_v3(from, slots);
-    FOLIOT__CARVE(from, s->bodies, slots + 1);
-    FOLIOT__CARVE(from, s->masses, slots + 1);
-    FOLIOT__CARVE(from, s->given, slots / 8);
-    FOLIOT__CARVE(from, s->begun, slots / 8);
-    FOLIOT__CARVE(from, s->active, slots / 8);
-    FOLIOT__CARVE(from, s->speculative_distance, slots);
-    FOLIOT__CARVE(from, s->travel, slots);
-    FOLIOT__CARVE(from, s->load, slots);
-    FOLIOT__CARVE(from, s->colours_taken, slots);
-}
-
-static void carve_manifolds(foliot__solver *s, foliot__carver *from, uint64_t contacts)
-{
-    FOLIOT__CARVE(from, s->manifolds, contacts);
-    FOLIOT__CARVE(from, s->warm, contacts);
-    FOLIOT__CARVE(from, s->kind, contacts);
-    FOLIOT__CARVE(from, s->live, contacts);
-    FOLIOT__CARVE(from, s->colour, contacts);
-    FOLIOT__CARVE(from, s->rank, contacts);
-    FOLIOT__CARVE(from, s->first_row, contacts / FOLIOT__GRAIN_PAIRS + 1);
-    FOLIOT__CARVE(from, s->blocks, contacts + spare_blocks(contacts));
-    FOLIOT__CARVE(from, s->arena, arena_words(contacts));
-    FOLIOT__CARVE(from, s->colour_begin, FOLIOT__COLOURS + 2);
-    FOLIOT__CARVE(from, s->watched, contacts);
-    uint64_t hits = contacts < FOLIOT_HIT_EVENTS_MAX ? contacts : FOLIOT_HIT_EVENTS_MAX;
-    FOLIOT__CARVE(from, s->brief, hits);
-    FOLIOT__CARVE(from, s->keys, 2 * hits);
-    FOLIOT__CARVE(from, s->buckets, 1u << FOLIOT__BRIEF_BUCKET_BITS);
-}
-
 static uint64_t lay_out(foliot__solver *s, char *base, size_t slots, uint64_t contacts)
 {
     foliot__carver from = {base, 0};
+    uint64_t spare = spare_blocks(contacts);
+    uint64_t words = contacts * foliot__block_words(FOLIOT__POINTS, 1) +
+                     spare * foliot__block_words(FOLIOT__POINTS, FOLIOT__BLOCK);
     foliot__ccd_carve(&s->ccd, &from, slots, contacts);
     FOLIOT__CARVE(&from, s->counts, 1);
-    carve_bodies(s, &from, slots);
-    carve_manifolds(s, &from, contacts);
+    s->found = foliot__carve_v3(&from, slots);
+    FOLIOT__CARVE(&from, s->bodies, slots + 1);
+    FOLIOT__CARVE(&from, s->masses, slots + 1);
+    FOLIOT__CARVE(&from, s->given, slots / 8);
+    FOLIOT__CARVE(&from, s->begun, slots / 8);
+    FOLIOT__CARVE(&from, s->active, slots / 8);
+    FOLIOT__CARVE(&from, s->speculative_distance, slots);
+    FOLIOT__CARVE(&from, s->travel, slots);
+    FOLIOT__CARVE(&from, s->load, slots);
+    FOLIOT__CARVE(&from, s->colours_taken, slots);
+    FOLIOT__CARVE(&from, s->manifolds, contacts);
+    FOLIOT__CARVE(&from, s->warm, contacts);
+    FOLIOT__CARVE(&from, s->kind, contacts);
+    FOLIOT__CARVE(&from, s->live, contacts);
+    FOLIOT__CARVE(&from, s->colour, contacts);
+    FOLIOT__CARVE(&from, s->rank, contacts);
+    FOLIOT__CARVE(&from, s->first_row, contacts / FOLIOT__GRAIN_PAIRS + 1);
+    FOLIOT__CARVE(&from, s->blocks, contacts + spare);
+    FOLIOT__CARVE(&from, s->arena, words);
+    FOLIOT__CARVE(&from, s->colour_begin, FOLIOT__COLOURS + 2);
+    FOLIOT__CARVE(&from, s->watched, contacts);
+    uint64_t hits = contacts < FOLIOT_HIT_EVENTS_MAX ? contacts : FOLIOT_HIT_EVENTS_MAX;
+    FOLIOT__CARVE(&from, s->brief, hits);
+    FOLIOT__CARVE(&from, s->keys, 2 * hits);
+    FOLIOT__CARVE(&from, s->buckets, 1u << FOLIOT__BRIEF_BUCKET_BITS);
     return from.at;
 }
 
@@ -120,7 +107,7 @@ foliot__solver foliot__solver_of(const foliot__step *step)
 
 void foliot__contact_prepare(foliot_world *world)
 {
-    foliot__contact_events_begin(world); // all else is made anew in every tick
+    foliot__contact_events_begin(world); // all else is rebuilt in every tick
 }
 
 // -- collide

@@ -7,7 +7,7 @@
 //   solver_prepare.c  manifolds in colours and blocks
 //   warm_start.c      impulses to the table `contact` and back
 //   brief_contact.c   what begins or happens between the ends of two ticks, for events
-//   solver_kernel.h   what of that is vectors: solver_lanes.h pairs, solver_bodies.h bodies
+//   solver_kernel.h   the parts of that in vectors: solver_simd.c; solver_lanes.h has the pairs
 #ifndef FOLIOT_SIM_SOLVER_SOLVER_H
 #define FOLIOT_SIM_SOLVER_SOLVER_H
 
@@ -22,7 +22,7 @@
 #define FOLIOT__KINDS_CARRIED 6 // and more with kinematic bodies
 #define FOLIOT__REGIONS 2       // of a colour
 
-// What an impulse does to a body, at the pose at which the contacts were found.
+// The inverse mass of a body, at the pose at which the contacts were found.
 typedef struct foliot__solver_mass {
     float inverse_mass;
     float xx, yy, zz, xy, xz, yz; // inverse inertia, world axes

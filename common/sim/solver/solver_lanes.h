@@ -38,7 +38,7 @@ typedef struct {
 } LANE_NAME(inertia);
 #define INERTIA LANE_NAME(inertia)
 
-// Where the second block of 16 columns lies: so many bytes after the first.
+// Where the second block of 16 columns lies: that many bytes after the first.
 #if COLUMNS == 16
 #define ROWS lanes_8
 #define HEAD head_8
@@ -78,7 +78,7 @@ _Static_assert(sizeof(HEAD) == 4 * COLUMNS * FOLIOT__HEAD_ROWS, "rows of a block
 _Static_assert(sizeof(POINT) == 4 * COLUMNS * FOLIOT__POINT_ROWS, "rows of a point");
 #endif
 
-#define TWIST_MIN 0x1p-4f // of a twist's weight that is left beside friction, at least
+#define TWIST_MIN 0x1p-4f // of a twist's weight that friction leaves, at least
 #define SWINGS 0x1p-12f   // radians about the normal in half a substep
 #define APART 0.25f       // of that rate: two bodies that differ by less turn together
 #define IN static inline __attribute__((always_inline)) void
@@ -513,7 +513,7 @@ IN LANE_NAME(cross_where)(const MARKS *marks, const VEC *v, const VEC *w, VEC *t
     to->z = CHOOSE(*marks, to->z, zero);
 }
 
-// Shortens the way of a place of contact on a body. What the rows weigh was computed where the
+// Shortens the way of a place of contact on a body. The weights of the rows were computed where the
 // contact was found, and a longer arm weighs less. Beyond what a linear push meets, an iteration
 // would overshoot, without end: a grain slides by many radii in a tick.
 IN LANE_NAME(bound_shift)(const INERTIA *inertia, const LANES *mass, VEC *shift)

@@ -5,7 +5,7 @@
 // The order is total: by colour, then by kind (points of a manifold), then by (a, b). Colours are
 // given in ascending (a, b): each manifold gets the lowest colour that no earlier manifold of its
 // moving bodies has. Manifolds of one colour share no body that can move. A manifold for which none
-// of the 64 colours is free comes last, in a block of its own.
+// of the 64 colours is free comes last, alone in a block.
 #include "sim/solver/solver_kernel.h"
 #include "sim/state/joint_table.h"
 
@@ -41,7 +41,7 @@ static const foliot__solver_block kinds[KINDS] = {
 // clang-format on
 #undef KIND
 
-// Of a manifold whose first body (0) or second (1) has no inverse mass.
+// The kind of a manifold whose first body (0) or second (1) has no inverse mass.
 static inline uint32_t fixed_kind(const foliot_world *world, uint32_t slot, uint32_t of_points,
                                   uint32_t which)
 {
@@ -351,7 +351,7 @@ static uint32_t colour_of(const foliot__solver *s, const foliot__body_pair *pair
     return colour;
 }
 
-// Of every colour and kind: the number of manifolds, and the first of their blocks. Colours are
+// For every colour and kind: the number of manifolds, and the first of their blocks. Colours are
 // used one after the other, and those that are not are not written.
 typedef struct placing {
     foliot__solver *s;
@@ -401,7 +401,7 @@ static void make_blocks(placing *p)
             continue;
         uint32_t colour = colour_of(s, &s->ccd.collider.pairs[k], kind);
         // Within a colour the lower half of the manifolds comes before the upper half: two threads
-        // then mostly have bodies of their own. Manifolds without a colour keep their order.
+        // then mostly have different bodies. Manifolds without a colour keep their order.
         bool upper = count >= LIVE_PARTED && colour < FOLIOT__COLOURS && n >= count / 2;
         uint32_t sort = kind + (upper ? of_world : 0);
         for (; p->colours <= colour; p->colours++)
