@@ -52,31 +52,6 @@ void foliot__byte_source_close(foliot__byte_source *source)
     *source = (foliot__byte_source){.file = -1};
 }
 
-static bool window_fill(foliot__byte_source *source, uint64_t offset, size_t count)
-{
-    if (count > source->window_capacity) {
-        uint8_t *window = realloc(source->window, count);
-        if (!window) {
-            source->status = FOLIOT_STATUS_MEMORY;
-            return false;
-        }
-        source->window = window;
-        source->window_capacity = count;
-    }
-    source->status = FOLIOT_STATUS_IO;
-    source->window_offset = offset;
-    source->window_length = 0;
-    while (source->window_length < count) {
-        ssize_t taken =
-            pread(source->file, source->window + source->window_length,
-                  count - source->window_length, (off_t)(offset + source->window_length));
-        if (taken <= 0)
-            return false;
-        source->window_length += (size_t)taken;
-    }
-    return true;
-}
-
 const uint8_t *foliot__byte_source_at(foliot__byte_source *source, uint64_t offset, size_t count,
                                       size_t ahead)
 {
@@ -89,9 +64,27 @@ const uint8_t *foliot__byte_source_at(foliot__byte_source *source, uint64_t offs
         count <= source->window_length - (offset - source->window_offset))
         return source->window + (offset - source->window_offset);
     uint64_t left = source->length - offset;
-    size_t wanted = count + ahead;
-    if (!window_fill(source, offset, left < wanted ? (size_t)left : wanted))
-        return NULL;
+    size_t wanted = count + ahead < left ? count + ahead : (size_t)left;
+    if (wanted > source->window_capacity) {
+        uint8_t *window = realloc(source->window, wanted);
+        if (!window) {
+            source->status = FOLIOT_STATUS_MEMORY;
+            return NULL;
+        }
+        source->window = window;
+        source->window_capacity = wanted;
+    }
+    source->status = FOLIOT_STATUS_IO;
+    source->window_offset = offset;
+    source->window_length = 0;
+    while (source->window_length < wanted) {
+        ssize_t got =
+            pread(source->file, source->window + source->window_length,
+                  wanted - source->window_length, (off_t)(offset + source->window_length));
+        if (got <= 0)
+            return NULL;
+        source->window_length += (size_t)got;
+    }
     return source->window;
 }
 
@@ -106,32 +99,25 @@ static foliot_status source_refused(const foliot__block_reader *reader, foliot_d
                                                              : "the system does not read it");
 }
 
-// A file system gives zeros for what was not written yet when the machine stopped. *zeros: nothing
-// else is left.
-static foliot_status find_zeros(foliot__byte_source *source, uint64_t offset, bool *zeros)
-{
-    *zeros = true;
-    while (*zeros && offset < source->length) {
-        uint64_t left = source->length - offset;
-        size_t count = left < AHEAD ? (size_t)left : AHEAD;
-        const uint8_t *bytes = foliot__byte_source_at(source, offset, count, 0);
-        if (!bytes)
-            return source->status;
-        *zeros = bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
-        offset += count;
-    }
-    return FOLIOT_STATUS_OK;
-}
-
+// The header of a block is damaged, or there is none: a file system gives zeros for what was not
+// written yet when the machine stopped.
 static foliot_status refuse_header(foliot__block_reader *reader, foliot_damage *damage)
 {
-    bool zeros;
-    if (find_zeros(reader->source, reader->offset, &zeros) != FOLIOT_STATUS_OK)
-        return source_refused(reader, damage);
+    foliot__byte_source *source = reader->source;
+    bool zeros = true;
+    for (uint64_t at = reader->offset; zeros && at < source->length;) {
+        uint64_t left = source->length - at;
+        size_t count = left < AHEAD ? (size_t)left : AHEAD;
+        const uint8_t *bytes = foliot__byte_source_at(source, at, count, 0);
+        if (!bytes)
+            return source_refused(reader, damage);
+        zeros = bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
+        at += count;
+    }
     if (zeros)
         return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, reader->number, reader->offset,
                                   "nothing but zeros follows, %" PRIu64 " bytes",
-                                  reader->source->length - reader->offset);
+                                  source->length - reader->offset);
     return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, reader->number, reader->offset,
                               "the block's header is damaged");
 }
@@ -166,7 +152,7 @@ static foliot_status read_block(foliot__block_reader *reader, foliot__recording_
     return FOLIOT_STATUS_OK;
 }
 
-// What the entries of the block's ticks mean, into its content.
+// Expands the entries of the block's ticks into its content.
 static foliot_status expand_entries(foliot__block_reader *reader,
                                     foliot__recording_content *content, uint64_t tick,
                                     foliot__tick_entries *entries, foliot_damage *damage)
@@ -228,15 +214,6 @@ static foliot_status read_next_block(foliot__block_reader *reader,
     return FOLIOT_STATUS_OK;
 }
 
-// A file that is shorter than the start of one.
-static bool begins_as_recording(foliot__byte_source *source)
-{
-    size_t count = source->length < FOLIOT__RECORDING_MAGIC_BYTES ? (size_t)source->length
-                                                                  : FOLIOT__RECORDING_MAGIC_BYTES;
-    const uint8_t *bytes = count ? foliot__byte_source_at(source, 0, count, AHEAD) : NULL;
-    return bytes && memcmp(bytes, FOLIOT__RECORDING_MAGIC, count) == 0;
-}
-
 foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__byte_source *source,
                                          foliot__recording_header *header,
                                          foliot__recording_content *content, foliot_damage *damage)
@@ -248,12 +225,17 @@ foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__b
         return source_refused(reader, damage);
     if (!start && source->length == 0) // the writer creates the file before it writes
         return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, 0, 0, "the file is empty");
-    if (!start && !begins_as_recording(source))
-        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, 0, 0, "not a recording");
-    if (!start)
+    if (!start) {
+        size_t count = source->length < FOLIOT__RECORDING_MAGIC_BYTES
+                           ? (size_t)source->length
+                           : FOLIOT__RECORDING_MAGIC_BYTES;
+        start = foliot__byte_source_at(source, 0, count, AHEAD);
+        if (!start || memcmp(start, FOLIOT__RECORDING_MAGIC, count) != 0)
+            return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, 0, 0, "not a recording");
         return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, 0, 0,
                                   "the file ends inside its first %d bytes",
                                   FOLIOT__RECORDING_START_BYTES);
+    }
     if (!foliot__recording_start_read(start, &header->format))
         return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, 0, 0,
                                   "not a recording, or its first %d bytes are damaged",

@@ -112,7 +112,7 @@ static const uint8_t *payload_of(compaction *c, size_t *length)
     return foliot__byte_source_at(&c->source, start, *length, 0);
 }
 
-// A block without ticks of its own, as it is.
+// Copies a block without ticks.
 static foliot_status copy_block(compaction *c)
 {
     size_t length;
@@ -136,64 +136,8 @@ static foliot_status copy_block(compaction *c)
     return payload ? put_block(c, c->content.tick, payload, length) : FOLIOT_STATUS_IO;
 }
 
-// The block's notes, byte for byte. They begin a block of their own: what a note states holds for
-// the inputs behind it.
-static foliot_status copy_notes(compaction *c)
-{
-    size_t length;
-    foliot_status status = put_ticks(c);
-    const uint8_t *payload = payload_of(c, &length);
-    if (status != FOLIOT_STATUS_OK || !payload)
-        return status != FOLIOT_STATUS_OK ? status : FOLIOT_STATUS_IO;
-    foliot__reader r = foliot__reader_of(payload, length);
-    while (r.at < r.length && r.status == FOLIOT_STATUS_OK) {
-        size_t start = r.at;
-        uint32_t values = foliot__unpack_array(&r);
-        bool note = foliot__unpack_uint(&r) == FOLIOT__RECORDING_NOTE;
-        for (uint32_t i = 1; i < values; i++)
-            foliot__unpack_skip(&r);
-        if (note)
-            foliot__pack_raw(&c->encoder.notes, payload + start, r.at - start);
-    }
-    return r.status;
-}
-
-// Messages say when they were sent, and end no block.
-static foliot_status encode_messages(compaction *c)
-{
-    const foliot__recording_content *content = &c->content;
-    foliot__recording_encoder *encoder = &c->encoder;
-    foliot_status status = FOLIOT_STATUS_OK;
-    if (encoder->message_count + content->messages.count > FOLIOT__RECORDING_NOTES_MAX)
-        status = put_ticks(c);
-    for (uint32_t i = 0; i < content->messages.count; i++) {
-        const foliot__recorded_message *m = &content->messages.items[i];
-        foliot__recording_encode_message(&encoder->messages, m->tick, m->player, m->reliable,
-                                         content->messages.payload.bytes + m->at, m->length);
-    }
-    encoder->message_count += content->messages.count;
-    return status;
-}
-
-// The encoder leaves digests out by a rule; the block must have been written by one.
-static foliot_status adopt_digest_pattern(compaction *c)
-{
-    const foliot__recording_digests *digests = c->content.digests.records;
-    foliot__recording_encoder *encoder = &c->encoder;
-    if (c->content.digests.count == 0)
-        return FOLIOT_STATUS_OK;
-    if (c->content.digests.count > 1)
-        return FOLIOT_STATUS_UNSUPPORTED;
-    if (c->has_pattern && encoder->digest_every == digests->every &&
-        encoder->digest_bytes == digests->each)
-        return FOLIOT_STATUS_OK;
-    foliot_status status = put_ticks(c);
-    encoder->digest_every = digests->every;
-    encoder->digest_bytes = digests->each;
-    c->has_pattern = true;
-    return status;
-}
-
+// One tick into the block in progress. The encoder leaves digests out by a rule, which the block
+// must follow.
 static foliot_status encode_tick(compaction *c, uint64_t tick)
 {
     const uint8_t *recorded = NULL;
@@ -221,14 +165,54 @@ static foliot_status encode_tick(compaction *c, uint64_t tick)
     return encoder->tick - encoder->first_tick >= c->block_ticks ? put_ticks(c) : FOLIOT_STATUS_OK;
 }
 
+// A block of ticks.
 static foliot_status encode_ticks(compaction *c)
 {
     const foliot__recording_content *content = &c->content;
-    foliot_status status = content->notes.count ? copy_notes(c) : FOLIOT_STATUS_OK;
-    if (status == FOLIOT_STATUS_OK)
-        status = adopt_digest_pattern(c);
-    if (status == FOLIOT_STATUS_OK)
-        status = encode_messages(c);
+    foliot__recording_encoder *encoder = &c->encoder;
+    foliot_status status = FOLIOT_STATUS_OK;
+    // Notes are copied byte for byte. They begin a new block: what a note states holds for the
+    // inputs behind it.
+    if (content->notes.count > 0) {
+        size_t length;
+        status = put_ticks(c);
+        const uint8_t *payload = payload_of(c, &length);
+        if (status != FOLIOT_STATUS_OK || !payload)
+            return status != FOLIOT_STATUS_OK ? status : FOLIOT_STATUS_IO;
+        foliot__reader r = foliot__reader_of(payload, length);
+        while (r.at < r.length && r.status == FOLIOT_STATUS_OK) {
+            size_t start = r.at;
+            uint32_t values = foliot__unpack_array(&r);
+            bool note = foliot__unpack_uint(&r) == FOLIOT__RECORDING_NOTE;
+            for (uint32_t i = 1; i < values; i++)
+                foliot__unpack_skip(&r);
+            if (note)
+                foliot__pack_raw(&encoder->notes, payload + start, r.at - start);
+        }
+        status = r.status;
+    }
+    // Another pattern of digests begins a new block.
+    const foliot__block_digests *digests = &content->digests;
+    if (status == FOLIOT_STATUS_OK && digests->count > 1)
+        return FOLIOT_STATUS_UNSUPPORTED;
+    if (status == FOLIOT_STATUS_OK && digests->count == 1 &&
+        (!c->has_pattern || encoder->digest_every != digests->records->every ||
+         encoder->digest_bytes != digests->records->each)) {
+        status = put_ticks(c);
+        encoder->digest_every = digests->records->every;
+        encoder->digest_bytes = digests->records->each;
+        c->has_pattern = true;
+    }
+    // Messages say when they were sent, and end no block.
+    if (status == FOLIOT_STATUS_OK &&
+        encoder->message_count + content->messages.count > FOLIOT__RECORDING_NOTES_MAX)
+        status = put_ticks(c);
+    for (uint32_t i = 0; status == FOLIOT_STATUS_OK && i < content->messages.count; i++) {
+        const foliot__recorded_message *m = &content->messages.items[i];
+        foliot__recording_encode_message(&encoder->messages, m->tick, m->player, m->reliable,
+                                         content->messages.payload.bytes + m->at, m->length);
+        encoder->message_count++;
+    }
     for (uint64_t tick = content->first_tick; status == FOLIOT_STATUS_OK && tick < content->tick;
          tick++)
         status = encode_tick(c, tick);
@@ -259,7 +243,7 @@ static foliot_status put_closing(compaction *c)
     return put_block(c, c->content.tick, payload->bytes, payload->length);
 }
 
-// The whole new file, but for what waits.
+// Writes the new file, but for what waits.
 static foliot_status copy_all(compaction *c)
 {
     foliot_status status =
@@ -299,7 +283,7 @@ static foliot_status copy_all(compaction *c)
 typedef struct content_hash {
     foliot__block_reader reader;
     foliot__recording_content content;
-    uint64_t hash, messages, blocks; // messages stand anywhere among the ticks
+    uint64_t hash, messages, blocks;
 } content_hash;
 
 static void add_bytes(content_hash *h, const void *bytes, size_t count)
@@ -307,48 +291,43 @@ static void add_bytes(content_hash *h, const void *bytes, size_t count)
     h->hash = foliot_digest_chain(h->hash, foliot_digest_compute(bytes, count));
 }
 
-// Commands with their bytes, orders as they are.
-static void add_session(content_hash *h, uint64_t tick)
+static void add_numbers(content_hash *h, uint64_t tick, uint32_t a, uint32_t b, uint32_t c)
 {
+    uint8_t bytes[20];
+    foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
+    foliot__write_u64(&w, tick);
+    foliot__write_u32(&w, a);
+    foliot__write_u32(&w, b);
+    foliot__write_u32(&w, c);
+    add_bytes(h, bytes, sizeof bytes);
+}
+
+static void add_tick(content_hash *h, uint64_t tick)
+{
+    const foliot_input *inputs = NULL;
     const foliot_command *commands;
     const foliot_order *orders;
-    uint32_t count = foliot__session_log_commands_at(&h->content.session, tick, &commands);
+    const uint8_t *digest = NULL;
+    uint32_t count = 0;
+    foliot__input_log_at(&h->content.inputs, tick, &inputs, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        add_numbers(h, tick, inputs[i].player, inputs[i].sequence,
+                    (uint32_t)inputs[i].kind << 16 | inputs[i].buttons);
+        add_bytes(h, inputs[i].axes, sizeof inputs[i].axes);
+    }
+    count = foliot__session_log_commands_at(&h->content.session, tick, &commands);
     for (uint32_t i = 0; i < count; i++) {
         uint8_t bytes[1024];
-        size_t length = foliot_command_encode(&commands[i], bytes, sizeof bytes - 16);
-        foliot__writer w = foliot__writer_of(bytes + length, 16);
-        foliot__write_u64(&w, tick);
-        foliot__write_u32(&w, commands[i].sequence);
-        foliot__write_u32(&w, commands[i].source);
-        add_bytes(h, bytes, length + w.at);
+        add_bytes(h, bytes, foliot_command_encode(&commands[i], bytes, sizeof bytes));
+        add_numbers(h, tick, commands[i].sequence, commands[i].source, 0);
     }
     count = foliot__session_log_orders_at(&h->content.session, tick, &orders);
     for (uint32_t i = 0; i < count; i++) {
-        uint8_t bytes[24];
-        foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
-        foliot__write_u64(&w, tick);
-        foliot__write_u32(&w, orders[i].player);
-        foliot__write_u32(&w, orders[i].sequence);
-        foliot__write_u32(&w, orders[i].kind);
-        add_bytes(h, bytes, w.at);
+        add_numbers(h, tick, orders[i].player, orders[i].sequence, orders[i].kind);
         add_bytes(h, orders[i].bytes, orders[i].length);
     }
-}
-
-static void add_messages(content_hash *h)
-{
-    const foliot__recording_content *content = &h->content;
-    for (uint32_t i = 0; i < content->messages.count; i++) {
-        const foliot__recorded_message *m = &content->messages.items[i];
-        uint8_t bytes[24];
-        foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
-        foliot__write_u64(&w, m->tick);
-        foliot__write_u32(&w, m->player);
-        foliot__write_u32(&w, m->reliable);
-        h->messages = foliot_digest_chain(h->messages, foliot_digest_compute(bytes, w.at));
-        h->messages = foliot_digest_chain(
-            h->messages, foliot_digest_compute(content->messages.payload.bytes + m->at, m->length));
-    }
+    uint32_t digest_bytes = foliot__recording_content_digest(&h->content, tick + 1, &digest);
+    add_bytes(h, digest_bytes ? digest : (const uint8_t *)"", digest_bytes);
 }
 
 static void add_block(content_hash *h)
@@ -369,26 +348,18 @@ static void add_block(content_hash *h)
     }
     if (content->keyframe.has_rules)
         add_bytes(h, content->keyframe.rules.bytes, content->keyframe.rules.length);
-    add_messages(h);
-    for (uint64_t tick = content->first_tick; tick < content->tick; tick++) {
-        const foliot_input *inputs = NULL;
-        const uint8_t *digest = NULL;
-        uint32_t count = 0;
-        foliot__input_log_at(&h->content.inputs, tick, &inputs, &count);
-        for (uint32_t i = 0; i < count; i++) {
-            uint8_t bytes[24];
-            foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
-            foliot__write_u64(&w, tick);
-            foliot__write_u32(&w, inputs[i].player);
-            foliot__write_u32(&w, inputs[i].sequence);
-            foliot__write_u32(&w, inputs[i].kind << 16 | inputs[i].buttons);
-            foliot__write_bytes(&w, inputs[i].axes, sizeof inputs[i].axes);
-            add_bytes(h, bytes, sizeof bytes);
-        }
-        add_session(h, tick);
-        uint32_t digest_bytes = foliot__recording_content_digest(&h->content, tick + 1, &digest);
-        add_bytes(h, digest_bytes ? digest : (const uint8_t *)"", digest_bytes);
+    // Messages stand anywhere among the ticks, and have a hash apart.
+    uint64_t ticks = h->hash;
+    h->hash = h->messages;
+    for (uint32_t i = 0; i < content->messages.count; i++) {
+        const foliot__recorded_message *m = &content->messages.items[i];
+        add_numbers(h, m->tick, m->player, m->reliable, 0);
+        add_bytes(h, content->messages.payload.bytes + m->at, m->length);
     }
+    h->messages = h->hash;
+    h->hash = ticks;
+    for (uint64_t tick = content->first_tick; tick < content->tick; tick++)
+        add_tick(h, tick);
     if (content->has_closing)
         add_bytes(h, content->closing_digest, sizeof content->closing_digest);
 }
@@ -414,19 +385,6 @@ static foliot_status hash_file(const char *file, uint64_t *hash, uint64_t *block
     }
     free(h);
     return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status;
-}
-
-// *fewer: the new file has fewer blocks.
-static foliot_status compare_files(const char *file, const char *compacted, bool *fewer)
-{
-    uint64_t hash[2], blocks[2];
-    foliot_status status = hash_file(file, &hash[0], &blocks[0]);
-    if (status == FOLIOT_STATUS_OK)
-        status = hash_file(compacted, &hash[1], &blocks[1]);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    *fewer = blocks[1] < blocks[0];
-    return hash[0] == hash[1] ? FOLIOT_STATUS_OK : FOLIOT_STATUS_UNSUPPORTED;
 }
 
 // -- the files
@@ -457,14 +415,19 @@ static int create_beside(const char *path, const char *file)
 
 static foliot_status replace_file(compaction *c, const char *file, const char *path)
 {
-    bool fewer = false;
+    uint64_t hash[2], blocks[2] = {0};
     foliot_status status = copy_all(c);
     if (status == FOLIOT_STATUS_OK)
         status = write_waiting(c);
     if (status == FOLIOT_STATUS_OK && fsync(c->out) != 0)
         status = FOLIOT_STATUS_IO;
     if (status == FOLIOT_STATUS_OK)
-        status = compare_files(file, path, &fewer);
+        status = hash_file(file, &hash[0], &blocks[0]);
+    if (status == FOLIOT_STATUS_OK)
+        status = hash_file(path, &hash[1], &blocks[1]);
+    if (status == FOLIOT_STATUS_OK && hash[0] != hash[1])
+        status = FOLIOT_STATUS_UNSUPPORTED;
+    bool fewer = blocks[1] < blocks[0];
     if (status != FOLIOT_STATUS_OK || !fewer || rename(path, file) != 0) {
         unlink(path);
         return status == FOLIOT_STATUS_OK && fewer ? FOLIOT_STATUS_IO : status;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// drain.c: the writing side of a recording: whole blocks from the ring into the sink, in a thread
-// of its own or when the host calls. Reports a block as written only after the system has accepted
+// drain.c: the writing side of a recording: whole blocks from the ring into the sink, in its thread
+// or when the host calls. Reports a block as written only after the system has accepted
 // all of it.
 #include "recording/recording.h"
 
@@ -51,19 +51,6 @@ static void copy_payload(const foliot__drain *drain, const foliot__queued *queue
     }
 }
 
-static bool index_keyframe(foliot__drain *drain, uint64_t tick)
-{
-    void *index = foliot__array_with_room(drain->index, drain->index_count, &drain->index_capacity,
-                                          1024, sizeof *drain->index);
-    if (!index)
-        return false;
-    drain->index = index;
-    uint64_t *entry = drain->index[drain->index_count++];
-    entry[0] = tick;
-    entry[1] = drain->length;
-    return true;
-}
-
 // The block, header and all, as drain->block. 0, or ENOMEM.
 static int build_block(foliot__drain *drain, const foliot__queued *queued)
 {
@@ -73,8 +60,13 @@ static int build_block(foliot__drain *drain, const foliot__queued *queued)
     foliot__pack_raw(block, no_header, sizeof no_header);
     if (queued->kind == FOLIOT__QUEUED_KEYFRAME) {
         copy_payload(drain, queued, &drain->state);
-        if (drain->state.failed || !index_keyframe(drain, queued->tick))
+        void *index = foliot__array_with_room(drain->index, drain->index_count,
+                                              &drain->index_capacity, 1024, sizeof *drain->index);
+        if (drain->state.failed || !index)
             return ENOMEM;
+        drain->index = index;
+        drain->index[drain->index_count][0] = queued->tick;
+        drain->index[drain->index_count++][1] = drain->length;
         size_t state_bytes = queued->length - queued->rules_bytes - queued->note_bytes;
         const uint8_t *rules = drain->state.bytes + state_bytes;
         foliot__recording_encode_keyframe(&drain->block, queued->tick, queued->digest,
@@ -136,33 +128,30 @@ static int put_signature(foliot__drain *drain, uint64_t tick, bool final)
     return put_block(drain);
 }
 
-static void write_block(foliot__drain *drain, const foliot__queued *queued)
-{
-    bool keyframe = queued->kind == FOLIOT__QUEUED_KEYFRAME;
-    int error =
-        queued->kind == FOLIOT__QUEUED_CLOSING ? put_signature(drain, queued->tick, true) : 0;
-    if (!error)
-        error = build_block(drain, queued);
-    size_t length = drain->block.length - FOLIOT__RECORDING_BLOCK_BYTES;
-    if (!error)
-        error = put_block(drain);
-    if (!error && keyframe) {
-        drain->keyframe_bytes += length;
-        error = put_signature(drain, queued->tick, false);
-    }
-    if (error)
-        atomic_store(&drain->stopped_errno, error);
-}
-
+// Writes the next block of the ring, and what is signed with it. False: there is none, or the disk
+// refuses.
 static bool drain_one(foliot__drain *drain)
 {
     foliot__queued queued;
     if (atomic_load(&drain->stopped_errno) || foliot__ring_used(&drain->ring) == 0)
         return false;
     foliot__ring_peek(&drain->ring, &queued, sizeof queued);
-    write_block(drain, &queued);
-    if (atomic_load(&drain->stopped_errno))
+    int error = 0;
+    if (queued.kind == FOLIOT__QUEUED_CLOSING)
+        error = put_signature(drain, queued.tick, true);
+    if (!error)
+        error = build_block(drain, &queued);
+    size_t length = drain->block.length - FOLIOT__RECORDING_BLOCK_BYTES;
+    if (!error)
+        error = put_block(drain);
+    if (!error && queued.kind == FOLIOT__QUEUED_KEYFRAME) {
+        drain->keyframe_bytes += length;
+        error = put_signature(drain, queued.tick, false);
+    }
+    if (error) {
+        atomic_store(&drain->stopped_errno, error);
         return false;
+    }
     atomic_store(&drain->written_tick, queued.tick);
     foliot__ring_drop(&drain->ring, sizeof queued + queued.length);
     if (drain->sync_blocks && ++drain->blocks_unsynced >= drain->sync_blocks)

@@ -148,10 +148,17 @@ static void put_place(foliot__recording_encoder *encoder, uint32_t player, unsig
     encoder->entry_tick = encoder->tick;
 }
 
-static void put_input(foliot__recording_encoder *encoder, const foliot_input *input, unsigned code)
+// `last`: the player has no other input in this tick.
+static void put_input(foliot__recording_encoder *encoder, const foliot_input *input, bool last)
 {
     foliot__recording_player *player = &encoder->players[input->player];
-    unsigned mask = 0;
+    // A player that had an input in the tick before is expected to have one in the next.
+    bool steady = player->streams || encoder->input_tick[input->player] == encoder->tick;
+    unsigned mask = 0, code = last && steady ? FOLIOT__RECORDING_STREAM : FOLIOT__RECORDING_CONTROL;
+    if (input->kind == FOLIOT_INPUT_JOIN)
+        code = FOLIOT__RECORDING_JOIN;
+    else if (input->kind == FOLIOT_INPUT_LEAVE)
+        code = FOLIOT__RECORDING_LEAVE;
     for (unsigned i = 0; i < FOLIOT_AXIS_COUNT; i++)
         mask |= input->axes[i] != player->axes[i] ? 1u << i : 0;
     mask |= input->buttons != player->buttons ? FOLIOT__RECORDING_MASK_BUTTONS : 0;
@@ -171,19 +178,6 @@ static void put_input(foliot__recording_encoder *encoder, const foliot_input *in
     player->streams = code == FOLIOT__RECORDING_STREAM;
 }
 
-static unsigned code_of(const foliot__recording_encoder *encoder, const foliot_input *input,
-                        bool last)
-{
-    if (input->kind == FOLIOT_INPUT_JOIN)
-        return FOLIOT__RECORDING_JOIN;
-    if (input->kind == FOLIOT_INPUT_LEAVE)
-        return FOLIOT__RECORDING_LEAVE;
-    // Whoever had an input in the tick before is expected to have one in the next.
-    bool steady = encoder->players[input->player].streams ||
-                  encoder->input_tick[input->player] == encoder->tick;
-    return last && steady ? FOLIOT__RECORDING_STREAM : FOLIOT__RECORDING_CONTROL;
-}
-
 static void encode_player(foliot__recording_encoder *encoder, const foliot_input *inputs,
                           uint32_t count, uint32_t index)
 {
@@ -197,7 +191,7 @@ static void encode_player(foliot__recording_encoder *encoder, const foliot_input
         player->sequence++;
     } else {
         for (uint32_t i = 0; i < count; i++)
-            put_input(encoder, &inputs[i], code_of(encoder, &inputs[i], i + 1 == count));
+            put_input(encoder, &inputs[i], i + 1 == count);
     }
     if (count)
         encoder->input_tick[index] = encoder->tick + 1;
@@ -294,7 +288,7 @@ static void pack_digest(foliot__buffer *out, foliot_digest digest)
 
 #define RULES_KEYS 4 // with FOLIOT_RECORDING_RULES
 
-// The part that readers of every format find first: the features, and the writer's version.
+// Features and the writer's version come first, where readers of every format find them.
 static void pack_head(foliot__buffer *out, uint32_t keys, uint32_t features)
 {
     foliot__pack_array(out, 2);

@@ -63,35 +63,25 @@ static int open_writing(const char *file, bool create)
     return -1;
 }
 
-// A compaction may have replaced the file after it was opened and before it was locked.
-static bool was_replaced(int opened, const char *file)
-{
-    struct stat ours, named;
-    if (fstat(opened, &ours) != 0 || !S_ISREG(ours.st_mode))
-        return false;
-    return stat(file, &named) != 0 || named.st_dev != ours.st_dev || named.st_ino != ours.st_ino;
-}
-
-// One writer a file. The lock ends with the process, however that ends; where there are no locks
-// there is none.
-static foliot_status open_locked(const char *file, bool create, int *opened)
-{
-    *opened = open_writing(file, create);
-    if (*opened < 0)
-        return FOLIOT_STATUS_IO;
-    bool locked_elsewhere = flock(*opened, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (!locked_elsewhere && !was_replaced(*opened, file))
-        return FOLIOT_STATUS_OK;
-    close(*opened);
-    return FOLIOT_STATUS_AGAIN;
-}
-
 foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink)
 {
     int *user = malloc(sizeof *user);
     if (!user)
         return FOLIOT_STATUS_MEMORY;
-    foliot_status status = open_locked(file, create, user);
+    *user = open_writing(file, create);
+    foliot_status status = *user < 0 ? FOLIOT_STATUS_IO : FOLIOT_STATUS_OK;
+    // One writer for each file. The lock ends with the process, however that ends; some file
+    // systems have no locks. A compaction may have replaced the file after it was opened and before
+    // it was locked.
+    struct stat ours, named;
+    if (status == FOLIOT_STATUS_OK &&
+        ((flock(*user, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) ||
+         (fstat(*user, &ours) == 0 && S_ISREG(ours.st_mode) &&
+          (stat(file, &named) != 0 || named.st_dev != ours.st_dev ||
+           named.st_ino != ours.st_ino)))) {
+        close(*user);
+        status = FOLIOT_STATUS_AGAIN;
+    }
     if (status != FOLIOT_STATUS_OK) {
         int error = errno;
         free(user);

@@ -17,11 +17,6 @@ void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t pl
              foliot__hex_print(hex, proof.bytes, sizeof proof.bytes), FOLIOT_NAME_BYTES - 1, name);
 }
 
-static void set_name(char name[FOLIOT_NAME_BYTES], const char *text)
-{
-    foliot__text_clean(name, FOLIOT_NAME_BYTES, text);
-}
-
 // The number that the text begins with; NULL: none of a player.
 static foliot_recorded_player *player_of(foliot__journal *journal, const char *text,
                                          const char **rest)
@@ -45,45 +40,31 @@ static const char *parse_proof(const char *text, foliot_player_proof *proof)
                : NULL;
 }
 
-static void apply_player_note(foliot__journal *journal, const char *text)
-{
-    foliot_player_proof proof;
-    foliot_recorded_player *p = player_of(journal, text, &text);
-    const char *name = p ? parse_proof(text, &proof) : NULL;
-    if (!name)
-        return;
-    *p = (foliot_recorded_player){.player = p->player, .proof = proof};
-    set_name(p->name, name);
-}
-
-static void apply_token_note(foliot__journal *journal, const char *text)
-{
-    foliot_player_proof proof;
-    foliot_recorded_player *p = player_of(journal, text, &text);
-    if (!p || !parse_proof(text, &proof))
-        return;
-    static const foliot_player_proof none;
-    if (memcmp(&p->before, &none, sizeof none) ==
-        0) // else p->proof was never acknowledged, and the one before it still holds
-        p->before = p->proof;
-    p->proof = proof;
-}
-
 void foliot__journal_note(foliot__journal *journal, const foliot__recording_note *note)
 {
+    static const foliot_player_proof none;
+    foliot_player_proof proof;
     if (strcmp(note->what, "session") == 0)
-        set_name(journal->session, note->text);
+        foliot__text_clean(journal->session, FOLIOT_NAME_BYTES, note->text);
     if (strcmp(note->what, "mode") == 0)
         journal->lockstep = strcmp(note->text, "lockstep") == 0;
-    if (strcmp(note->what, "player") == 0)
-        apply_player_note(journal, note->text);
-    if (strcmp(note->what, "token") == 0)
-        apply_token_note(journal, note->text);
-    if (strcmp(note->what, "heard") == 0) {
-        const char *text = note->text;
-        foliot_recorded_player *p = player_of(journal, text, &text);
-        if (p)
-            memset(&p->before, 0, sizeof p->before);
+    bool is_player = strcmp(note->what, "player") == 0, is_token = strcmp(note->what, "token") == 0,
+         is_heard = strcmp(note->what, "heard") == 0;
+    if (!is_player && !is_token && !is_heard)
+        return;
+    const char *rest = NULL;
+    foliot_recorded_player *p = player_of(journal, note->text, &rest);
+    if (p && is_heard)
+        memset(&p->before, 0, sizeof p->before);
+    const char *name = p && !is_heard ? parse_proof(rest, &proof) : NULL;
+    if (name && is_player) {
+        *p = (foliot_recorded_player){.player = p->player, .proof = proof};
+        foliot__text_clean(p->name, FOLIOT_NAME_BYTES, name);
+    } else if (name) {
+        // A proof that was never acknowledged is replaced, and the one before it still holds.
+        if (memcmp(&p->before, &none, sizeof none) == 0)
+            p->before = p->proof;
+        p->proof = proof;
     }
 }
 

@@ -23,18 +23,15 @@ foliot_recording_config foliot_recording_config_default(void)
                                      .threaded = true};
 }
 
-static bool rules_valid(const foliot_recording_rules *rules)
-{
-    return !rules || (rules->name && rules->name[0] && strlen(rules->name) < FOLIOT_NAME_BYTES &&
-                      rules->text_bytes <= FOLIOT_RULES_SCRIPT_BYTES_MAX);
-}
-
 static bool config_valid(const foliot_recording_config *config)
 {
+    const foliot_recording_rules *rules = config->rules;
     return config->block_ticks >= 1 && config->block_ticks <= FOLIOT__RECORDING_BLOCK_TICKS_MAX &&
            config->digest_ticks >= 1 && config->digest_bytes >= 4 && config->digest_bytes <= 16 &&
            config->compact_ticks <= FOLIOT__RECORDING_BLOCK_TICKS_MAX &&
-           config->queue_bytes >= QUEUE_BYTES_MIN && rules_valid(config->rules);
+           config->queue_bytes >= QUEUE_BYTES_MIN &&
+           (!rules || (rules->name && rules->name[0] && strlen(rules->name) < FOLIOT_NAME_BYTES &&
+                       rules->text_bytes <= FOLIOT_RULES_SCRIPT_BYTES_MAX));
 }
 
 static bool capture_state(foliot_recording *recording, const foliot_simulation *simulation)
@@ -198,46 +195,6 @@ static bool put_keyframe(foliot_recording *recording, const foliot_simulation *s
 
 // -- the life of a recording
 
-static foliot_status encode_world_head(foliot_recording *recording, const foliot_scene *scene,
-                                       const foliot_world *world)
-{
-    size_t length = 0;
-    const foliot_world_config capacities = foliot__world_capacities(world);
-    foliot_status status = foliot_scene_encode(scene, NULL, 0, &length);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    uint8_t *bytes = malloc(length);
-    if (!bytes)
-        return FOLIOT_STATUS_MEMORY;
-    status = foliot_scene_encode(scene, bytes, length, &length);
-    const foliot_integrator_info *integrator = foliot_integrator_get_info(scene->integrator);
-    if (status == FOLIOT_STATUS_OK && (!integrator || length > FOLIOT__RECORDING_PAYLOAD_MAX / 2))
-        status = FOLIOT_STATUS_INVALID;
-    if (status == FOLIOT_STATUS_OK) {
-        foliot_digest fingerprint = recording->config.fingerprint;
-        if (!foliot__fingerprint_is_known(fingerprint))
-            fingerprint = foliot__fingerprint_of_scene(scene);
-        if (!foliot__fingerprint_is_known(fingerprint))
-            status = FOLIOT_STATUS_MEMORY;
-        foliot__recording_head head = {
-            .scene = bytes,
-            .scene_bytes = (uint32_t)length,
-            .integrator = integrator->name,
-            .dt = scene->dt,
-            .seed = scene->seed,
-            .tick = recording->state.first_tick,
-            .fingerprint = fingerprint,
-            .capacities = &capacities,
-            .features = recording->features,
-            .rules = recording->config.rules,
-        };
-        recording->encoder.payload.length = 0;
-        foliot__recording_encode_head(&recording->encoder.payload, &head);
-    }
-    free(bytes);
-    return status;
-}
-
 // The start of the file and the header's block go straight to the sink: no tick waits for them, and
 // the caller gets the error if the disk refuses.
 static foliot_status write_start(foliot_recording *recording, const foliot_recording_sink *sink)
@@ -269,21 +226,57 @@ static foliot_status write_start(foliot_recording *recording, const foliot_recor
     return FOLIOT_STATUS_OK;
 }
 
+// Encodes the header of a recording of a world. Its scene is the instance's, or decoded from the
+// setup.
 static foliot_status begin_world(foliot_recording *recording, const foliot_simulation *simulation)
 {
     const foliot_hosted_world *hosted = simulation->self;
-    foliot_scene *decoded = NULL, *scene = hosted->scene;
+    const foliot_world_config capacities = foliot__world_capacities(hosted->world);
+    foliot_scene *decoded = NULL;
     foliot_status status = FOLIOT_STATUS_OK;
-    if (!scene)
+    if (!hosted->scene)
         status = foliot_scene_decode(simulation->setup, simulation->setup_bytes, &decoded);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    scene = scene ? scene : decoded;
+    const foliot_scene *scene = decoded ? decoded : hosted->scene;
     uint32_t features = recording->config.rules ? FOLIOT_RECORDING_RULES : 0;
     if (features && scene->script.history_ticks > 0)
         features |= FOLIOT_RECORDING_HISTORY;
     foliot__recording_set_features(recording, features, scene);
-    status = encode_world_head(recording, scene, hosted->world);
+
+    foliot_digest fingerprint = recording->config.fingerprint;
+    size_t length = 0;
+    uint8_t *bytes = NULL;
+    status = foliot_scene_encode(scene, NULL, 0, &length);
+    if (status == FOLIOT_STATUS_OK && !(bytes = malloc(length)))
+        status = FOLIOT_STATUS_MEMORY;
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot_scene_encode(scene, bytes, length, &length);
+    const foliot_integrator_info *integrator = foliot_integrator_get_info(scene->integrator);
+    if (status == FOLIOT_STATUS_OK && (!integrator || length > FOLIOT__RECORDING_PAYLOAD_MAX / 2))
+        status = FOLIOT_STATUS_INVALID;
+    if (status == FOLIOT_STATUS_OK && !foliot__fingerprint_is_known(fingerprint)) {
+        fingerprint = foliot__fingerprint_of_scene(scene);
+        if (!foliot__fingerprint_is_known(fingerprint))
+            status = FOLIOT_STATUS_MEMORY;
+    }
+    if (status == FOLIOT_STATUS_OK) {
+        recording->encoder.payload.length = 0;
+        foliot__recording_encode_head(&recording->encoder.payload,
+                                      &(foliot__recording_head){
+                                          .scene = bytes,
+                                          .scene_bytes = (uint32_t)length,
+                                          .integrator = integrator->name,
+                                          .dt = scene->dt,
+                                          .seed = scene->seed,
+                                          .tick = recording->state.first_tick,
+                                          .fingerprint = fingerprint,
+                                          .capacities = &capacities,
+                                          .features = recording->features,
+                                          .rules = recording->config.rules,
+                                      });
+    }
+    free(bytes);
     foliot_scene_destroy(decoded);
     return status;
 }
@@ -374,18 +367,6 @@ foliot_status foliot__recording_status(const foliot_recording *recording)
     return recording->full ? FOLIOT_STATUS_FULL : FOLIOT_STATUS_OK;
 }
 
-// Into the block in progress; into the next one if it is at its limits.
-static bool encode_tick(foliot_recording *recording, const foliot__recorded_tick *recorded)
-{
-    if (foliot__recording_encode_tick(&recording->encoder, recorded, recording->digest))
-        return true;
-    if (foliot__recording_close_block(recording) &&
-        foliot__recording_encode_tick(&recording->encoder, recorded, recording->digest))
-        return true;
-    recording->full = true;
-    return false;
-}
-
 static bool recordable(const foliot_recording *recording, const foliot__recorded_tick *recorded)
 {
     const foliot_tick_inputs *in = &recorded->inputs;
@@ -412,8 +393,13 @@ foliot_status foliot_recording_append(foliot_recording *recording,
     if (foliot__recording_status(recording) != FOLIOT_STATUS_OK)
         return foliot__recording_status(recording);
     recording->digest = foliot_simulation_get_digest(simulation);
-    if (!encode_tick(recording, &recorded))
+    // Into the block in progress, or into the next one if that is at its limits.
+    if (!foliot__recording_encode_tick(&recording->encoder, &recorded, recording->digest) &&
+        !(foliot__recording_close_block(recording) &&
+          foliot__recording_encode_tick(&recording->encoder, &recorded, recording->digest))) {
+        recording->full = true;
         return foliot__recording_status(recording);
+    }
     recording->state.appended_tick = tick;
     const foliot_recording_config *config = &recording->config;
     bool is_due =

@@ -81,35 +81,32 @@ uint64_t foliot_replay_get_tick(const foliot_replay *replay)
 
 // -- blocks
 
-// Keyframes of a kind that is not known are only looked at, and decompressed for that.
-static foliot_status load_checked(foliot_replay *replay, foliot_damage *damage)
-{
-    foliot__recording_content *content = &replay->content;
-    if (!replay->simulation.self &&
-        foliot__recording_content_unpack(content, foliot__replay_state_bytes_max(replay)) ==
-            FOLIOT_STATUS_MEMORY)
-        return FOLIOT_STATUS_MEMORY;
-    return foliot__replay_check_keyframe(replay, content, damage);
-}
-
 foliot_status foliot__replay_load(foliot_replay *replay)
 {
+    foliot__recording_content *content = &replay->content;
     foliot_damage damage = {0};
     replay->held_valid = false;
-    foliot_status status = foliot__block_reader_next(&replay->reader, &replay->content, &damage);
-    if (status == FOLIOT_STATUS_OK && replay->content.has_keyframe)
-        status = load_checked(replay, &damage);
-    if (status == FOLIOT_STATUS_OK && replay->content.has_keyframe) {
-        // The segment's buffers serve the next block.
-        foliot__block_keyframe before = replay->segment.keyframe;
-        replay->segment =
-            (foliot__replay_segment){true, replay->content.tick, replay->content.keyframe};
-        replay->content.keyframe = before;
+    foliot_status status = foliot__block_reader_next(&replay->reader, content, &damage);
+    if (status == FOLIOT_STATUS_OK && content->has_keyframe) {
+        // Nothing is stepped from keyframes of an unknown kind, but they are shown.
+        if (!replay->simulation.self &&
+            foliot__recording_content_unpack(content, foliot__replay_state_bytes_max(replay)) ==
+                FOLIOT_STATUS_MEMORY)
+            status = FOLIOT_STATUS_MEMORY;
+        else
+            status = foliot__replay_check_keyframe(replay, content, &damage);
     }
-    if (status == FOLIOT_STATUS_OK)
+    if (status == FOLIOT_STATUS_OK) {
+        if (content->has_keyframe) {
+            // The segment's buffers serve the next block.
+            foliot__block_keyframe before = replay->segment.keyframe;
+            replay->segment = (foliot__replay_segment){true, content->tick, content->keyframe};
+            content->keyframe = before;
+        }
         return FOLIOT_STATUS_OK;
-    // The reader is over: whatever is wanted next must be found anew.
-    replay->content.first_tick = replay->content.tick = UINT64_MAX;
+    }
+    // The reader has ended: `content` covers no tick until a keyframe is loaded.
+    content->first_tick = content->tick = UINT64_MAX;
     if (status != FOLIOT_STATUS_NOT_FOUND && damage.status != FOLIOT_STATUS_OK)
         foliot__replay_damaged(replay, &damage);
     return status;
@@ -164,38 +161,28 @@ foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick)
     return status;
 }
 
-static foliot_status start_anew(foliot_replay *replay)
-{
-    foliot_simulation simulation;
-    foliot_status status = foliot__replay_new(replay, &simulation);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    foliot_simulation_destroy(&replay->simulation);
-    replay->simulation = simulation;
-    return FOLIOT_STATUS_OK;
-}
-
-static void refused_segment(foliot_replay *replay)
-{
-    foliot_damage damage;
-    foliot__damage_set(
-        &damage, FOLIOT_STATUS_UNSUPPORTED, replay->content.number, replay->content.offset,
-        "the keyframe of tick %" PRIu64 " is compressed, and this build has no zstd to read it",
-        replay->segment.tick);
-    foliot__replay_damaged(replay, &damage);
-}
-
 foliot_status foliot__replay_rewind(foliot_replay *replay)
 {
     foliot_status status = load_keyframe(replay, replay->index_count ? 0 : -1);
     if (replay->header.tick == 0) {
-        foliot_status made = start_anew(replay);
-        return made != FOLIOT_STATUS_OK ? made : status;
+        foliot_simulation simulation;
+        foliot_status created = foliot__replay_new(replay, &simulation);
+        if (created != FOLIOT_STATUS_OK)
+            return created;
+        foliot_simulation_destroy(&replay->simulation);
+        replay->simulation = simulation;
+        return status;
     }
     if (status == FOLIOT_STATUS_OK)
         status = restore_segment(replay, &replay->simulation);
-    if (status == FOLIOT_STATUS_UNSUPPORTED && replay->segment.keyframe.packed)
-        refused_segment(replay);
+    if (status == FOLIOT_STATUS_UNSUPPORTED && replay->segment.keyframe.packed) {
+        foliot_damage damage;
+        foliot__damage_set(
+            &damage, FOLIOT_STATUS_UNSUPPORTED, replay->content.number, replay->content.offset,
+            "the keyframe of tick %" PRIu64 " is compressed, and this build has no zstd to read it",
+            replay->segment.tick);
+        foliot__replay_damaged(replay, &damage);
+    }
     return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_CORRUPT : status;
 }
 
@@ -317,26 +304,6 @@ static foliot_status restore_before(foliot_replay *replay, int64_t k)
     return replay->header.tick == 0 && status != FOLIOT_STATUS_MEMORY ? FOLIOT_STATUS_OK : status;
 }
 
-static foliot_status seek_from(foliot_replay *replay, uint64_t tick)
-{
-    uint64_t now = foliot_replay_get_tick(replay);
-    int64_t k = keyframe_before(replay, tick);
-    foliot_status status = FOLIOT_STATUS_OK;
-    if (tick < now || (k >= 0 && replay->index[k][0] > now))
-        status = restore_before(replay, k);
-    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < tick)
-        status = foliot_replay_step(replay);
-    return status;
-}
-
-// Back to where a state was that a seek left, right or wrong.
-static void return_to(foliot_replay *replay, uint64_t tick)
-{
-    foliot_status status = restore_before(replay, keyframe_before(replay, tick));
-    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < tick)
-        status = foliot__replay_step(replay);
-}
-
 foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
 {
     uint64_t now = foliot_replay_get_tick(replay);
@@ -344,27 +311,24 @@ foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
         return FOLIOT_STATUS_UNSUPPORTED;
     if (tick < replay->about.first_tick || tick > replay->about.last_tick)
         return FOLIOT_STATUS_NOT_FOUND;
-    foliot_status status = seek_from(replay, tick);
+    int64_t k = keyframe_before(replay, tick);
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (tick < now || (k >= 0 && replay->index[k][0] > now))
+        status = restore_before(replay, k);
+    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < tick)
+        status = foliot_replay_step(replay);
     if (status == FOLIOT_STATUS_OK)
         status = check_state(replay);
-    if (status != FOLIOT_STATUS_OK)
-        return_to(replay, now);
+    if (status == FOLIOT_STATUS_OK)
+        return FOLIOT_STATUS_OK;
+    // Back to where the replay was. The digests of that way were checked before, or were wrong.
+    foliot_status back = restore_before(replay, keyframe_before(replay, now));
+    while (back == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < now)
+        back = foliot__replay_step(replay);
     return status;
 }
 
 // -- backwards
-
-static void apply_held_input(foliot__recording_held *held, const foliot_input *input)
-{
-    if (input->kind == FOLIOT_INPUT_JOIN && !held->joined)
-        *held = (foliot__recording_held){.joined = true};
-    else if (input->kind == FOLIOT_INPUT_LEAVE)
-        *held = (foliot__recording_held){0};
-    else if (input->kind == FOLIOT_INPUT_CONTROL && held->joined) {
-        memcpy(held->axes, input->axes, sizeof held->axes);
-        held->buttons = input->buttons;
-    }
-}
 
 // Follows what players hold through the closed ticks [content.first_tick, end) of the present
 // block.
@@ -374,8 +338,18 @@ static void apply_held_inputs(foliot_replay *replay, foliot__recording_held *hel
     uint32_t count;
     for (uint64_t tick = replay->content.first_tick; tick < end; tick++)
         if (foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
-            for (uint32_t i = 0; i < count; i++)
-                apply_held_input(&held[inputs[i].player], &inputs[i]);
+            for (uint32_t i = 0; i < count; i++) {
+                const foliot_input *input = &inputs[i];
+                foliot__recording_held *h = &held[input->player];
+                if (input->kind == FOLIOT_INPUT_JOIN && !h->joined) {
+                    *h = (foliot__recording_held){.joined = true};
+                } else if (input->kind == FOLIOT_INPUT_LEAVE) {
+                    *h = (foliot__recording_held){0};
+                } else if (input->kind == FOLIOT_INPUT_CONTROL && h->joined) {
+                    memcpy(h->axes, input->axes, sizeof h->axes);
+                    h->buttons = input->buttons;
+                }
+            }
 }
 
 // `content` covers `tick`, and `held` is what players hold at its start: from the segment's

@@ -81,38 +81,6 @@ static foliot_status decode_scene(foliot_replay *replay, foliot_damage *damage)
     return FOLIOT_STATUS_OK;
 }
 
-// Makes only the head of a world, which is enough to check the bytes of keyframes.
-static foliot_status make_outline(foliot_replay *replay, foliot_damage *damage)
-{
-    replay->outline = calloc(1, sizeof *replay->outline);
-    if (!replay->outline)
-        return refuse_header(damage, FOLIOT_STATUS_MEMORY, "no memory");
-    foliot_status status =
-        replay->world_bytes
-            ? foliot__world_outline(replay->outline, &replay->capacities, replay->scene)
-            : FOLIOT_STATUS_INVALID;
-    if (status == FOLIOT_STATUS_INVALID)
-        return refuse_header(damage, FOLIOT_STATUS_CORRUPT,
-                             "scene or capacities are outside their ranges");
-    return status == FOLIOT_STATUS_OK
-               ? status
-               : refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, foliot_status_get_text(status));
-}
-
-static foliot_status create_world(foliot_replay *replay, foliot_damage *damage)
-{
-    replay->kind = &foliot_world_kind;
-    if (replay->world_bytes > WORLD_BYTES_MAX)
-        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED,
-                             "its world needs more memory than a replay takes");
-    foliot_status status = foliot__replay_new(replay, &replay->simulation);
-    if (status == FOLIOT_STATUS_MEMORY)
-        return refuse_header(damage, status, "no memory for the world");
-    if (status != FOLIOT_STATUS_OK)
-        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, foliot_status_get_text(status));
-    return FOLIOT_STATUS_OK;
-}
-
 static void fill_summary(foliot_replay *replay)
 {
     const foliot__recording_header *header = &replay->header;
@@ -214,11 +182,32 @@ static foliot_status open_world(foliot_replay *replay, const opener *opening, fo
     if (opening->kind && strcmp(opening->kind->name, foliot_world_kind.name) != 0)
         return refuse_kind(&replay->header, opening, damage);
     foliot_status status = decode_scene(replay, damage);
-    if (status == FOLIOT_STATUS_OK)
-        status = make_outline(replay, damage);
-    if (status != FOLIOT_STATUS_OK || opening->look)
+    if (status != FOLIOT_STATUS_OK)
         return status;
-    return create_world(replay, damage);
+    // The head of a world without its tables is enough to check the bytes of keyframes.
+    replay->outline = calloc(1, sizeof *replay->outline);
+    if (!replay->outline)
+        return refuse_header(damage, FOLIOT_STATUS_MEMORY, "no memory");
+    status = FOLIOT_STATUS_INVALID;
+    if (replay->world_bytes)
+        status = foliot__world_outline(replay->outline, &replay->capacities, replay->scene);
+    if (status == FOLIOT_STATUS_INVALID)
+        return refuse_header(damage, FOLIOT_STATUS_CORRUPT,
+                             "scene or capacities are outside their ranges");
+    if (status != FOLIOT_STATUS_OK)
+        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, foliot_status_get_text(status));
+    if (opening->look)
+        return FOLIOT_STATUS_OK;
+    replay->kind = &foliot_world_kind;
+    if (replay->world_bytes > WORLD_BYTES_MAX)
+        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED,
+                             "its world needs more memory than a replay takes");
+    status = foliot__replay_new(replay, &replay->simulation);
+    if (status == FOLIOT_STATUS_MEMORY)
+        return refuse_header(damage, status, "no memory for the world");
+    if (status != FOLIOT_STATUS_OK)
+        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, foliot_status_get_text(status));
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_status open_source(foliot_replay *replay, const opener *opening,

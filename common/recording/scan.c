@@ -23,21 +23,6 @@ void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage)
         replay->damage = *damage;
 }
 
-// With the recorded capacities, which the setup alone does not give.
-static foliot_status hosted_world_create(const foliot_replay *replay, void **self)
-{
-    foliot_hosted_world *hosted = calloc(1, sizeof *hosted);
-    if (!hosted)
-        return FOLIOT_STATUS_MEMORY;
-    *hosted = (foliot_hosted_world){.scene = replay->scene, .host = replay->host};
-    foliot_status status = foliot__world_create(&replay->capacities, replay->scene, &hosted->world);
-    if (status == FOLIOT_STATUS_OK)
-        *self = hosted;
-    else
-        free(hosted);
-    return status;
-}
-
 foliot_status foliot__replay_new(const foliot_replay *replay, foliot_simulation *simulation)
 {
     const foliot_simulation_kind *kind = replay->kind;
@@ -45,11 +30,23 @@ foliot_status foliot__replay_new(const foliot_replay *replay, foliot_simulation 
     *simulation = (foliot_simulation){kind, NULL, replay->header.scene, replay->header.scene_bytes};
     if (!kind)
         return FOLIOT_STATUS_UNSUPPORTED;
-    foliot_status status =
-        replay->scene ? hosted_world_create(replay, &self)
-                      : kind->create(kind->user, simulation->setup, simulation->setup_bytes, &self);
+    foliot_hosted_world *hosted = NULL;
+    foliot_status status;
+    if (replay->scene) {
+        // The setup alone does not give the recorded capacities.
+        hosted = calloc(1, sizeof *hosted);
+        if (!hosted)
+            return FOLIOT_STATUS_MEMORY;
+        *hosted = (foliot_hosted_world){.scene = replay->scene, .host = replay->host};
+        status = foliot__world_create(&replay->capacities, replay->scene, &hosted->world);
+        self = hosted;
+    } else {
+        status = kind->create(kind->user, simulation->setup, simulation->setup_bytes, &self);
+    }
     if (status == FOLIOT_STATUS_OK)
         simulation->self = self;
+    else
+        free(hosted);
     return status;
 }
 
@@ -65,48 +62,29 @@ foliot_hosted_world *foliot__replay_hosted(const foliot_replay *replay)
 
 // -- keyframes
 
-// A kind with a digest function needs an instance to compute it.
-static foliot_status probe_digest(foliot_replay *replay, const foliot__recording_content *content,
-                                  foliot_digest *digest)
+// The digest of a keyframe's bytes.
+static foliot_status digest_of(foliot_replay *replay, const foliot__recording_content *content,
+                               foliot_digest *digest)
 {
+    const foliot__buffer *state = &content->keyframe.state;
+    if (replay->outline)
+        return foliot__captured_digest(replay->outline, state->bytes, state->length, digest);
+    if (!replay->kind->digest) {
+        *digest = foliot_digest_compute(state->bytes, state->length);
+        return FOLIOT_STATUS_OK;
+    }
+    // A kind with a digest function needs an instance to compute it.
     if (foliot__replay_probe(replay) != FOLIOT_STATUS_OK)
-        return FOLIOT_STATUS_MEMORY; // it was made of this setup before
-    foliot_status status = foliot_simulation_restore(&replay->probe, content->keyframe.state.bytes,
-                                                     content->keyframe.state.length);
+        return FOLIOT_STATUS_MEMORY; // another was created from this setup before
+    foliot_status status = foliot_simulation_restore(&replay->probe, state->bytes, state->length);
     if (status == FOLIOT_STATUS_OK)
         *digest = foliot_simulation_get_digest(&replay->probe);
     return status;
 }
 
-static foliot_status digest_of(foliot_replay *replay, const foliot__recording_content *content,
-                               foliot_digest *digest)
-{
-    if (replay->outline)
-        return foliot__captured_digest(replay->outline, content->keyframe.state.bytes,
-                                       content->keyframe.state.length, digest);
-    if (replay->kind->digest)
-        return probe_digest(replay, content, digest);
-    *digest = foliot_digest_compute(content->keyframe.state.bytes, content->keyframe.state.length);
-    return FOLIOT_STATUS_OK;
-}
-
 size_t foliot__replay_state_bytes_max(const foliot_replay *replay)
 {
     return replay->outline ? replay->world_bytes : FOLIOT_SIMULATION_BYTES_MAX;
-}
-
-// Whether the state of rules next to the keyframe gives its digest.
-static bool rules_agree(const foliot__recording_content *content)
-{
-    uint8_t bytes[16];
-    if (!content->keyframe.has_rules)
-        return true;
-    foliot__recording_digest_bytes(
-        foliot__recording_rules_digest(foliot__recording_digest_of(content->keyframe.digest),
-                                       content->keyframe.rules.bytes,
-                                       content->keyframe.rules.length),
-        bytes);
-    return memcmp(bytes, content->keyframe.rules_digest, sizeof bytes) == 0;
 }
 
 foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
@@ -119,7 +97,8 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
     // Nothing starts from a keyframe of a kind that is not known.
     if (!replay->outline && !replay->kind)
         return FOLIOT_STATUS_OK;
-    bool packed = content->keyframe.packed;
+    const foliot__block_keyframe *keyframe = &content->keyframe;
+    bool packed = keyframe->packed;
     foliot_status status =
         foliot__recording_content_unpack(content, foliot__replay_state_bytes_max(replay));
     // A build without zstd starts from no such keyframe: there is nothing to check.
@@ -132,8 +111,15 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
         return status;
     if (status == FOLIOT_STATUS_OK) {
         foliot__recording_digest_bytes(digest, bytes);
-        bool agrees = memcmp(bytes, content->keyframe.digest, sizeof bytes) == 0;
-        if (agrees && rules_agree(content))
+        bool agrees = memcmp(bytes, keyframe->digest, sizeof bytes) == 0;
+        bool rules_agree = true;
+        if (keyframe->has_rules) {
+            digest = foliot__recording_rules_digest(foliot__recording_digest_of(keyframe->digest),
+                                                    keyframe->rules.bytes, keyframe->rules.length);
+            foliot__recording_digest_bytes(digest, bytes);
+            rules_agree = memcmp(bytes, keyframe->rules_digest, sizeof bytes) == 0;
+        }
+        if (agrees && rules_agree)
             return FOLIOT_STATUS_OK;
         rules_false = agrees;
     }
@@ -218,44 +204,10 @@ static foliot_status contradiction(const scanning *s, foliot_damage *damage, con
                               "%s", what);
 }
 
-static foliot_status check_index_entry(scanning *s, foliot_damage *damage)
-{
-    foliot_replay *replay = s->replay;
-    uint32_t k = s->keyframes++;
-    if (s->index_made) {
-        void *index = foliot__array_with_room(replay->index, replay->index_count,
-                                              &replay->index_capacity, 64, sizeof *replay->index);
-        if (!index)
-            return FOLIOT_STATUS_MEMORY;
-        replay->index = index;
-        replay->index[replay->index_count][0] = s->content.tick;
-        replay->index[replay->index_count++][1] = s->content.offset;
-        return FOLIOT_STATUS_OK;
-    }
-    // The index is the closing block's: it must name exactly the keyframes that are there.
-    if (k < replay->index_count && replay->index[k][0] == s->content.tick &&
-        replay->index[k][1] == s->content.offset)
-        return FOLIOT_STATUS_OK;
-    return contradiction(s, damage, "a keyframe that the closing block's index does not name");
-}
-
-static foliot_status check_closing(scanning *s, foliot_damage *damage)
-{
-    const foliot__recording_content *content = &s->content;
-    const foliot_replay *replay = s->replay;
-    bool same = content->index_count == replay->index_count;
-    for (uint32_t i = 0; same && i < content->index_count; i++)
-        same = content->index[i][0] == replay->index[i][0] &&
-               content->index[i][1] == replay->index[i][1];
-    if (!same || s->keyframes != replay->index_count)
-        return contradiction(s, damage, "its index does not name the keyframes that are there");
-    s->about->closed = true;
-    s->about->final_digest = foliot__recording_digest_of(content->closing_digest);
-    return FOLIOT_STATUS_OK;
-}
-
 static foliot_status scan_blocks(scanning *s, foliot_damage *damage)
 {
+    foliot_replay *replay = s->replay;
+    const foliot__recording_content *content = &s->content;
     foliot__recording_header header = {0};
     foliot_status status =
         foliot__block_reader_begin(&s->reader, &s->replay->source, &header, &s->content, damage);
@@ -266,21 +218,44 @@ static foliot_status scan_blocks(scanning *s, foliot_damage *damage)
         if (status != FOLIOT_STATUS_OK)
             break;
         count_block(s);
-        if (s->content.has_keyframe)
-            status = check_index_entry(s, damage);
-        // Every recording begins with a keyframe; restarting needs it.
-        else if (s->content.number == 1)
-            status = contradiction(s, damage, "the first keyframe is missing");
-        if (status == FOLIOT_STATUS_OK && s->content.has_closing)
-            status = check_closing(s, damage);
-        if (status == FOLIOT_STATUS_OK) {
-            s->replay->whole_bytes = s->reader.offset;
-            if (!s->content.has_closing) {
-                s->replay->cut_offset = s->reader.offset;
-                s->replay->cut_number = s->reader.number;
-            }
-            status = foliot__block_reader_next(&s->reader, &s->content, damage);
+        if (content->has_keyframe && s->index_made) {
+            void *index =
+                foliot__array_with_room(replay->index, replay->index_count, &replay->index_capacity,
+                                        64, sizeof *replay->index);
+            if (!index)
+                return FOLIOT_STATUS_MEMORY;
+            replay->index = index;
+            replay->index[replay->index_count][0] = content->tick;
+            replay->index[replay->index_count++][1] = content->offset;
+        } else if (content->has_keyframe) {
+            // The index is the closing block's: it must name exactly the keyframes that are there.
+            uint32_t k = s->keyframes;
+            if (k >= replay->index_count || replay->index[k][0] != content->tick ||
+                replay->index[k][1] != content->offset)
+                return contradiction(s, damage,
+                                     "a keyframe that the closing block's index does not name");
+        } else if (content->number == 1) {
+            // Every recording begins with a keyframe; restarting needs it.
+            return contradiction(s, damage, "the first keyframe is missing");
         }
+        s->keyframes += content->has_keyframe;
+        if (content->has_closing) {
+            bool same =
+                content->index_count == replay->index_count && s->keyframes == replay->index_count;
+            for (uint32_t i = 0; same && i < content->index_count; i++)
+                same = content->index[i][0] == replay->index[i][0] &&
+                       content->index[i][1] == replay->index[i][1];
+            if (!same)
+                return contradiction(s, damage,
+                                     "its index does not name the keyframes that are there");
+            s->about->closed = true;
+            s->about->final_digest = foliot__recording_digest_of(content->closing_digest);
+        } else {
+            replay->cut_offset = s->reader.offset;
+            replay->cut_number = s->reader.number;
+        }
+        replay->whole_bytes = s->reader.offset;
+        status = foliot__block_reader_next(&s->reader, &s->content, damage);
     }
     return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status;
 }

@@ -91,36 +91,28 @@ typedef struct checking {
     bool final; // the last block was a signature that says so
 } checking;
 
-static foliot_status check_one(checking *c, foliot_signature_summary *summary,
-                               foliot_damage *damage)
-{
-    const foliot__recorded_signature *s = &c->content.signature;
-    uint8_t message[MESSAGE_BYTES];
-    size_t count = message_of(message, &c->chain, s->tick, s->final);
-    if (s->tick != c->content.tick || !foliot__signature_fits(s->key, message, count, s->bytes))
-        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, c->content.number,
-                                  c->content.offset,
-                                  "what stands before this signature is not what was signed");
-    summary->one_key = summary->signatures == 0 ||
-                       (summary->one_key && memcmp(summary->key, s->key, sizeof s->key) == 0);
-    memcpy(summary->key, s->key, sizeof s->key);
-    summary->signatures++;
-    summary->signed_tick = s->tick;
-    return FOLIOT_STATUS_OK;
-}
-
-// One block that was read; the reader stands behind it.
+// Checks one block that was read, and its signature if it has one; the reader stands behind it.
 static foliot_status check_block(checking *c, foliot_signature_summary *summary,
                                  foliot_damage *damage)
 {
     const foliot__recording_content *content = &c->content;
-    foliot_status status =
-        content->has_signature ? check_one(c, summary, damage) : FOLIOT_STATUS_OK;
-    if (status != FOLIOT_STATUS_OK)
-        return status;
+    const foliot__recorded_signature *s = &content->signature;
+    if (content->has_signature) {
+        uint8_t message[MESSAGE_BYTES];
+        size_t count = message_of(message, &c->chain, s->tick, s->final);
+        if (s->tick != content->tick || !foliot__signature_fits(s->key, message, count, s->bytes))
+            return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number,
+                                      content->offset,
+                                      "what stands before this signature is not what was signed");
+        summary->one_key = summary->signatures == 0 ||
+                           (summary->one_key && memcmp(summary->key, s->key, sizeof s->key) == 0);
+        memcpy(summary->key, s->key, sizeof s->key);
+        summary->signatures++;
+        summary->signed_tick = s->tick;
+    }
     summary->last_tick = content->tick;
     summary->whole = content->has_closing && c->final;
-    c->final = content->has_signature && content->signature.final;
+    c->final = content->has_signature && s->final;
     return add_part(&c->chain, &c->source, content->offset,
                     (size_t)(c->reader.offset - content->offset));
 }
@@ -229,21 +221,6 @@ static foliot_status read_line(int descriptor, const char *file, const char *wor
                                    file, word);
 }
 
-static foliot_status check_mode(int descriptor, const char *file, foliot_error *error)
-{
-    struct stat about;
-    if (fstat(descriptor, &about) != 0)
-        return foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", file,
-                                foliot__file_problem(errno));
-    if (about.st_mode & 077)
-        return foliot_error_set(
-            error, FOLIOT_STATUS_INVALID,
-            "%s: others than its owner may read or change this secret key; 'chmod "
-            "600' it, or make another if they did",
-            file);
-    return FOLIOT_STATUS_OK;
-}
-
 foliot_status foliot_signer_read(const char *file, foliot_signer **signer, foliot_error *error)
 {
     uint8_t seed[FOLIOT_KEY_BYTES];
@@ -251,8 +228,18 @@ foliot_status foliot_signer_read(const char *file, foliot_signer **signer, folio
     if (descriptor < 0)
         return foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", file,
                                 foliot__file_problem(errno));
-    foliot_status status = check_mode(descriptor, file, error);
-    if (status == FOLIOT_STATUS_OK)
+    struct stat about;
+    foliot_status status;
+    if (fstat(descriptor, &about) != 0)
+        status = foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", file,
+                                  foliot__file_problem(errno));
+    else if (about.st_mode & 077)
+        status = foliot_error_set(
+            error, FOLIOT_STATUS_INVALID,
+            "%s: others than its owner may read or change this secret key; 'chmod "
+            "600' it, or make another if they did",
+            file);
+    else
         status = read_line(descriptor, file, SECRET_WORD, seed, error);
     close(descriptor);
     if (status != FOLIOT_STATUS_OK)

@@ -62,19 +62,6 @@ static void append_input(expansion *e, uint32_t player, uint8_t kind)
         foliot__reader_fail(e->r, status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_CORRUPT);
 }
 
-static void read_changes(expansion *e, uint32_t player)
-{
-    foliot__recording_player *known = &e->reader->players[player];
-    unsigned mask = (unsigned)unpack_in_range(e, 0, 63);
-    for (unsigned i = 0; i < FOLIOT_AXIS_COUNT; i++)
-        if (mask >> i & 1)
-            known->axes[i] = (int8_t)unpack_in_range(e, -128, 127);
-    if (mask & FOLIOT__RECORDING_MASK_BUTTONS)
-        known->buttons = (uint16_t)unpack_in_range(e, 0, 65535);
-    if (mask & FOLIOT__RECORDING_MASK_SEQUENCE)
-        known->sequence = (uint32_t)unpack_in_range(e, 0, UINT32_MAX);
-}
-
 // Players that stream and have no entry in this tick: from *from up to, not including, `end`.
 static void put_streaming(expansion *e, uint32_t *from, uint32_t end)
 {
@@ -100,12 +87,20 @@ static void expand_entry(expansion *e, uint32_t *from)
         put_streaming(e, from, player);
     if (player >= e->reader->player_count)
         e->reader->player_count = player + 1;
-    uint32_t before = e->reader->players[player].sequence;
+    foliot__recording_player *known = &e->reader->players[player];
+    uint32_t before = known->sequence;
     bool again = player + 1 == *from; // a second input of the player in one tick
     *from = player + 1;
     if (code != FOLIOT__RECORDING_NONE) {
-        read_changes(e, player);
-        if (again && e->reader->players[player].sequence < before)
+        unsigned mask = (unsigned)unpack_in_range(e, 0, 63);
+        for (unsigned i = 0; i < FOLIOT_AXIS_COUNT; i++)
+            if (mask >> i & 1)
+                known->axes[i] = (int8_t)unpack_in_range(e, -128, 127);
+        if (mask & FOLIOT__RECORDING_MASK_BUTTONS)
+            known->buttons = (uint16_t)unpack_in_range(e, 0, 65535);
+        if (mask & FOLIOT__RECORDING_MASK_SEQUENCE)
+            known->sequence = (uint32_t)unpack_in_range(e, 0, UINT32_MAX);
+        if (again && known->sequence < before)
             foliot__reader_fail(e->r, FOLIOT_STATUS_CORRUPT);
         append_input(e, player,
                      code == FOLIOT__RECORDING_JOIN    ? FOLIOT_INPUT_JOIN
@@ -113,7 +108,6 @@ static void expand_entry(expansion *e, uint32_t *from)
                                                        : FOLIOT_INPUT_CONTROL);
     }
     bool streams = code == FOLIOT__RECORDING_STREAM;
-    foliot__recording_player *known = &e->reader->players[player];
     e->reader->stream_count += (uint32_t)streams - (uint32_t)known->streams;
     known->streams = streams;
 }
@@ -156,14 +150,6 @@ static void read_tick(foliot__reader *r, uint64_t *tick, uint64_t end)
         *tick += ticks;
 }
 
-// Whether commands of `tick` may go on from this sequence.
-static bool sequence_grows(const foliot__session_log *log, uint64_t tick, uint32_t sequence)
-{
-    const foliot_command *before;
-    uint32_t count = foliot__session_log_commands_at(log, tick, &before);
-    return count == 0 || sequence > before[count - 1].sequence;
-}
-
 foliot_status foliot__session_decode_commands(foliot__session_known *known,
                                               foliot__session_log *log, uint64_t first_tick,
                                               uint64_t tick, const uint8_t *bytes, size_t length)
@@ -177,21 +163,23 @@ foliot_status foliot__session_decode_commands(foliot__session_known *known,
         uint32_t sequence = known->command_sequence, count = (head >> FOLIOT__RUN_COUNT) + 1;
         if (head & FOLIOT__RUN_SEQUENCE)
             sequence = (uint32_t)foliot__read_varint(&r, UINT32_MAX);
+        const foliot_command *before;
+        uint32_t before_count = foliot__session_log_commands_at(log, at, &before);
         if ((head & FOLIOT__RUN_SOURCE) >= FOLIOT__COMMAND_SOURCES ||
-            count - 1 > UINT32_MAX - sequence || !sequence_grows(log, at, sequence))
+            count - 1 > UINT32_MAX - sequence ||
+            (before_count > 0 && sequence <= before[before_count - 1].sequence))
             foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
         for (uint32_t i = 0; i < count && r.status == FOLIOT_STATUS_OK; i++) {
             foliot_command command;
             foliot__command_texts texts;
-            size_t before = r.at;
+            size_t start = r.at;
             foliot__command_decode(&r, &command, &texts);
             if (r.status == FOLIOT_STATUS_NEWER)
                 r.status = FOLIOT_STATUS_UNSUPPORTED; // of a format that is known
             if (r.status == FOLIOT_STATUS_OK) {
                 command.sequence = sequence + i;
                 command.source = head & FOLIOT__RUN_SOURCE;
-                foliot_status status =
-                    foliot__session_log_command(log, at, &command, r.at - before);
+                foliot_status status = foliot__session_log_command(log, at, &command, r.at - start);
                 if (status != FOLIOT_STATUS_OK)
                     foliot__reader_fail(&r, status == FOLIOT_STATUS_MEMORY ? status
                                                                            : FOLIOT_STATUS_CORRUPT);
@@ -200,15 +188,6 @@ foliot_status foliot__session_decode_commands(foliot__session_known *known,
         known->command_sequence = sequence + count;
     }
     return r.status == FOLIOT_STATUS_TRUNCATED ? FOLIOT_STATUS_CORRUPT : r.status;
-}
-
-static bool order_follows(const foliot__session_log *log, uint64_t tick, const foliot_order *order)
-{
-    const foliot_order *orders;
-    uint32_t count = foliot__session_log_orders_at(log, tick, &orders);
-    const foliot_order *before = count ? &orders[count - 1] : NULL;
-    return !before || order->player > before->player ||
-           (order->player == before->player && order->sequence > before->sequence);
 }
 
 static void read_order(foliot__reader *r, foliot__session_known *known, foliot_order *order,
@@ -243,9 +222,13 @@ foliot_status foliot__session_decode_orders(foliot__session_known *known, foliot
         foliot_order order = {0};
         read_tick(&r, &at, tick);
         read_order(&r, known, &order, features);
+        const foliot_order *orders, *before;
+        uint32_t count = foliot__session_log_orders_at(log, at, &orders);
+        before = count ? &orders[count - 1] : NULL;
         if (r.status == FOLIOT_STATUS_OK &&
             (log->order_count == FOLIOT__RECORDING_BLOCK_ORDERS_MAX ||
-             !order_follows(log, at, &order)))
+             (before && (order.player < before->player ||
+                         (order.player == before->player && order.sequence <= before->sequence)))))
             foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
         if (r.status == FOLIOT_STATUS_OK && foliot__session_log_order(log, at, &order))
             foliot__reader_fail(&r, FOLIOT_STATUS_MEMORY);

@@ -26,11 +26,6 @@ static bool digest_agrees(const foliot_replay *replay, const uint8_t *recorded, 
     return memcmp(bytes, recorded, count) == 0;
 }
 
-static bool keyframe_agrees(const verifying *v)
-{
-    return digest_agrees(v->replay, v->replay->segment.keyframe.digest, 16);
-}
-
 static foliot_status capture_held(foliot_step_trace *trace, const foliot_simulation *simulation)
 {
     foliot_step_trace_reset(trace, foliot_simulation_get_tick(simulation));
@@ -65,19 +60,6 @@ static foliot_status compare_states(const foliot_simulation *expected,
     return status;
 }
 
-// Part and field by the recorded state of this very tick.
-static void explain_by_keyframe(verifying *v)
-{
-    foliot_replay *replay = v->replay;
-    foliot_simulation recorded;
-    if (foliot__replay_new(replay, &recorded) != FOLIOT_STATUS_OK)
-        return;
-    if (foliot_simulation_restore(&recorded, replay->segment.keyframe.state.bytes,
-                                  replay->segment.keyframe.state.length) == FOLIOT_STATUS_OK)
-        compare_states(&recorded, &replay->simulation, &v->verdict->divergence);
-    foliot_simulation_destroy(&recorded);
-}
-
 static void set_diverged(verifying *v)
 {
     v->diverged = true;
@@ -86,68 +68,47 @@ static void set_diverged(verifying *v)
         (foliot_divergence){.tick = foliot_replay_get_tick(v->replay), .body = FOLIOT_NO_BODY};
 }
 
-static void count_agreed_ticks(verifying *v)
-{
-    v->verdict->ticks = foliot_replay_get_tick(v->replay) - v->replay->about.first_tick;
-}
-
-// A keyframe must be the state that the replay has.
+// A keyframe must be the state that the replay has. One that is not gives the part and the field of
+// the divergence.
 static void check_keyframe(verifying *v)
 {
-    bool same_tick =
-        v->diverged && v->verdict->divergence.tick == foliot_replay_get_tick(v->replay);
-    if (v->diverged && !same_tick)
-        return;
-    if (keyframe_agrees(v))
+    foliot_replay *replay = v->replay;
+    const foliot__block_keyframe *keyframe = &replay->segment.keyframe;
+    bool same_tick = v->diverged && v->verdict->divergence.tick == foliot_replay_get_tick(replay);
+    if ((v->diverged && !same_tick) || digest_agrees(replay, keyframe->digest, 16))
         return;
     if (!v->diverged)
         set_diverged(v);
-    explain_by_keyframe(v);
+    foliot_simulation recorded;
+    if (foliot__replay_new(replay, &recorded) != FOLIOT_STATUS_OK)
+        return;
+    if (foliot_simulation_restore(&recorded, keyframe->state.bytes, keyframe->state.length) ==
+        FOLIOT_STATUS_OK)
+        compare_states(&recorded, &replay->simulation, &v->verdict->divergence);
+    foliot_simulation_destroy(&recorded);
 }
 
-static foliot_status verify_ticks(verifying *v)
+// The present block, up to its first divergence.
+static foliot_status verify_block(verifying *v)
 {
     foliot_replay *replay = v->replay;
     const foliot__recording_content *content = &replay->content;
+    if (content->has_keyframe)
+        check_keyframe(v);
+    if (content->has_closing && !v->diverged && !digest_agrees(replay, content->closing_digest, 16))
+        set_diverged(v);
     while (!v->diverged && foliot_replay_get_tick(replay) < content->tick) {
         foliot_status status = foliot__replay_step_simulation(replay, &replay->simulation);
         if (status != FOLIOT_STATUS_OK)
             return status;
         const uint8_t *recorded;
-        uint32_t count =
-            foliot__recording_content_digest(content, foliot_replay_get_tick(replay), &recorded);
+        uint64_t tick = foliot_replay_get_tick(replay);
+        uint32_t count = foliot__recording_content_digest(content, tick, &recorded);
         if (count && !digest_agrees(replay, recorded, count))
             set_diverged(v);
         else
-            count_agreed_ticks(v);
+            v->verdict->ticks = tick - replay->about.first_tick;
     }
-    return FOLIOT_STATUS_OK;
-}
-
-static foliot_status verify_block(verifying *v)
-{
-    const foliot__recording_content *content = &v->replay->content;
-    if (content->has_keyframe)
-        check_keyframe(v);
-    if (content->has_closing && !v->diverged &&
-        !digest_agrees(v->replay, content->closing_digest, 16))
-        set_diverged(v);
-    if (v->diverged)
-        return FOLIOT_STATUS_OK;
-    return verify_ticks(v);
-}
-
-// Once diverged, one more block may hold the keyframe of that tick.
-static foliot_status explain_by_next_block(verifying *v)
-{
-    foliot_replay *replay = v->replay;
-    uint64_t tick = v->verdict->divergence.tick;
-    if (v->verdict->divergence.field_known || replay->content.tick != tick)
-        return FOLIOT_STATUS_OK;
-    foliot_damage before = replay->damage;
-    if (foliot__replay_load(replay) == FOLIOT_STATUS_OK && replay->content.has_keyframe)
-        check_keyframe(v);
-    replay->damage = before;
     return FOLIOT_STATUS_OK;
 }
 
@@ -176,30 +137,23 @@ static foliot_status run_verification(verifying *v)
         if (status == FOLIOT_STATUS_OK && !v->diverged)
             status = foliot__replay_load(replay);
     }
-    if (v->diverged)
-        return explain_by_next_block(v);
-    return status;
+    if (!v->diverged)
+        return status;
+    // One more block may hold the keyframe of the tick at which it diverged.
+    const foliot_divergence *divergence = &v->verdict->divergence;
+    if (!divergence->field_known && replay->content.tick == divergence->tick) {
+        foliot_damage before = replay->damage;
+        if (foliot__replay_load(replay) == FOLIOT_STATUS_OK && replay->content.has_keyframe)
+            check_keyframe(v);
+        replay->damage = before;
+    }
+    return FOLIOT_STATUS_OK;
 }
 
 // -- the reference
 
-// One run of both worlds through the tick that they come to next, compared after every stage. The
-// recorded inputs of that tick are in the replay's content. *differs: a difference was found.
-static foliot_status compare_tick(verifying *v, foliot_simulation *reference,
-                                  foliot_step_trace *trace[2], bool *differs)
-{
-    foliot_replay *replay = v->replay;
-    foliot_status status = foliot__replay_step_trace(replay, reference, trace[0]);
-    set_host(replay, &v->host);
-    if (status == FOLIOT_STATUS_OK)
-        status = foliot__replay_step_trace(replay, &replay->simulation, trace[1]);
-    set_host(replay, &replay->host);
-    *differs = status == FOLIOT_STATUS_OK &&
-               foliot_step_trace_compare(trace[0], trace[1], &v->verdict->divergence);
-    return status;
-}
-
-// Both from the recording's start, stage by stage from tick `from` on, until they differ.
+// Runs the perturbed world and a reference through ticks `from` to `to`, and compares them after
+// every stage until they differ.
 static foliot_status search_stages(verifying *v, uint64_t from, uint64_t to)
 {
     foliot_replay *replay = v->replay;
@@ -220,7 +174,14 @@ static foliot_status search_stages(verifying *v, uint64_t from, uint64_t to)
     for (uint64_t tick = start; status == FOLIOT_STATUS_OK && !differs && tick < to; tick++) {
         status = foliot__replay_locate(replay, tick);
         if (status == FOLIOT_STATUS_OK)
-            status = compare_tick(v, &reference, trace, &differs);
+            status = foliot__replay_step_trace(replay, &reference, trace[0]);
+        if (status != FOLIOT_STATUS_OK)
+            break;
+        set_host(replay, &v->host);
+        status = foliot__replay_step_trace(replay, &replay->simulation, trace[1]);
+        set_host(replay, &replay->host);
+        differs = status == FOLIOT_STATUS_OK &&
+                  foliot_step_trace_compare(trace[0], trace[1], &v->verdict->divergence);
         if (differs) {
             v->verdict->status = FOLIOT_STATUS_DIVERGED;
             v->verdict->divergence.tick = tick + 1;
@@ -233,7 +194,7 @@ static foliot_status search_stages(verifying *v, uint64_t from, uint64_t to)
     return status;
 }
 
-// At the first tick there are no stages: the two states themselves.
+// Compares the two states of the first tick, which has no stages.
 static foliot_status compare_start(verifying *v)
 {
     foliot_replay *replay = v->replay;
@@ -260,19 +221,6 @@ static foliot_status compare_start(verifying *v)
     return status;
 }
 
-// A fault that the digests showed is looked for in the tick that they name; one that the rest of
-// its tick swallowed leaves no digest, and all ticks are compared after every stage.
-static foliot_status explain_perturbed(verifying *v)
-{
-    const foliot_replay *replay = v->replay;
-    uint64_t first = replay->about.first_tick, last = first + v->verdict->ticks;
-    if (v->perturber.fault->tick == first)
-        return compare_start(v);
-    if (!v->diverged)
-        return search_stages(v, first + 1, last);
-    return search_stages(v, v->verdict->divergence.tick, v->verdict->divergence.tick);
-}
-
 static bool perturbation_valid(const foliot_replay *replay, const foliot_perturbation *fault)
 {
     return replay->scene && fault->tick >= replay->about.first_tick &&
@@ -282,8 +230,8 @@ static bool perturbation_valid(const foliot_replay *replay, const foliot_perturb
            fault->body < replay->capacities.bodies_max;
 }
 
-// The replay stands at the keyframe's tick with a state that its digests agree with: what the
-// keyframe has instead.
+// Adds to the damage how a false keyframe differs from the replay, which stands at its tick with a
+// state that the digests agree with.
 static void explain_false_keyframe(verifying *v)
 {
     foliot_replay *replay = v->replay;
@@ -307,16 +255,6 @@ static void explain_false_keyframe(verifying *v)
     foliot_simulation_destroy(&recorded);
 }
 
-static void set_damage_verdict(foliot_replay *replay, foliot_verdict *verdict, foliot_status status)
-{
-    verdict->damage = replay->damage;
-    verdict->cut_at = replay->damage.offset;
-    verdict->status = status == FOLIOT_STATUS_NEWER || status == FOLIOT_STATUS_UNSUPPORTED
-                          ? FOLIOT_STATUS_UNSUPPORTED
-                      : status == FOLIOT_STATUS_TRUNCATED ? FOLIOT_STATUS_TRUNCATED
-                                                          : FOLIOT_STATUS_CORRUPT;
-}
-
 foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,
                                    foliot_verdict *verdict)
 {
@@ -337,8 +275,7 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
         return FOLIOT_STATUS_OK;
     }
     verifying v = {.replay = replay, .verdict = verdict, .perturber = {.fault = perturbation}};
-    // Structure first: a recording that is not whole is never a match, wherever its replay comes
-    // to.
+    // A recording that is not whole is never a match, however its replay ends.
     foliot_status whole = foliot_replay_scan(replay);
     v.host = foliot__perturbing_host(&replay->host, &v.perturber);
     foliot_status status = run_verification(&v);
@@ -353,13 +290,26 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
     if (perturbation && !v.perturber.done) {
         verdict->status = FOLIOT_STATUS_INVALID;
     } else if (perturbation) {
-        foliot_status searched = explain_perturbed(&v);
+        // A fault that the digests show is in the tick that they name. One that the rest of its
+        // tick absorbed leaves no digest: then all ticks are compared after every stage.
+        uint64_t first = replay->about.first_tick;
+        uint64_t from = v.diverged ? verdict->divergence.tick : first + 1;
+        uint64_t to = v.diverged ? verdict->divergence.tick : first + verdict->ticks;
+        foliot_status searched =
+            perturbation->tick == first ? compare_start(&v) : search_stages(&v, from, to);
         if (searched == FOLIOT_STATUS_MEMORY)
             return searched;
     }
     if (verdict->status == FOLIOT_STATUS_OK &&
-        (whole != FOLIOT_STATUS_OK || status != FOLIOT_STATUS_NOT_FOUND))
-        set_damage_verdict(replay, verdict, whole != FOLIOT_STATUS_OK ? whole : status);
+        (whole != FOLIOT_STATUS_OK || status != FOLIOT_STATUS_NOT_FOUND)) {
+        foliot_status damaged = whole != FOLIOT_STATUS_OK ? whole : status;
+        verdict->damage = replay->damage;
+        verdict->cut_at = replay->damage.offset;
+        verdict->status = damaged == FOLIOT_STATUS_NEWER || damaged == FOLIOT_STATUS_UNSUPPORTED
+                              ? FOLIOT_STATUS_UNSUPPORTED
+                          : damaged == FOLIOT_STATUS_TRUNCATED ? FOLIOT_STATUS_TRUNCATED
+                                                               : FOLIOT_STATUS_CORRUPT;
+    }
     if (verdict->status == FOLIOT_STATUS_CORRUPT && replay->keyframe_false)
         explain_false_keyframe(&v);
     return FOLIOT_STATUS_OK;
