@@ -112,20 +112,6 @@ static void say_value(text *t, const char *label, foliot_value_type type, uint64
         say(t, "  %" PRIu64 "\n", bits);
 }
 
-static void say_place(text *t, const foliot_divergence *d, const char *name)
-{
-    bool body = d->body != FOLIOT_NO_BODY;
-    say(t, "  %-10s ", body ? "body" : "part");
-    if (body)
-        say(t, "%" PRIu32, d->body);
-    else
-        say_part(t, d);
-    char clean[FOLIOT_NAME_BYTES];
-    if (name && name[0])
-        say(t, " \"%s\"", foliot__text_clean(clean, sizeof clean, name));
-    say(t, "\n");
-}
-
 static void say_number(text *t, foliot_value_type type, uint64_t bits)
 {
     if (type == FOLIOT_VALUE_F64 || type == FOLIOT_VALUE_F32)
@@ -163,8 +149,18 @@ size_t foliot_divergence_print_text(const foliot_divergence *d,
     if (names->dt > 0)
         say(&t, " (time %.9g)", (double)d->tick * names->dt);
     say(&t, "\n  %-10s %s\n", "stage", d->stage_known ? d->stage_name : "not known");
-    if (d->part_known)
-        say_place(&t, d, names->part);
+    if (d->part_known) {
+        bool body = d->body != FOLIOT_NO_BODY;
+        char clean[FOLIOT_NAME_BYTES];
+        say(&t, "  %-10s ", body ? "body" : "part");
+        if (body)
+            say(&t, "%" PRIu32, d->body);
+        else
+            say_part(&t, d);
+        if (names->part && names->part[0])
+            say(&t, " \"%s\"", foliot__text_clean(clean, sizeof clean, names->part));
+        say(&t, "\n");
+    }
     if (d->not_repeated) {
         say(&t, "  %-10s %s\n", "repeated",
             "the server's own step, from its saved state, gives another state: something that "
@@ -253,28 +249,46 @@ void foliot__divergence_put_bits(foliot__json *json, const foliot_divergence *d,
     put_bits(json, names->actual ? names->actual : "actual", known, known ? d->actual : 0);
 }
 
-size_t foliot_divergence_print_json(const foliot_divergence *d,
-                                    const foliot_divergence_labels *names, char *bytes,
-                                    size_t capacity)
+size_t foliot__print_stream(void (*write)(FILE *out, const void *what), const void *what,
+                            char *text, size_t capacity)
 {
     char *whole = NULL;
     size_t length = 0;
     FILE *out = open_memstream(&whole, &length);
     if (!out)
         return 0;
+    write(out, what);
+    bool fine = fclose(out) == 0 && whole;
+    if (fine && capacity > 0)
+        snprintf(text, capacity, "%s", whole);
+    free(whole);
+    return fine ? length : 0;
+}
+
+typedef struct labelled {
+    const foliot_divergence *divergence;
+    const foliot_divergence_labels *names;
+} labelled;
+
+static void write_json(FILE *out, const void *what)
+{
+    const labelled *l = what;
+    const foliot_divergence *d = l->divergence;
     foliot__json json = foliot__json_to(out);
     foliot__json_object(&json, NULL);
-    if (names && names->title)
-        foliot__json_text(&json, "title", names->title);
-    foliot__divergence_put(&json, d, names);
-    foliot__divergence_put_bits(&json, d, names);
+    if (l->names && l->names->title)
+        foliot__json_text(&json, "title", l->names->title);
+    foliot__divergence_put(&json, d, l->names);
+    foliot__divergence_put_bits(&json, d, l->names);
     foliot__json_bool(&json, "not_repeated", d->not_repeated);
     foliot__json_count(&json, "parts", d->parts);
     foliot__json_count(&json, "fields", d->fields);
     foliot__json_close(&json);
-    bool fine = fclose(out) == 0 && whole;
-    if (fine && capacity > 0)
-        snprintf(bytes, capacity, "%s", whole);
-    free(whole);
-    return fine ? length : 0;
+}
+
+size_t foliot_divergence_print_json(const foliot_divergence *d,
+                                    const foliot_divergence_labels *names, char *bytes,
+                                    size_t capacity)
+{
+    return foliot__print_stream(write_json, &(labelled){d, names}, bytes, capacity);
 }

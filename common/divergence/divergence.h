@@ -17,5 +17,9 @@ void foliot__divergence_brief(const foliot_divergence *divergence, const char *e
 // Both sides' bits, under the names that the sides have.
 void foliot__divergence_put_bits(foliot__json *json, const foliot_divergence *divergence,
                                  const foliot_divergence_labels *names);
+// Copies what `write` puts into the stream, as snprintf does. Returns the whole length; 0 without
+// memory.
+size_t foliot__print_stream(void (*write)(FILE *out, const void *what), const void *what,
+                            char *text, size_t capacity);
 
 #endif

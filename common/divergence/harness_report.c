@@ -22,28 +22,11 @@ const char *foliot_harness_test_get_name(foliot_harness_test test)
     return (unsigned)test < FOLIOT_HARNESS_TEST_COUNT ? tests[test].name : "none";
 }
 
-typedef void writer(FILE *out, const foliot_harness_result *result);
-
-static size_t written(writer *write, const foliot_harness_result *result, char *text,
-                      size_t capacity)
-{
-    char *whole = NULL;
-    size_t length = 0;
-    FILE *out = open_memstream(&whole, &length);
-    if (!out)
-        return 0;
-    write(out, result);
-    bool fine = fclose(out) == 0 && whole;
-    if (fine && capacity > 0)
-        snprintf(text, capacity, "%s", whole);
-    free(whole);
-    return fine ? length : 0;
-}
-
 static const foliot_divergence_labels names = {.unknown = "here"};
 
-static void put_text(FILE *out, const foliot_harness_result *result)
+static void put_text(FILE *out, const void *what)
 {
+    const foliot_harness_result *result = what;
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(result->digest, digest);
     fprintf(out,
@@ -75,8 +58,9 @@ static void put_text(FILE *out, const foliot_harness_result *result)
     }
 }
 
-static void put_json(FILE *out, const foliot_harness_result *result)
+static void put_json(FILE *out, const void *what)
 {
+    const foliot_harness_result *result = what;
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(result->digest, digest);
     foliot__json json = foliot__json_to(out);
@@ -108,10 +92,10 @@ static void put_json(FILE *out, const foliot_harness_result *result)
 
 size_t foliot_harness_print_text(const foliot_harness_result *result, char *text, size_t capacity)
 {
-    return written(put_text, result, text, capacity);
+    return foliot__print_stream(put_text, result, text, capacity);
 }
 
 size_t foliot_harness_print_json(const foliot_harness_result *result, char *text, size_t capacity)
 {
-    return written(put_json, result, text, capacity);
+    return foliot__print_stream(put_json, result, text, capacity);
 }

@@ -152,28 +152,22 @@ static uint32_t group_count(uint32_t total, uint32_t first, uint32_t group)
     return count < FOLIOT__TREE_FANOUT ? (uint32_t)count : FOLIOT__TREE_FANOUT;
 }
 
-static uint64_t our_hash(const foliot_search *search, uint32_t i)
-{
-    uint64_t first = search->entry + (uint64_t)i * search->group;
-    if (first > UINT32_MAX)
-        first = UINT32_MAX;
-    return foliot__layer_hash(layer_of(search), requested_part(search), (uint32_t)first,
-                              search->group);
-}
-
-// The first group that differs, as its first entry, and the value that they gave; false if none
-// does.
+// The first group that differs becomes the search's entry, and *value the hash that they gave.
+// False if none differs.
 static bool first_other(foliot_search *search, foliot__reader *r, uint32_t groups, uint32_t theirs,
                         uint64_t *value)
 {
-    uint32_t ours = foliot__layer_entries(layer_of(search), requested_part(search));
+    const foliot__trace_layer *layer = layer_of(search);
+    uint32_t part = requested_part(search), ours = foliot__layer_entries(layer, part);
     bool found = false;
     uint32_t place = search->entry;
     for (uint32_t i = 0; i < FOLIOT__TREE_FANOUT; i++) {
         uint64_t at = search->entry + (uint64_t)i * search->group;
+        uint32_t first = at < UINT32_MAX ? (uint32_t)at : UINT32_MAX;
         bool here = at < ours, there = at < theirs;
         uint64_t bits = i < groups ? foliot__read_u64(r) : 0;
-        if (found || (!here && !there) || (here && there && bits == our_hash(search, i)))
+        if (found || (!here && !there) ||
+            (here && there && bits == foliot__layer_hash(layer, part, first, search->group)))
             continue;
         found = true;
         place = (uint32_t)at;
@@ -249,23 +243,6 @@ foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t
 
 // -- the responding side
 
-static foliot_status respond_range(const foliot_step_trace *trace, foliot__reader *r,
-                                   foliot__writer *w)
-{
-    uint32_t index = foliot__read_u8(r), part = foliot__read_u32(r);
-    uint32_t first = foliot__read_u32(r), group = foliot__read_u32(r);
-    if (r->status != FOLIOT_STATUS_OK || index >= FOLIOT__LAYERS_MAX || group == 0)
-        return FOLIOT_STATUS_CORRUPT;
-    const foliot__trace_layer *layer = &trace->layer[index];
-    uint32_t total = foliot__layer_entries(layer, part);
-    uint32_t groups = group_count(total, first, group);
-    foliot__write_u32(w, total);
-    foliot__write_u8(w, (uint8_t)groups);
-    for (uint32_t i = 0; i < groups; i++)
-        foliot__write_u64(w, foliot__layer_hash(layer, part, first + i * group, group));
-    return FOLIOT_STATUS_OK;
-}
-
 foliot_status foliot_search_respond(const foliot_search_responder *responder,
                                     const uint8_t *request, size_t length,
                                     uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX],
@@ -293,8 +270,18 @@ foliot_status foliot_search_respond(const foliot_search_responder *responder,
             for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++)
                 if (responder->trace->layer[i].taken)
                     foliot__write_u64(&w, foliot__layer_digest(&responder->trace->layer[i]));
-        } else if (respond_range(responder->trace, &r, &w) != FOLIOT_STATUS_OK) {
-            return FOLIOT_STATUS_CORRUPT;
+        } else {
+            uint32_t index = foliot__read_u8(&r), part = foliot__read_u32(&r);
+            uint32_t first = foliot__read_u32(&r), group = foliot__read_u32(&r);
+            if (r.status != FOLIOT_STATUS_OK || index >= FOLIOT__LAYERS_MAX || group == 0)
+                return FOLIOT_STATUS_CORRUPT;
+            const foliot__trace_layer *layer = &responder->trace->layer[index];
+            uint32_t total = foliot__layer_entries(layer, part);
+            uint32_t groups = group_count(total, first, group);
+            foliot__write_u32(&w, total);
+            foliot__write_u8(&w, (uint8_t)groups);
+            for (uint32_t i = 0; i < groups; i++)
+                foliot__write_u64(&w, foliot__layer_hash(layer, part, first + i * group, group));
         }
     } else {
         return FOLIOT_STATUS_CORRUPT;
