@@ -129,13 +129,6 @@ static foliot_command_reason check_field(const foliot_command *command,
     return FOLIOT_COMMAND_REASON_none;
 }
 
-// A session variable has a name, and one value or none.
-static bool var_valid(const foliot_command *command)
-{
-    uint32_t values = command->fields & ~FOLIOT_COMMAND_HAS(var, key);
-    return command->as.var.key[0] != 0 && (values & (values - 1)) == 0;
-}
-
 static foliot_command_reason check_form(const foliot_command *command)
 {
     const foliot_command_kind_info *info = foliot_command_kind_get_info(command->kind);
@@ -147,10 +140,12 @@ static foliot_command_reason check_form(const foliot_command *command)
     for (uint32_t i = 0; i < info->field_count && reason == FOLIOT_COMMAND_REASON_none; i++)
         if (command->fields >> i & 1)
             reason = check_field(command, &info->fields[i]);
-    if (reason == FOLIOT_COMMAND_REASON_none && command->kind == FOLIOT_COMMAND_var &&
-        !var_valid(command))
-        return FOLIOT_COMMAND_REASON_key;
-    return reason;
+    if (reason != FOLIOT_COMMAND_REASON_none || command->kind != FOLIOT_COMMAND_var)
+        return reason;
+    // A session variable has a name, and one value or none.
+    uint32_t values = command->fields & ~FOLIOT_COMMAND_HAS(var, key);
+    bool valid = command->as.var.key[0] != 0 && (values & (values - 1)) == 0;
+    return valid ? FOLIOT_COMMAND_REASON_none : FOLIOT_COMMAND_REASON_key;
 }
 
 bool foliot_command_valid(const foliot_command *command, foliot_command_reason *reason)

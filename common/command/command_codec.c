@@ -81,23 +81,6 @@ static bool is_wide(const foliot_command *command, const foliot_command_kind_inf
     return false;
 }
 
-static void write_real(foliot__writer *w, double value, bool wide)
-{
-    if (wide)
-        foliot__write_f64(w, value);
-    else
-        write_f32(w, (float)value);
-}
-
-static double read_real(foliot__reader *r, bool wide)
-{
-    float narrow = 0;
-    if (wide)
-        return foliot__read_f64(r);
-    read_f32(r, &narrow, 1);
-    return (double)narrow;
-}
-
 static void write_field(foliot__writer *w, const foliot_command_field *field, const void *value,
                         bool wide)
 {
@@ -119,7 +102,10 @@ static void write_field(foliot__writer *w, const foliot_command_field *field, co
             foliot__write_f64(w, ((const double *)value)[i]);
             break;
         case FOLIOT_COMMAND_TYPE_real:
-            write_real(w, ((const double *)value)[i], wide);
+            if (wide)
+                foliot__write_f64(w, ((const double *)value)[i]);
+            else
+                write_f32(w, (float)((const double *)value)[i]);
             break;
         case FOLIOT_COMMAND_TYPE_body:
             write_id(w, ((const foliot_body_id *)value)[i].value);
@@ -161,7 +147,13 @@ static void read_field(foliot__reader *r, uint32_t kind, const foliot_command_fi
             ((double *)room)[i] = foliot__read_f64(r);
             break;
         case FOLIOT_COMMAND_TYPE_real:
-            ((double *)room)[i] = read_real(r, wide);
+            if (wide) {
+                ((double *)room)[i] = foliot__read_f64(r);
+            } else {
+                float narrow = 0;
+                read_f32(r, &narrow, 1);
+                ((double *)room)[i] = (double)narrow;
+            }
             break;
         case FOLIOT_COMMAND_TYPE_body:
             ((foliot_body_id *)room)[i].value = read_id(r);

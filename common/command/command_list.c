@@ -8,76 +8,58 @@
 
 #include "base/array.h"
 
-// `from` and `to` are the pools of texts before and after.
-static void rebase_texts(foliot_command *command, const char *from, char *to)
+// The command's next text from field *i on, *i being behind it then; NULL after the last one.
+static const char **next_text(foliot_command *command, uint32_t *i)
 {
     const foliot_command_kind_info *info = foliot_command_kind_get_info(command->kind);
-    for (uint32_t i = 0; i < info->field_count; i++) {
-        if (info->fields[i].type != FOLIOT_COMMAND_TYPE_text || !(command->fields >> i & 1))
-            continue;
-        const char **text = foliot__command_room(command, &info->fields[i]);
-        *text = to + (*text - from);
+    while (*i < info->field_count) {
+        const foliot_command_field *field = &info->fields[(*i)++];
+        if (field->type == FOLIOT_COMMAND_TYPE_text && command->fields >> (*i - 1) & 1)
+            return foliot__command_room(command, field);
     }
+    return NULL;
 }
 
-// The pool moves as it grows: the texts of all commands are pointed into the new one. The caller
-// frees the old one, which the command to append may point into.
-static bool reserve_text(foliot_command_list *list, size_t bytes, char **old)
-{
-    *old = NULL;
-    size_t needed = list->text_bytes + bytes;
-    if (needed <= list->text_capacity)
-        return true;
-    size_t capacity = needed + needed / 2 + 256;
-    char *text = malloc(capacity);
-    if (!text)
-        return false;
-    if (list->text_bytes)
-        memcpy(text, list->text, list->text_bytes);
-    for (uint32_t i = 0; i < list->count; i++)
-        rebase_texts(&list->commands[i], list->text, text);
-    *old = list->text;
-    list->text = text;
-    list->text_capacity = capacity;
-    return true;
-}
-
-// Copies the texts of the list's command to the end of the pool, where there is room.
-static void copy_texts(foliot_command_list *list, foliot_command *command)
-{
-    const foliot_command_kind_info *info = foliot_command_kind_get_info(command->kind);
-    for (uint32_t i = 0; i < info->field_count; i++) {
-        if (info->fields[i].type != FOLIOT_COMMAND_TYPE_text || !(command->fields >> i & 1))
-            continue;
-        const char **text = foliot__command_room(command, &info->fields[i]);
-        size_t bytes = strlen(*text) + 1;
-        *text = memcpy(list->text + list->text_bytes, *text, bytes);
-        list->text_bytes += bytes;
-    }
-}
-
-// `bytes` as it is encoded.
+// `bytes` as it is encoded. The command may stand in this list.
 static foliot_status append_valid(foliot_command_list *list, const foliot_command *command,
                                   size_t bytes)
 {
     if (list->count == FOLIOT_COMMANDS_MAX)
         return FOLIOT_STATUS_FULL;
-    foliot_command copy = *command; // it may stand in this list
-    const foliot_command_kind_info *info = foliot_command_kind_get_info(copy.kind);
+    foliot_command copy = *command;
+    const char **text;
     size_t text_bytes = 0;
-    for (uint32_t i = 0; i < info->field_count; i++)
-        if (info->fields[i].type == FOLIOT_COMMAND_TYPE_text && copy.fields >> i & 1)
-            text_bytes +=
-                strlen(*(const char *const *)foliot__command_value(&copy, &info->fields[i])) + 1;
-    char *old = NULL;
+    for (uint32_t i = 0; (text = next_text(&copy, &i));)
+        text_bytes += strlen(*text) + 1;
     void *commands = foliot__array_with_room(list->commands, list->count, &list->capacity, 16,
                                              sizeof *list->commands);
-    if (commands)
-        list->commands = commands;
-    if (!commands || (text_bytes && !reserve_text(list, text_bytes, &old)))
+    if (!commands)
         return FOLIOT_STATUS_MEMORY;
-    if (text_bytes)
-        copy_texts(list, &copy);
+    list->commands = commands;
+
+    // The pool of texts moves as it grows: all commands then point into the new one. The old one
+    // stays until the texts of the new command are copied, since they may lie in it.
+    char *old = NULL;
+    size_t needed = list->text_bytes + text_bytes;
+    if (text_bytes && needed > list->text_capacity) {
+        size_t capacity = needed + needed / 2 + 256;
+        char *pool = malloc(capacity);
+        if (!pool)
+            return FOLIOT_STATUS_MEMORY;
+        if (list->text_bytes)
+            memcpy(pool, list->text, list->text_bytes);
+        for (uint32_t k = 0; k < list->count; k++)
+            for (uint32_t i = 0; (text = next_text(&list->commands[k], &i));)
+                *text = pool + (*text - list->text);
+        old = list->text;
+        list->text = pool;
+        list->text_capacity = capacity;
+    }
+    for (uint32_t i = 0; (text = next_text(&copy, &i));) {
+        size_t length = strlen(*text) + 1;
+        *text = memcpy(list->text + list->text_bytes, *text, length);
+        list->text_bytes += length;
+    }
     free(old);
     list->commands[list->count++] = copy;
     list->encoded_bytes += bytes;

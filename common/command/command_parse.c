@@ -19,7 +19,7 @@ typedef struct parser {
     bool tick_given, source_given, sequence_given;
 } parser;
 
-// Of the value at `at`. The first problem stays.
+// A problem of the value at `at`. The first one stays.
 __attribute__((format(printf, 3, 4))) static bool complain(parser *p, size_t at, const char *format,
                                                            ...)
 {
@@ -92,26 +92,7 @@ static bool parse_u32(parser *p, const foliot_command_field *field, uint32_t *va
     return true;
 }
 
-// {"slot": 3, "generation": 0}, a joint's with "index"; each part once.
-static bool parse_id_object(parser *p, const char *name, const char *first, uint64_t parts[2])
-{
-    uint32_t given = 0;
-    char key[KEY_BYTES];
-    size_t at = foliot__json_place(&p->r);
-    foliot__json_enter(&p->r, '{');
-    while (foliot__json_more(&p->r)) {
-        if (!foliot__json_key(&p->r, key, sizeof key))
-            return false;
-        uint32_t part = strcmp(key, first) == 0 ? 0 : strcmp(key, "generation") == 0 ? 1 : 2;
-        if (part == 2 || (given >> part & 1))
-            return complain(p, at, "'%s' is {\"%s\": n, \"generation\": n}", name, first);
-        given |= 1u << part;
-        if (!parse_whole(p, name, 0, UINT32_MAX - part, &parts[part]))
-            return false;
-    }
-    return given == 3 || complain(p, at, "'%s' is {\"%s\": n, \"generation\": n}", name, first);
-}
-
+// null, [3, 0], or {"slot": 3, "generation": 0}, a joint's with "index"; each part once.
 static bool parse_id(parser *p, const foliot_command_field *field, uint64_t *id)
 {
     const char *first = field->type == FOLIOT_COMMAND_TYPE_body ? "slot" : "index";
@@ -124,7 +105,25 @@ static bool parse_id(parser *p, const foliot_command_field *field, uint64_t *id)
         return foliot__json_word(&p->r, "null");
     }
     if (open == '{') {
-        good = parse_id_object(p, field->name, first, parts);
+        uint32_t given = 0;
+        char key[KEY_BYTES];
+        foliot__json_enter(&p->r, '{');
+        while (foliot__json_more(&p->r)) {
+            if (!foliot__json_key(&p->r, key, sizeof key))
+                return false;
+            uint32_t part = strcmp(key, first) == 0 ? 0 : strcmp(key, "generation") == 0 ? 1 : 2;
+            if (part == 2 || (given >> part & 1)) {
+                given = 0;
+                break;
+            }
+            given |= 1u << part;
+            if (!parse_whole(p, field->name, 0, UINT32_MAX - part, &parts[part]))
+                return false;
+        }
+        if (p->r.problem)
+            return false;
+        good = given == 3 ||
+               complain(p, at, "'%s' is {\"%s\": n, \"generation\": n}", field->name, first);
     } else if (open == '[') {
         foliot__json_enter(&p->r, '[');
         good = foliot__json_more(&p->r) && parse_whole(p, field->name, 0, UINT32_MAX, &parts[0]) &&
@@ -136,15 +135,6 @@ static bool parse_id(parser *p, const foliot_command_field *field, uint64_t *id)
         return !p->r.problem && complain(p, at, "'%s' is [%s, generation]", field->name, first);
     *id = foliot__command_id((uint32_t)parts[0], (uint32_t)parts[1]);
     return true;
-}
-
-static bool parse_text(parser *p, const foliot_command_field *field, const char **text)
-{
-    foliot__command_texts *texts = &p->line->texts;
-    char *room = texts->bytes[texts->count++]; // a field comes once: there is room
-    *text = room;
-    return foliot__json_text_value(&p->r, room,
-                                   foliot__command_text_bytes(p->line->command.kind, field));
 }
 
 static bool parse_value(parser *p, const foliot_command_field *field, void *room, uint32_t i)
@@ -180,8 +170,13 @@ static bool parse_value(parser *p, const foliot_command_field *field, void *room
         return parse_id(p, field, &((foliot_body_id *)room)[i].value);
     case FOLIOT_COMMAND_TYPE_joint:
         return parse_id(p, field, &((foliot_joint_id *)room)[i].value);
-    case FOLIOT_COMMAND_TYPE_text:
-        return parse_text(p, field, (const char **)room + i);
+    case FOLIOT_COMMAND_TYPE_text: {
+        foliot__command_texts *texts = &p->line->texts;
+        char *text = texts->bytes[texts->count++]; // a field comes once: there is room
+        ((const char **)room)[i] = text;
+        return foliot__json_text_value(&p->r, text,
+                                       foliot__command_text_bytes(p->line->command.kind, field));
+    }
     }
     return false;
 }
@@ -221,8 +216,8 @@ static bool first_time(parser *p, size_t at, const char *key, bool *given)
     return !again || complain(p, at, "'%s' is given twice", key);
 }
 
-// tick, source or sequence; *known says whether it was one.
-static bool parse_beside(parser *p, size_t at, const char *key, bool *known)
+// Parses tick, source or sequence; *known says whether it was one.
+static bool parse_line_key(parser *p, size_t at, const char *key, bool *known)
 {
     uint64_t sequence;
     *known = true;
@@ -254,7 +249,7 @@ static bool parse_key(parser *p, const foliot_command_kind_info *info)
         foliot__json_skip(&p->r); // read before; find_kind found it once
         return !p->r.problem;
     }
-    if (!parse_beside(p, at, key, &known) || known)
+    if (!parse_line_key(p, at, key, &known) || known)
         return known && !p->failed && !p->r.problem;
     for (uint32_t i = 0; i < info->field_count; i++) {
         if (strcmp(info->fields[i].name, key) != 0)
@@ -268,7 +263,7 @@ static bool parse_key(parser *p, const foliot_command_kind_info *info)
                     foliot__text_clean(clean, sizeof clean, key));
 }
 
-// Keys have no order: the kind, which says what the others mean, is looked for first.
+// Finds the kind first, because it gives the meaning of the other keys, which have no order.
 static const foliot_command_kind_info *find_kind(parser *p)
 {
     const foliot_command_kind_info *info = NULL;
@@ -299,21 +294,6 @@ static const foliot_command_kind_info *find_kind(parser *p)
     return p->failed || p->r.problem ? NULL : info;
 }
 
-// What is missing or does not fit together, once all keys are read.
-static bool check_whole(parser *p, const foliot_command_kind_info *info)
-{
-    const foliot_command *command = &p->line->command;
-    foliot_command_reason reason;
-    if (p->in_file && !p->tick_given)
-        return complain(p, 0, "'tick' is missing");
-    for (uint32_t i = 0; i < info->field_count; i++)
-        if (info->fields[i].required && !(command->fields >> i & 1))
-            return complain(p, 0, "'%s' wants '%s'", info->name, info->fields[i].name);
-    if (!foliot_command_valid(command, &reason))
-        return complain(p, 0, "%s", foliot_command_reason_get_text(reason));
-    return true;
-}
-
 bool foliot__command_line_parse(const char *json, size_t length, bool in_file,
                                 foliot__command_line *line)
 {
@@ -329,7 +309,18 @@ bool foliot__command_line_parse(const char *json, size_t length, bool in_file,
     }
     if (p.r.problem)
         complain(&p, p.r.at, "%s", p.r.problem);
-    return !p.failed && check_whole(&p, info);
+    if (p.failed)
+        return false;
+    // All keys are read: some may be missing, or not fit together.
+    foliot_command_reason reason;
+    if (p.in_file && !p.tick_given)
+        return complain(&p, 0, "'tick' is missing");
+    for (uint32_t i = 0; i < info->field_count; i++)
+        if (info->fields[i].required && !(line->command.fields >> i & 1))
+            return complain(&p, 0, "'%s' wants '%s'", info->name, info->fields[i].name);
+    if (!foliot_command_valid(&line->command, &reason))
+        return complain(&p, 0, "%s", foliot_command_reason_get_text(reason));
+    return true;
 }
 
 foliot_status foliot_command_list_parse_json(foliot_command_list *list, const char *json,

@@ -47,25 +47,6 @@ static void put_real(printer *p, char *text)
     put(p, text);
 }
 
-// The shortest of 6 to 9 digits that reads back as the same number.
-static void put_f32(printer *p, float value)
-{
-    char text[FOLIOT__REAL_TEXT_BYTES];
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        if ((float)strtod(text, NULL) == value)
-            break;
-    }
-    put_real(p, text);
-}
-
-static void put_f64(printer *p, double value)
-{
-    char text[FOLIOT__REAL_TEXT_BYTES];
-    foliot__real_text(text, value);
-    put_real(p, text);
-}
-
 static void put_id(printer *p, uint64_t id)
 {
     if (id)
@@ -74,40 +55,48 @@ static void put_id(printer *p, uint64_t id)
         put(p, "null");
 }
 
-static void put_u32(printer *p, uint32_t kind, const foliot_command_field *field, uint32_t value)
-{
-    const char *const *words = foliot__command_words(kind, field);
-    uint32_t word = 0;
-    while (words && words[word] && word < value)
-        word++;
-    if (words && words[word])
-        put_format(p, "\"%s\"", words[word]);
-    else if (foliot__command_is_flag(kind, field) && value <= 1)
-        put(p, value ? "true" : "false");
-    else
-        put_format(p, "%" PRIu32, value);
-}
-
 static void put_value(printer *p, uint32_t kind, const foliot_command_field *field,
                       const void *value, uint32_t i)
 {
     switch (field->type) {
-    case FOLIOT_COMMAND_TYPE_u32:
-        put_u32(p, kind, field, ((const uint32_t *)value)[i]);
+    case FOLIOT_COMMAND_TYPE_u32: {
+        uint32_t number = ((const uint32_t *)value)[i], word = 0;
+        const char *const *words = foliot__command_words(kind, field);
+        while (words && words[word] && word < number)
+            word++;
+        if (words && words[word])
+            put_format(p, "\"%s\"", words[word]);
+        else if (foliot__command_is_flag(kind, field) && number <= 1)
+            put(p, number ? "true" : "false");
+        else
+            put_format(p, "%" PRIu32, number);
         break;
+    }
     case FOLIOT_COMMAND_TYPE_i32:
         put_format(p, "%" PRId32, ((const int32_t *)value)[i]);
         break;
     case FOLIOT_COMMAND_TYPE_i64:
         put_format(p, "%" PRId64, ((const int64_t *)value)[i]);
         break;
-    case FOLIOT_COMMAND_TYPE_f32:
-        put_f32(p, ((const float *)value)[i]);
+    case FOLIOT_COMMAND_TYPE_f32: {
+        // The shortest of 6 to 9 digits that reads back as the same number.
+        char text[FOLIOT__REAL_TEXT_BYTES];
+        float number = ((const float *)value)[i];
+        for (int digits = 6; digits <= 9; digits++) {
+            snprintf(text, sizeof text, "%.*g", digits, (double)number);
+            if ((float)strtod(text, NULL) == number)
+                break;
+        }
+        put_real(p, text);
         break;
+    }
     case FOLIOT_COMMAND_TYPE_f64:
-    case FOLIOT_COMMAND_TYPE_real:
-        put_f64(p, ((const double *)value)[i]);
+    case FOLIOT_COMMAND_TYPE_real: {
+        char text[FOLIOT__REAL_TEXT_BYTES];
+        foliot__real_text(text, ((const double *)value)[i]);
+        put_real(p, text);
         break;
+    }
     case FOLIOT_COMMAND_TYPE_body:
         put_id(p, ((const foliot_body_id *)value)[i].value);
         break;

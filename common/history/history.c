@@ -13,8 +13,9 @@
 #define FLAGS_KEPT                                                                                 \
     (FOLIOT_BODY_ALIVE | FOLIOT_BODY_PLAYER | FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN |            \
      FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_SENSOR)
-#define JUMP_FACTOR 4.0  // as clients have it: beyond so many times what its speeds explain ...
-#define JUMP_STEPS 256.0 // ... and so many steps a move is a jump
+#define JUMP_FACTOR                                                                                \
+    4.0 // as clients have it: a move beyond this factor of what its speeds explain ...
+#define JUMP_STEPS 256.0 // ... and this number of steps is a jump
 
 // -- creation
 
@@ -23,57 +24,21 @@ static double magnitude(double x)
     return x < 0 ? -x : x;
 }
 
-static double farthest(double extent, const double position[3])
-{
-    for (int k = 0; k < 3; k++)
-        extent = magnitude(position[k]) > extent ? magnitude(position[k]) : extent;
-    return extent;
-}
-
-// That of foliot_snapshot_format_default, so that ticks are as watchers show them: 2^-14 of the
+// The step of foliot_snapshot_format_default, so that ticks are as watchers show them: 2^-14 of the
 // extent, a power of two from 2^-16 to 2^-9.
 static double position_step(const foliot_scene *scene)
 {
     double extent = 1, step = 0x1p-16;
-    for (uint32_t i = 0; i < scene->body_count; i++)
-        extent = farthest(extent, scene->bodies[i].position);
-    for (uint32_t i = 0; i < scene->players.position_count; i++)
-        extent = farthest(extent, scene->players.positions[i]);
+    uint32_t bodies = scene->body_count, spawns = scene->players.position_count;
+    for (uint32_t i = 0; i < bodies + spawns; i++) {
+        const double *position =
+            i < bodies ? scene->bodies[i].position : scene->players.positions[i - bodies];
+        for (int k = 0; k < 3; k++)
+            extent = magnitude(position[k]) > extent ? magnitude(position[k]) : extent;
+    }
     while (step < 0x1p-9 && 2 * step <= extent * 0x1p-14)
         step *= 2;
     return step;
-}
-
-static foliot_status make_view(foliot_history *h)
-{
-    size_t bytes = foliot_world_config_get_bytes(&h->config);
-    void *block = bytes ? aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes) : NULL;
-    if (!block)
-        return bytes ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_INVALID;
-    h->view = block;
-    foliot_status status = foliot__block_init(block, bytes, &h->config, false);
-    h->view->past = 1;
-    h->view->scene.dt = h->dt;
-    h->slots = h->view->capacity.slots;
-    return status;
-}
-
-static bool make_tables(foliot_history *h)
-{
-    size_t places = (size_t)h->ticks * h->slots;
-    // Zeroed pages that nothing was written to cost nothing.
-    h->poses = calloc(places, sizeof *h->poses);
-    h->bodies = calloc(places, sizeof *h->bodies);
-    h->pose_rows = calloc(places, 1);
-    h->body_rows = calloc(places, 1);
-    h->pose_head = calloc(h->slots, 1);
-    h->body_head = calloc(h->slots, 1);
-    h->pose_there = malloc(h->slots);
-    h->body_there = malloc(h->slots);
-    h->awake = calloc(h->slots, 1);
-    h->counts = calloc(h->ticks, sizeof *h->counts);
-    return h->poses && h->bodies && h->pose_rows && h->body_rows && h->pose_head && h->body_head &&
-           h->pose_there && h->body_there && h->awake && h->counts;
 }
 
 foliot_status foliot__history_create_like(const foliot_history *like, foliot_history **history)
@@ -85,12 +50,35 @@ foliot_status foliot__history_create_like(const foliot_history *like, foliot_his
     h->ticks = like->ticks;
     h->step = like->step;
     h->dt = like->dt;
-    foliot_status status = make_view(h);
-    if (status == FOLIOT_STATUS_OK && !make_tables(h))
-        status = FOLIOT_STATUS_MEMORY;
+    // The world that shows a tick.
+    size_t bytes = foliot_world_config_get_bytes(&h->config);
+    h->view = bytes ? aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes) : NULL;
+    foliot_status status = bytes ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_INVALID;
+    if (h->view)
+        status = foliot__block_init((void *)h->view, bytes, &h->config, false);
     if (status != FOLIOT_STATUS_OK) {
         foliot_history_destroy(h);
         return status;
+    }
+    h->view->past = 1;
+    h->view->scene.dt = h->dt;
+    h->slots = h->view->capacity.slots;
+    // The tables. Zeroed pages that nothing was written to cost nothing.
+    size_t places = (size_t)h->ticks * h->slots;
+    h->poses = calloc(places, sizeof *h->poses);
+    h->bodies = calloc(places, sizeof *h->bodies);
+    h->pose_rows = calloc(places, 1);
+    h->body_rows = calloc(places, 1);
+    h->pose_head = calloc(h->slots, 1);
+    h->body_head = calloc(h->slots, 1);
+    h->pose_there = malloc(h->slots);
+    h->body_there = malloc(h->slots);
+    h->awake = calloc(h->slots, 1);
+    h->counts = calloc(h->ticks, sizeof *h->counts);
+    if (!h->poses || !h->bodies || !h->pose_rows || !h->body_rows || !h->pose_head ||
+        !h->body_head || !h->pose_there || !h->body_there || !h->awake || !h->counts) {
+        foliot_history_destroy(h);
+        return FOLIOT_STATUS_MEMORY;
     }
     foliot_history_clear(h);
     *history = h;
@@ -319,46 +307,35 @@ foliot_status foliot_history_append(foliot_history *h, const foliot_world *world
 
 // -- showing
 
-static void load_body(foliot_history *h, uint32_t slot, uint8_t place)
-{
-    foliot_world *view = h->view;
-    const foliot__past_body *body = foliot__history_body(h, place, slot);
-#define PUT(name) foliot__##name(view)[slot] = body->name;
-    FOLIOT__PAST_DOUBLES(PUT)
-    FOLIOT__PAST_WORDS(PUT)
-#undef PUT
-    foliot__velocity_z(view)[slot] = -1;
-    h->body_there[slot] = place;
-    h->pose_there[slot] = FOLIOT__HISTORY_UNLOADED;
-}
-
-// Loads what differs from row to row, eight at a time where nothing does.
+// Loads the bodies whose definitions differ from the shown ones, and skips eight at a time where
+// none does.
 static void load_bodies(foliot_history *h, const uint8_t *row)
 {
     for (uint32_t first = 0; first < h->slots; first += 8) {
         if (memcmp(h->body_there + first, row + first, 8) == 0)
             continue;
-        for (uint32_t i = first; i < first + 8; i++)
-            if (h->body_there[i] != row[i])
-                load_body(h, i, row[i]);
+        for (uint32_t i = first; i < first + 8; i++) {
+            if (h->body_there[i] == row[i])
+                continue;
+            foliot_world *view = h->view;
+            const foliot__past_body *body = foliot__history_body(h, row[i], i);
+#define PUT(name) foliot__##name(view)[i] = body->name;
+            FOLIOT__PAST_DOUBLES(PUT)
+            FOLIOT__PAST_WORDS(PUT)
+#undef PUT
+            foliot__velocity_z(view)[i] = -1;
+            h->body_there[i] = row[i];
+            h->pose_there[i] = FOLIOT__HISTORY_UNLOADED;
+        }
     }
 }
 
-// What a fractional tick takes of the poses around it (the cubic of Hermite).
+// Weights of the poses around a fractional tick (the cubic of Hermite).
 typedef struct weights {
     double share, move, from_speed, to_speed;
 } weights;
 
-static weights weights_at(double u)
-{
-    double u2 = u * u, u3 = u2 * u;
-    return (weights){.share = u,
-                     .move = 3 * u2 - 2 * u3,
-                     .from_speed = ((u3 - 2 * u2) + u) * 0.25,
-                     .to_speed = (u3 - u2) * 0.25};
-}
-
-// As clients decide it.
+// Whether the body jumped, as clients decide it.
 static bool has_jumped(const foliot__past_pose *a, const foliot__past_pose *b)
 {
     double moved2 = 0, speed = 0;
@@ -414,7 +391,7 @@ static inline bool show_moving(const foliot_history *h, const shown *t, uint32_t
     two at_xy, at_z;
     two_marks far_xy, far_z;
     BETWEEN(0, at_xy, far_xy);
-    BETWEEN(2, at_z, far_z); // beside z: what stands behind it, unused
+    BETWEEN(2, at_z, far_z); // the second lane reads what follows z, and is not used
     // If no axis alone is far, the sum of the three is not, and the distance is less than the sum.
     if ((far_xy[0] | far_xy[1] | far_z[0]) && has_jumped(a, b))
         return false;
@@ -485,7 +462,11 @@ const foliot_world *foliot_history_view(foliot_history *h, double tick)
         at = (uint64_t)tick;
         u = tick - (double)at;
     }
-    weights w = weights_at(u);
+    double u2 = u * u, u3 = u2 * u;
+    const weights w = {.share = u,
+                       .move = 3 * u2 - 2 * u3,
+                       .from_speed = ((u3 - 2 * u2) + u) * 0.25,
+                       .to_speed = (u3 - u2) * 0.25};
     load_bodies(h, foliot__history_bodies_at(h, at));
     show_poses(h, at, u > 0 ? &w : NULL);
     h->view->body_count = h->counts[at % h->ticks];

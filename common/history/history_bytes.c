@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // history_bytes.c: a history as canonical bytes and back. docs/reference/rules.md, "The past as
-// bytes", gives the layout. One past has one encoding, however it was come by.
+// bytes", gives the layout. Equal histories have equal bytes.
 #include "history/history.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ static uint32_t zigzag(uint32_t difference)
 
 // -- writing
 
-// What the tick has that the one before it has not: a mark a slot, of a row of places.
+// Places of each slot in a tick and in the tick before: a slot changed where they differ.
 typedef struct row_pair {
     const uint8_t *now, *before; // before NULL: everything that is not zero
 } row_pair;
@@ -50,7 +50,7 @@ static bool body_changes(const foliot_history *h, const row_pair *rows, uint32_t
     return memcmp(&no_body, foliot__history_body(h, rows->now[slot], slot), sizeof no_body) != 0;
 }
 
-// As foliot__write_varint, where there is room: a keyframe has a hundred thousand.
+// As foliot__write_varint, without its checks: a keyframe has a hundred thousand.
 static inline uint8_t *put_varint(uint8_t *at, uint32_t value)
 {
     for (; value > 127; value >>= 7)
@@ -59,21 +59,11 @@ static inline uint8_t *put_varint(uint8_t *at, uint32_t value)
     return at;
 }
 
-// Where it would be with its velocity of before; sums are modulo 2^32.
+// The position that the velocity before predicts; sums are modulo 2^32.
 static uint32_t expected_position(const foliot__past_pose *before, int k)
 {
     int32_t v = before->velocity[k];
     return (uint32_t)before->position[k] + (uint32_t)(v / 4);
-}
-
-static void write_body(foliot__writer *w, const foliot__past_body *body)
-{
-#define WRITE(name) foliot__write_f64(w, body->name);
-    FOLIOT__PAST_DOUBLES(WRITE)
-#undef WRITE
-#define WRITE(name) foliot__write_u32(w, body->name);
-    FOLIOT__PAST_WORDS(WRITE)
-#undef WRITE
 }
 
 static void write_bodies(foliot__writer *w, const foliot_history *h, uint64_t tick, uint32_t count)
@@ -87,7 +77,13 @@ static void write_bodies(foliot__writer *w, const foliot_history *h, uint64_t ti
         if (!body_changes(h, &rows, i))
             continue;
         foliot__write_varint(w, i - next);
-        write_body(w, foliot__history_body(h, rows.now[i], i));
+        const foliot__past_body *body = foliot__history_body(h, rows.now[i], i);
+#define WRITE(name) foliot__write_f64(w, body->name);
+        FOLIOT__PAST_DOUBLES(WRITE)
+#undef WRITE
+#define WRITE(name) foliot__write_u32(w, body->name);
+        FOLIOT__PAST_WORDS(WRITE)
+#undef WRITE
         next = i + 1;
         changes--;
     }
@@ -121,26 +117,21 @@ static void write_poses(foliot__writer *w, const foliot_history *h, uint64_t tic
     }
 }
 
-static void write_all(foliot__writer *w, const foliot_history *h)
-{
-    foliot__write_u8(w, FORMAT);
-    foliot__write_u8(w, (uint8_t)h->ticks);
-    foliot__write_u8(w, (uint8_t)h->count);
-    foliot__write_u64(w, foliot_history_get_oldest(h));
-    for (uint32_t i = 0; i < h->count; i++) {
-        uint64_t tick = foliot__history_oldest(h) + i;
-        uint32_t count = h->counts[tick % h->ticks];
-        foliot__write_varint(w, count);
-        write_bodies(w, h, tick, count);
-        write_poses(w, h, tick, count);
-    }
-}
-
 foliot_status foliot_history_capture(const foliot_history *h, uint8_t *bytes, size_t capacity,
                                      size_t *length)
 {
     foliot__writer w = foliot__writer_of(bytes, capacity);
-    write_all(&w, h);
+    foliot__write_u8(&w, FORMAT);
+    foliot__write_u8(&w, (uint8_t)h->ticks);
+    foliot__write_u8(&w, (uint8_t)h->count);
+    foliot__write_u64(&w, foliot_history_get_oldest(h));
+    for (uint32_t i = 0; i < h->count; i++) {
+        uint64_t tick = foliot__history_oldest(h) + i;
+        uint32_t count = h->counts[tick % h->ticks];
+        foliot__write_varint(&w, count);
+        write_bodies(&w, h, tick, count);
+        write_poses(&w, h, tick, count);
+    }
     if (w.status == FOLIOT_STATUS_OK)
         *length = w.at;
     return w.status;
@@ -174,19 +165,6 @@ static bool body_valid(const foliot__past_body *b)
            (still ? turn2 > 0.99 && turn2 < 1.01 : turn2 == 0);
 }
 
-static foliot__past_body read_body(foliot__reader *r)
-{
-    foliot__past_body body;
-    memset(&body, 0, sizeof body);
-#define READ(name) body.name = foliot__read_f64(r);
-    FOLIOT__PAST_DOUBLES(READ)
-#undef READ
-#define READ(name) body.name = foliot__read_u32(r);
-    FOLIOT__PAST_WORDS(READ)
-#undef READ
-    return body;
-}
-
 static uint32_t read_signed(foliot__reader *r, uint32_t expected)
 {
     uint32_t value = (uint32_t)foliot__read_varint(r, UINT32_MAX);
@@ -210,7 +188,14 @@ static void read_bodies(foliot__reader *r, foliot_history *h, uint32_t count)
 {
     uint32_t changes = (uint32_t)foliot__read_varint(r, count), next = 0, slot;
     while (changes-- > 0 && read_slot(r, count, &next, &slot)) {
-        foliot__past_body body = read_body(r);
+        foliot__past_body body;
+        memset(&body, 0, sizeof body);
+#define READ(name) body.name = foliot__read_f64(r);
+        FOLIOT__PAST_DOUBLES(READ)
+#undef READ
+#define READ(name) body.name = foliot__read_u32(r);
+        FOLIOT__PAST_WORDS(READ)
+#undef READ
         const foliot__past_body *before = foliot__history_body(h, h->body_head[slot], slot);
         if (r->status == FOLIOT_STATUS_OK &&
             (!body_valid(&body) || memcmp(before, &body, sizeof body) == 0))
