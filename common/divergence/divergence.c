@@ -250,7 +250,7 @@ void foliot__divergence_put_bits(foliot__json *json, const foliot_divergence *d,
 }
 
 size_t foliot__print_stream(void (*write)(FILE *out, const void *what), const void *what,
-                            char *text, size_t capacity)
+                            char *bytes, size_t capacity)
 {
     char *whole = NULL;
     size_t length = 0;
@@ -260,7 +260,7 @@ size_t foliot__print_stream(void (*write)(FILE *out, const void *what), const vo
     write(out, what);
     bool fine = fclose(out) == 0 && whole;
     if (fine && capacity > 0)
-        snprintf(text, capacity, "%s", whole);
+        snprintf(bytes, capacity, "%s", whole);
     free(whole);
     return fine ? length : 0;
 }

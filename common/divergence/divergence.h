@@ -20,6 +20,6 @@ void foliot__divergence_put_bits(foliot__json *json, const foliot_divergence *di
 // Copies what `write` puts into the stream, as snprintf does. Returns the whole length; 0 without
 // memory.
 size_t foliot__print_stream(void (*write)(FILE *out, const void *what), const void *what,
-                            char *text, size_t capacity);
+                            char *bytes, size_t capacity);
 
 #endif

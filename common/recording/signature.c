@@ -231,14 +231,14 @@ foliot_status foliot_signer_read(const char *file, foliot_signer **signer, folio
     struct stat about;
     foliot_status status;
     if (fstat(descriptor, &about) != 0)
-        status = foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", file,
-                                  foliot__file_problem(errno));
+        status =
+            foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", file, foliot__file_problem(errno));
     else if (about.st_mode & 077)
-        status = foliot_error_set(
-            error, FOLIOT_STATUS_INVALID,
-            "%s: others than its owner may read or change this secret key; 'chmod "
-            "600' it, or make another if they did",
-            file);
+        status =
+            foliot_error_set(error, FOLIOT_STATUS_INVALID,
+                             "%s: others than its owner may read or change this secret key; 'chmod "
+                             "600' it, or make another if they did",
+                             file);
     else
         status = read_line(descriptor, file, SECRET_WORD, seed, error);
     close(descriptor);
