@@ -61,8 +61,8 @@ replay_sources="$(echo tools/replay/{main,tool,verify,info,state,diff,difference
         common/recording/{journal,keyframe_codec,session_log}.c \
         common/simulation/{simulation,world_simulation,input_log}.c common/divergence/{divergence,state_layers,search,perturb,perturb_text}.c)
     $(echo common/base/{buffer,unpack,crc32c,json,options,options_page,terminal,file}.c)"
-ready=
-[ ! -f "$out/ready_scenes.h" ] || ready="-DREADY_SCENES=\"$PWD/$out/ready_scenes.h\""
+[ -f "$out/ready_scenes.h" ] || { echo "matrix.sh: $out/ready_scenes.h is missing; 'make determinism' writes it" >&2; exit 2; }
+ready="-DREADY_SCENES=\"$PWD/$out/ready_scenes.h\""
 export BIT_FLAGS sources ready replay_sources
 
 # A file NAME_simd.c is compiled once for each instruction set, as in the Makefile. Only x86-64 has more than one.
