@@ -13,7 +13,6 @@ foliot_lua_limits foliot_lua_limits_default(void)
 }
 
 #ifndef FOLIOT_NO_LUA
-#include "rules/lua_compile.h"
 #include "rules/lua_state.h"
 
 typedef struct script_rules {

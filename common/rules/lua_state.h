@@ -206,11 +206,6 @@ void foliot__lua_push_body(lua_State *L, foliot_body_id id);
 // The player at `index`; an error if it is none.
 uint32_t foliot__lua_check_player(lua_State *L, int index);
 
-// Queries of the library `world`, of any world; their arguments start at `at`.
-int foliot__lua_raycast(lua_State *L, const foliot_world *world, int at);
-int foliot__lua_nearest(lua_State *L, const foliot_world *world, int at);
-int foliot__lua_overlap_sphere(lua_State *L, const foliot_world *world, int at);
-
 // -- lua_pairs.c: the order of a table's keys
 
 // pairs and next, as functions of Lua.
@@ -260,6 +255,10 @@ void foliot__lua_remember_globals(lua_State *L);
 
 // Compiles the script, runs its main part and fixes its globals. on_init is not run.
 bool foliot__lua_load(foliot__lua *lua, const char *script, size_t length);
+// Puts the column into a problem of a script that does not compile ("game.lua:12: ... near 'x'"
+// becomes "game.lua:12:5: ..."). Any other problem stays.
+void foliot__lua_add_column(const char *script, size_t length, const char *name, char *problem,
+                            size_t problem_bytes);
 
 // -- lua_events.c
 
