@@ -231,7 +231,7 @@ static int end_protected(lua_State *L, int status, int below)
 {
     if (status == LUA_OK)
         return lua_gettop(L) - below;
-    if (foliot__lua_of(L)->exceeded)
+    if (foliot__lua_of(L)->stage == FOLIOT__LUA_DROPPING)
         return lua_error(L); // the budget, which nothing catches
     foliot__lua_charge(foliot__lua_of(L), CAUGHT_UNITS);
     lua_pushboolean(L, false);
@@ -251,7 +251,7 @@ static int protected_call(lua_State *L)
 static int handle_error(lua_State *L)
 {
     lua_settop(L, 1);
-    if (foliot__lua_of(L)->exceeded)
+    if (foliot__lua_of(L)->stage == FOLIOT__LUA_DROPPING)
         return 1;
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);

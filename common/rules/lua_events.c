@@ -34,7 +34,7 @@ static bool push_callback(lua_State *L, int callback)
     foliot__lua *lua = foliot__lua_of(L);
     if (lua->callbacks[callback] == LUA_NOREF)
         return false;
-    if (lua->units < UNITS_PER_CALL || !foliot__lua_begin_callback(lua)) {
+    if (lua->budget.units < UNITS_PER_CALL || !foliot__lua_begin_callback(lua)) {
         foliot_rules_drop(lua->rules, lua->problem);
         lua->problem[0] = 0;
         return false;
@@ -70,14 +70,14 @@ static void push_bytes(lua_State *L, const uint8_t *bytes, size_t length)
 static void join(lua_State *L, uint32_t player, const char *name)
 {
     foliot__lua *lua = foliot__lua_of(L);
-    if (lua->player_joined[player])
+    if (lua->players.joined[player])
         return;
-    lua->player_joined[player] = true;
-    foliot__text_clean(lua->player_names[player], sizeof lua->player_names[player], name);
+    lua->players.joined[player] = true;
+    foliot__text_clean(lua->players.names[player], sizeof lua->players.names[player], name);
     if (!push_callback(L, FOLIOT__LUA_on_join))
         return;
     lua_pushinteger(L, player);
-    lua_pushstring(L, lua->player_names[player]);
+    lua_pushstring(L, lua->players.names[player]);
     call(L, 2, 2);
     if (lua_isboolean(L, -2) && !lua_toboolean(L, -2))
         foliot_rules_kick(lua->rules, player,
@@ -89,22 +89,22 @@ static void join(lua_State *L, uint32_t player, const char *name)
 static void leave(lua_State *L, uint32_t player, const uint8_t *reason, size_t length)
 {
     foliot__lua *lua = foliot__lua_of(L);
-    if (!lua->player_joined[player])
+    if (!lua->players.joined[player])
         return;
     if (push_callback(L, FOLIOT__LUA_on_leave)) {
         lua_pushinteger(L, player);
         push_bytes(L, reason, length);
         call(L, 2, 0);
     }
-    lua->player_joined[player] = false;
-    lua->player_names[player][0] = 0;
+    lua->players.joined[player] = false;
+    lua->players.names[player][0] = 0;
 }
 
 // What a player says goes to all, behind its name. More than a tick has room for is left out.
 static void pass_on(foliot__lua *lua, uint32_t player, const char *text)
 {
     char line[FOLIOT_NAME_BYTES + FOLIOT_MESSAGE_BYTES_MAX];
-    const char *name = lua->player_names[player];
+    const char *name = lua->players.names[player];
     int length = name[0] ? snprintf(line, sizeof line, "%s: %s", name, text)
                          : snprintf(line, sizeof line, "player %u: %s", (unsigned)player, text);
     if (length > FOLIOT_MESSAGE_BYTES_MAX)
@@ -161,16 +161,16 @@ static bool game_order(lua_State *L, const foliot_order *order)
 static void call_speech(lua_State *L, const foliot_order *order, uint64_t *units)
 {
     foliot__lua *lua = foliot__lua_of(L);
-    const uint64_t game_units = lua->units, game_bytes = lua->bytes;
+    const uint64_t game_units = lua->budget.units, game_bytes = lua->budget.bytes;
     bool taken = *units >= UNITS_PER_CALL;
     if (taken) {
-        lua->units = *units - UNITS_PER_CALL;
-        lua->bytes = ORDER_BYTES_PER_UNIT * (lua->limits.instructions / ORDERS_PLAYER_PART);
+        lua->budget.units = *units - UNITS_PER_CALL;
+        lua->budget.bytes = ORDER_BYTES_PER_UNIT * (lua->limits.instructions / ORDERS_PLAYER_PART);
         taken = order->kind == FOLIOT_ORDER_CHAT ? chat(L, order) : game_order(L, order);
-        *units = lua->units;
+        *units = lua->budget.units;
     }
-    lua->units = game_units;
-    lua->bytes = game_bytes;
+    lua->budget.units = game_units;
+    lua->budget.bytes = game_bytes;
     if (!taken && lua->host.late)
         foliot_rules_drop(lua->rules, lua->problem);
     else if (!taken)
@@ -228,12 +228,12 @@ static void call_players(lua_State *L, const foliot_rules_view *view)
         const foliot_order *order = &view->orders[i];
         if (i == 0 || order->player != view->orders[i - 1].player)
             units = share;
-        if (order->player < lua->players_max && order->length <= FOLIOT_ORDER_BYTES_MAX)
+        if (order->player < lua->players.max && order->length <= FOLIOT_ORDER_BYTES_MAX)
             call_order(L, order, &units);
     }
     for (uint32_t i = 0; i < view->input_count; i++) {
         const foliot_input *input = &view->inputs[i];
-        if (input->player >= lua->players_max)
+        if (input->player >= lua->players.max)
             continue;
         if (input->kind == FOLIOT_INPUT_JOIN)
             join(L, input->player, "");
@@ -380,14 +380,15 @@ static void call_sensors(lua_State *L, const foliot_world *world)
     if (!is_defined(lua, FOLIOT__LUA_on_sensor))
         return;
     uint32_t count = foliot_world_get_sensor_events(world, NULL, 0);
-    lua->sensors = make_room(lua, lua->sensors, &lua->sensor_capacity, count, sizeof *lua->sensors);
-    foliot_world_get_sensor_events(world, lua->sensors, count);
+    lua->events.sensors = make_room(lua, lua->events.sensors, &lua->events.sensor_capacity, count,
+                                    sizeof *lua->events.sensors);
+    foliot_world_get_sensor_events(world, lua->events.sensors, count);
     for (uint32_t i = 0; i < count; i++) {
         if (!push_callback(L, FOLIOT__LUA_on_sensor))
             continue;
-        bool entered = lua->sensors[i].change == FOLIOT_SENSOR_ENTER;
-        push_party(L, world, lua->sensors[i].sensor, entered);
-        push_party(L, world, lua->sensors[i].body, entered);
+        bool entered = lua->events.sensors[i].change == FOLIOT_SENSOR_ENTER;
+        push_party(L, world, lua->events.sensors[i].sensor, entered);
+        push_party(L, world, lua->events.sensors[i].body, entered);
         lua_pushboolean(L, entered);
         call(L, 3, 0);
     }
@@ -461,14 +462,16 @@ static void call_contacts(lua_State *L, const foliot_world *world)
     foliot__lua *lua = foliot__lua_of(L);
     if (!is_defined(lua, FOLIOT__LUA_on_contact) && !is_defined(lua, FOLIOT__LUA_on_touch))
         return;
-    uint32_t count = foliot_world_get_contact_events(world, lua->contacts, lua->contact_capacity);
-    if (count > lua->contact_capacity) {
-        lua->contacts =
-            make_room(lua, lua->contacts, &lua->contact_capacity, count, sizeof *lua->contacts);
-        count = foliot_world_get_contact_events(world, lua->contacts, lua->contact_capacity);
+    uint32_t count =
+        foliot_world_get_contact_events(world, lua->events.contacts, lua->events.contact_capacity);
+    if (count > lua->events.contact_capacity) {
+        lua->events.contacts = make_room(lua, lua->events.contacts, &lua->events.contact_capacity,
+                                         count, sizeof *lua->events.contacts);
+        count = foliot_world_get_contact_events(world, lua->events.contacts,
+                                                lua->events.contact_capacity);
     }
     for (uint32_t i = 0; i < count; i++)
-        call_contact(L, world, &lua->contacts[i]);
+        call_contact(L, world, &lua->events.contacts[i]);
 }
 
 static int tick_body(lua_State *L)
@@ -485,10 +488,10 @@ static int tick_body(lua_State *L)
     }
     const uint64_t last_units = lua->limits.instructions / LAST_PART,
                    last_bytes = last_units * FOLIOT__LUA_BYTES_PER_UNIT;
-    lua->units = lua->units > last_units ? lua->units : last_units;
-    lua->bytes = lua->bytes > last_bytes ? lua->bytes : last_bytes;
-    if (lua->allowed_ns)
-        lua->allowed_ns = 1000 * lua->limits.time_us;
+    lua->budget.units = lua->budget.units > last_units ? lua->budget.units : last_units;
+    lua->budget.bytes = lua->budget.bytes > last_bytes ? lua->budget.bytes : last_bytes;
+    if (lua->budget.allowed_ns)
+        lua->budget.allowed_ns = 1000 * lua->limits.time_us;
     foliot__lua_begin_part(lua, foliot__rules_get_next_drop(lua->rules));
     if (push_callback(L, FOLIOT__LUA_on_tick))
         call(L, 0, 0);
@@ -501,10 +504,10 @@ bool foliot__lua_tick(foliot__lua *lua)
     lua->host.reruns = foliot__rules_reruns(lua->rules);
     lua->host.checks = 0;
     foliot__lua_begin_part(lua, foliot__rules_get_next_drop(lua->rules));
-    bool fine = foliot__lua_run_timed(lua, lua->limits.instructions,
+    bool fine = foliot__lua_run_timed(lua, FOLIOT__LUA_TICKING, lua->limits.instructions,
                                       lua->host.reruns ? 0 : time_us - time_us / LAST_TIME_PART, 0,
                                       tick_body, NULL);
-    lua->tick_ns = lua->spent_ns;
+    lua->budget.tick_ns = lua->budget.spent_ns;
     return fine;
 }
 #endif

@@ -309,13 +309,13 @@ static void save_value(lua_State *L, saver *s, int depth)
 static void save_players(const foliot__lua *lua, foliot__buffer *buffer)
 {
     uint32_t count = 0;
-    for (uint32_t p = 0; p < lua->players_max; p++)
-        count += lua->player_joined[p];
+    for (uint32_t p = 0; p < lua->players.max; p++)
+        count += lua->players.joined[p];
     foliot__pack_map(buffer, count);
-    for (uint32_t p = 0; p < lua->players_max; p++)
-        if (lua->player_joined[p]) {
+    for (uint32_t p = 0; p < lua->players.max; p++)
+        if (lua->players.joined[p]) {
             foliot__pack_uint(buffer, p);
-            foliot__pack_str(buffer, lua->player_names[p]);
+            foliot__pack_str(buffer, lua->players.names[p]);
         }
 }
 
@@ -323,7 +323,7 @@ static int save_body(lua_State *L)
 {
     saver *s = lua_touserdata(L, 1);
     foliot__lua_recover_memory(foliot__lua_of(L));
-    foliot__lua_of(L)->bytes = SAVE_BYTES;
+    foliot__lua_of(L)->budget.bytes = SAVE_BYTES;
     foliot__lua_push_globals(L);
     if (lua_getfield(L, -1, "state") != LUA_TTABLE)
         return luaL_error(L, "state: it is a %s, not a table", luaL_typename(L, -1));
@@ -342,18 +342,17 @@ size_t foliot__lua_save(foliot__lua *lua, void *bytes, size_t capacity, char *pr
                         size_t problem_bytes)
 {
     saver s = {0};
-    const uint64_t tick_us = lua->tick_ns / 1000,
+    const uint64_t tick_us = lua->budget.tick_ns / 1000,
                    most_us = tick_us + lua->limits.time_us / SAVE_PART;
     uint64_t time_us = most_us > lua->limits.time_us ? most_us : lua->limits.time_us;
     // On the heap of the saver alone, so that what abandons the state loses nothing.
-    lua->saving = true;
     foliot__lua_begin_part(lua, UINT64_MAX);
-    bool fine = foliot__lua_run_timed(lua, SAVE_UNITS, lua->host.reruns ? 0 : time_us, lua->tick_ns,
-                                      save_body, &s);
-    if (!fine && lua->host.why && !lua->abandoned)
+    bool fine =
+        foliot__lua_run_timed(lua, FOLIOT__LUA_SAVING, SAVE_UNITS, lua->host.reruns ? 0 : time_us,
+                              lua->budget.tick_ns, save_body, &s);
+    if (!fine && lua->host.why && lua->stage != FOLIOT__LUA_ABANDONED)
         foliot__rules_save_late(lua->rules);
-    lua->tick_ns = 0;
-    lua->saving = false;
+    lua->budget.tick_ns = 0;
     size_t length = s.buffer.length;
     if (fine && length <= capacity && bytes)
         memcpy(bytes, s.buffer.bytes, length);
@@ -471,20 +470,20 @@ static void restore_players(foliot__lua *lua, foliot__reader *r)
         const char *text = foliot__unpack_str(r, &length);
         if (r->status != FOLIOT_STATUS_OK)
             return;
-        if (player >= lua->players_max || lua->player_joined[player] || length >= sizeof name) {
+        if (player >= lua->players.max || lua->players.joined[player] || length >= sizeof name) {
             foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
             return;
         }
         memcpy(name, text, length);
-        foliot__text_clean(lua->player_names[player], sizeof name, name);
-        lua->player_joined[player] = true;
+        foliot__text_clean(lua->players.names[player], sizeof name, name);
+        lua->players.joined[player] = true;
     }
 }
 
 static int restore_body(lua_State *L)
 {
     foliot__reader *r = lua_touserdata(L, 1);
-    foliot__lua_of(L)->bytes = SAVE_BYTES;
+    foliot__lua_of(L)->budget.bytes = SAVE_BYTES;
     if (foliot__unpack_array(r) != 3 || foliot__unpack_uint(r) != SAVE_VERSION)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     restore_players(foliot__lua_of(L), r);
@@ -499,8 +498,8 @@ static int restore_body(lua_State *L)
 foliot_status foliot__lua_restore(foliot__lua *lua, const void *bytes, size_t length)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
-    bool fine = foliot__lua_run_timed(lua, SAVE_UNITS, RESTORE_TIMES * lua->limits.time_us, 0,
-                                      restore_body, &r);
+    bool fine = foliot__lua_run_timed(lua, FOLIOT__LUA_STARTING, SAVE_UNITS,
+                                      RESTORE_TIMES * lua->limits.time_us, 0, restore_body, &r);
     if (r.status != FOLIOT_STATUS_OK)
         return r.status;
     return fine ? FOLIOT_STATUS_OK : FOLIOT_STATUS_CORRUPT;

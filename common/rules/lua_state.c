@@ -78,7 +78,7 @@ void foliot__lua_abandon(foliot__lua *lua, const char *text)
     char place[FOLIOT_NAME_BYTES + 16];
     print_place(lua, place, sizeof place);
     snprintf(lua->problem, sizeof lua->problem, "%s%s", place, text);
-    lua->abandoned = true;
+    lua->stage = FOLIOT__LUA_ABANDONED;
     longjmp(*lua->out, 1);
 }
 
@@ -100,14 +100,14 @@ static void abandon_by_host(foliot__lua *lua, const char *text)
 // on in an error's place.
 static _Noreturn void drop_callback(foliot__lua *lua, const char *why)
 {
-    if (!lua->exceeded) {
+    if (lua->stage != FOLIOT__LUA_DROPPING) {
         char place[FOLIOT_NAME_BYTES + 16];
         print_place(lua, place, sizeof place);
         snprintf(lua->problem, sizeof lua->problem, "%s%s", place, why);
         lua_sethook(lua->L, count_hook, LUA_MASKCOUNT, 1);
     }
-    lua->exceeded = true;
-    lua->units = 0;
+    lua->stage = FOLIOT__LUA_DROPPING;
+    lua->budget.units = 0;
     lua_pushlightuserdata(lua->L, lua);
     lua_error(lua->L);
     abort();
@@ -115,8 +115,8 @@ static _Noreturn void drop_callback(foliot__lua *lua, const char *why)
 
 void foliot__lua_exceed(foliot__lua *lua)
 {
-    if (!lua->droppable)
-        foliot__lua_abandon(lua, lua->saving
+    if (lua->stage != FOLIOT__LUA_CALLING && lua->stage != FOLIOT__LUA_DROPPING)
+        foliot__lua_abandon(lua, lua->stage == FOLIOT__LUA_SAVING
                                      ? "state: it has more values than a save has time for"
                                      : "the script uses more instructions than its start has");
     drop_callback(lua, "the script uses more instructions than a tick has");
@@ -127,7 +127,7 @@ void foliot__lua_exceed(foliot__lua *lua)
 // The next check drops what runs. At its start a script cannot lose a part.
 static void drop_next(foliot__lua *lua, const char *why)
 {
-    if (!lua->view && !lua->saving)
+    if (lua->stage == FOLIOT__LUA_STARTING)
         abandon_by_host(lua, why);
     if (lua->host.reruns || lua->host.why)
         return;
@@ -153,13 +153,13 @@ static const char *read_host_drop(foliot__lua *lua)
 
 void foliot__lua_check(foliot__lua *lua)
 {
-    if (lua->unlooked >= 256)
+    if (lua->budget.unlooked >= 256)
         foliot__lua_look(lua);
-    if (lua->host.checks < lua->host.check_at || lua->exceeded)
+    if (lua->host.checks < lua->host.check_at)
         return;
-    if (lua->saving && lua->host.why)
+    if (lua->stage == FOLIOT__LUA_SAVING && lua->host.why)
         luaL_error(lua->L, "state: %s", lua->host.why);
-    const char *why = lua->droppable ? read_host_drop(lua) : NULL;
+    const char *why = lua->stage == FOLIOT__LUA_CALLING ? read_host_drop(lua) : NULL;
     if (why)
         drop_callback(lua, why);
 }
@@ -179,26 +179,26 @@ bool foliot__lua_begin_callback(foliot__lua *lua)
 
 void foliot__lua_look(foliot__lua *lua)
 {
-    lua->unlooked = 0;
-    if (lua->allowed_ns == 0)
+    lua->budget.unlooked = 0;
+    if (lua->budget.allowed_ns == 0)
         return;
-    uint64_t now = now_ns(CLOCK_MONOTONIC), step = now - lua->looked_ns;
-    lua->looked_ns = now;
-    lua->spent_ns += step < PIECE_NS_MAX ? step : PIECE_NS_MAX;
-    if (lua->spent_ns <= lua->allowed_ns)
+    uint64_t now = now_ns(CLOCK_MONOTONIC), step = now - lua->budget.looked_ns;
+    lua->budget.looked_ns = now;
+    lua->budget.spent_ns += step < PIECE_NS_MAX ? step : PIECE_NS_MAX;
+    if (lua->budget.spent_ns <= lua->budget.allowed_ns)
         return;
-    uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID) - lua->cpu_start_ns;
-    if (cpu < lua->spent_ns)
-        lua->spent_ns = cpu;
-    if (lua->spent_ns > lua->allowed_ns)
+    uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID) - lua->budget.cpu_start_ns;
+    if (cpu < lua->budget.spent_ns)
+        lua->budget.spent_ns = cpu;
+    if (lua->budget.spent_ns > lua->budget.allowed_ns)
         drop_next(lua, "the script takes more time than a tick has");
 }
 
 void foliot__lua_spend(foliot__lua *lua, uint64_t units)
 {
-    lua->units -= units < lua->units ? units : lua->units;
-    lua->unlooked += units;
-    if (lua->unlooked >= 256)
+    lua->budget.units -= units < lua->budget.units ? units : lua->budget.units;
+    lua->budget.unlooked += units;
+    if (lua->budget.unlooked >= 256)
         foliot__lua_look(lua);
 }
 
@@ -207,10 +207,10 @@ void foliot__lua_spend(foliot__lua *lua, uint64_t units)
 static void link_block(foliot__lua *lua, foliot__lua_block *block)
 {
     block->before = NULL;
-    block->next = lua->blocks;
+    block->next = lua->heap.blocks;
     if (block->next)
         block->next->before = block;
-    lua->blocks = block;
+    lua->heap.blocks = block;
 }
 
 static void unlink_block(foliot__lua *lua, foliot__lua_block *block)
@@ -218,7 +218,7 @@ static void unlink_block(foliot__lua *lua, foliot__lua_block *block)
     if (block->before)
         block->before->next = block->next;
     else
-        lua->blocks = block->next;
+        lua->heap.blocks = block->next;
     if (block->next)
         block->next->before = block->before;
 }
@@ -250,41 +250,41 @@ static const char *refusal(foliot__lua *lua, const void *old, size_t kind, size_
     }
     if (!old && kind == LUA_TSTRING && bytes > FOLIOT__LUA_STRING_MAX + STRING_HEADER_MAX)
         return "a string has more than 65536 bytes";
-    if (old && old == lua->stack && bytes > FOLIOT__LUA_STACK_MAX)
+    if (old && old == lua->heap.stack && bytes > FOLIOT__LUA_STACK_MAX)
         return stack_overflow;
     if (bytes > FOLIOT__LUA_BLOCK_MAX)
         return "a table or a function is too large";
-    if (!old && lua->block_count >= blocks_max)
+    if (!old && lua->heap.block_count >= blocks_max)
         return many_blocks;
-    return more > memory_max - lua->memory_bytes ? much_memory : NULL;
+    return more > memory_max - lua->heap.used_bytes ? much_memory : NULL;
 }
 
 // Charges for `bytes` that may be had. Where they are over a limit, the next check drops what runs.
 static void charge_memory(foliot__lua *lua, const void *old, size_t bytes, size_t more)
 {
     const char *why = NULL;
-    if (cost_of(bytes) > lua->bytes)
+    if (cost_of(bytes) > lua->budget.bytes)
         why = "the script allocates more memory than a tick has";
-    if (more > lua->limits.memory_bytes || lua->memory_bytes > lua->limits.memory_bytes - more)
+    if (more > lua->limits.memory_bytes || lua->heap.used_bytes > lua->limits.memory_bytes - more)
         why = much_memory;
-    if (!old && lua->block_count >= FOLIOT__LUA_BLOCKS_MAX)
+    if (!old && lua->heap.block_count >= FOLIOT__LUA_BLOCKS_MAX)
         why = many_blocks;
     if (why)
         drop_next(lua, why);
     if (why && !lua->host.reruns)
-        lua->host.collect = true;
-    lua->bytes -= cost_of(bytes) < lua->bytes ? cost_of(bytes) : lua->bytes;
+        lua->heap.collect = true;
+    lua->budget.bytes -= cost_of(bytes) < lua->budget.bytes ? cost_of(bytes) : lua->budget.bytes;
     if (bytes > BIG_BLOCK)
         foliot__lua_look(lua);
 }
 
 bool foliot__lua_free_reserve(foliot__lua *lua)
 {
-    if (!lua->host.reserve)
+    if (!lua->heap.reserve)
         return false;
-    free(lua->host.reserve);
-    lua->host.reserve = NULL;
-    lua->host.collect = true;
+    free(lua->heap.reserve);
+    lua->heap.reserve = NULL;
+    lua->heap.collect = true;
     drop_next(lua, no_memory);
     return true;
 }
@@ -316,12 +316,12 @@ static void *grow_block(foliot__lua *lua, void *old, size_t kind, size_t old_byt
             abandon_by_host(lua, no_memory);
         return NULL;
     }
-    lua->memory_bytes += bytes - old_bytes;
-    lua->block_count += !old;
-    if (old && (lua->finding_stack || old == lua->stack))
-        lua->stack = grown + 1;
-    lua->newest = grown + 1;
-    lua->newest_bytes = bytes;
+    lua->heap.used_bytes += bytes - old_bytes;
+    lua->heap.block_count += !old;
+    if (old && (lua->heap.finding_stack || old == lua->heap.stack))
+        lua->heap.stack = grown + 1;
+    lua->heap.newest = grown + 1;
+    lua->heap.newest_bytes = bytes;
     return grown + 1;
 }
 
@@ -331,9 +331,9 @@ static void *shrink_block(foliot__lua *lua, void *old, size_t old_bytes, size_t 
     foliot__lua_block *shrunk = resize_block(lua, block, bytes);
     if (!shrunk)
         shrunk = block; // Lua counts on this never failing
-    lua->memory_bytes -= old_bytes - bytes;
-    if (old == lua->stack)
-        lua->stack = shrunk + 1;
+    lua->heap.used_bytes -= old_bytes - bytes;
+    if (old == lua->heap.stack)
+        lua->heap.stack = shrunk + 1;
     return shrunk + 1;
 }
 
@@ -343,12 +343,12 @@ static void free_block(foliot__lua *lua, void *old, size_t old_bytes)
 {
     unlink_block(lua, (foliot__lua_block *)old - 1);
     free((foliot__lua_block *)old - 1);
-    lua->memory_bytes -= old_bytes;
-    lua->block_count--;
-    if (old != lua->stack && !lua->finding_stack)
+    lua->heap.used_bytes -= old_bytes;
+    lua->heap.block_count--;
+    if (old != lua->heap.stack && !lua->heap.finding_stack)
         return;
-    lua->stack = lua->newest;
-    if (lua->out && lua->newest_bytes > FOLIOT__LUA_STACK_MAX)
+    lua->heap.stack = lua->heap.newest;
+    if (lua->out && lua->heap.newest_bytes > FOLIOT__LUA_STACK_MAX)
         abandon_by_host(lua, stack_overflow);
 }
 
@@ -382,12 +382,12 @@ foliot__lua *foliot__lua_create(const char *name, const foliot_lua_limits *limit
     lua->name = name;
     lua->limits = *limits;
     lua->scene = scene;
-    lua->players_max = scene->players.limit;
-    lua->player_names = calloc(lua->players_max + 1, sizeof *lua->player_names);
-    lua->player_joined = calloc(lua->players_max + 1, sizeof *lua->player_joined);
+    lua->players.max = scene->players.limit;
+    lua->players.names = calloc(lua->players.max + 1, sizeof *lua->players.names);
+    lua->players.joined = calloc(lua->players.max + 1, sizeof *lua->players.joined);
     for (int i = 0; i < FOLIOT__LUA_CALLBACK_COUNT; i++)
         lua->callbacks[i] = LUA_NOREF;
-    if (lua->player_names && lua->player_joined)
+    if (lua->players.names && lua->players.joined)
         lua->L = lua_newstate(allocate, lua);
     if (!lua->L) {
         foliot__lua_destroy(lua);
@@ -395,16 +395,16 @@ foliot__lua *foliot__lua_create(const char *name, const foliot_lua_limits *limit
     }
     *(foliot__lua **)lua_getextraspace(lua->L) = lua;
     lua_atpanic(lua->L, panic);
-    lua->finding_stack = true;
+    lua->heap.finding_stack = true;
     bool grown = lua_checkstack(lua->L, 100); // moves one block, the stack
-    lua->finding_stack = false;
+    lua->heap.finding_stack = false;
     if (!grown) {
         foliot__lua_destroy(lua);
         return NULL;
     }
     lua_gc(lua->L, LUA_GCINC, 150, 200, 0);
     lua->host.check_at = lua->host.drop_at = UINT64_MAX;
-    lua->host.reserve = malloc(RESERVE_BYTES);
+    lua->heap.reserve = malloc(RESERVE_BYTES);
     return lua;
 }
 
@@ -413,16 +413,16 @@ void foliot__lua_destroy(foliot__lua *lua)
 {
     if (!lua)
         return;
-    while (lua->blocks) {
-        foliot__lua_block *block = lua->blocks;
-        lua->blocks = block->next;
+    while (lua->heap.blocks) {
+        foliot__lua_block *block = lua->heap.blocks;
+        lua->heap.blocks = block->next;
         free(block);
     }
-    free(lua->player_names);
-    free(lua->player_joined);
-    free(lua->contacts);
-    free(lua->sensors);
-    free(lua->host.reserve);
+    free(lua->players.names);
+    free(lua->players.joined);
+    free(lua->events.contacts);
+    free(lua->events.sensors);
+    free(lua->heap.reserve);
     free(lua);
 }
 
@@ -430,16 +430,16 @@ void foliot__lua_destroy(foliot__lua *lua)
 
 static void start_budget(foliot__lua *lua, uint64_t units, uint64_t allowed_us, uint64_t before_ns)
 {
-    lua->units = units;
-    lua->bytes = units > UINT64_MAX / FOLIOT__LUA_BYTES_PER_UNIT
-                     ? UINT64_MAX
-                     : units * FOLIOT__LUA_BYTES_PER_UNIT;
-    lua->unlooked = 0;
-    lua->spent_ns = before_ns;
-    lua->allowed_ns = 1000 * allowed_us;
-    if (lua->allowed_ns) {
-        lua->looked_ns = now_ns(CLOCK_MONOTONIC);
-        lua->cpu_start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+    lua->budget.units = units;
+    lua->budget.bytes = units > UINT64_MAX / FOLIOT__LUA_BYTES_PER_UNIT
+                            ? UINT64_MAX
+                            : units * FOLIOT__LUA_BYTES_PER_UNIT;
+    lua->budget.unlooked = 0;
+    lua->budget.spent_ns = before_ns;
+    lua->budget.allowed_ns = 1000 * allowed_us;
+    if (lua->budget.allowed_ns) {
+        lua->budget.looked_ns = now_ns(CLOCK_MONOTONIC);
+        lua->budget.cpu_start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
     }
 }
 
@@ -468,27 +468,27 @@ void foliot__lua_begin_part(foliot__lua *lua, uint64_t drop_at)
 // No script sees a collection.
 void foliot__lua_recover_memory(foliot__lua *lua)
 {
-    if (!lua->host.collect)
+    if (!lua->heap.collect)
         return;
-    lua->host.collect = false;
+    lua->heap.collect = false;
     lua_gc(lua->L, LUA_GCCOLLECT, 0);
-    if (!lua->host.reserve)
-        lua->host.reserve = malloc(RESERVE_BYTES);
+    if (!lua->heap.reserve)
+        lua->heap.reserve = malloc(RESERVE_BYTES);
 }
 
 bool foliot__lua_call_droppable(lua_State *L, int arguments, int results)
 {
     foliot__lua *lua = foliot__lua_of(L);
     int base = lua_gettop(L) - arguments - 1;
-    lua->droppable = true;
+    lua->stage = FOLIOT__LUA_CALLING;
     int status = lua_pcall(L, arguments, results, 0);
-    lua->droppable = false;
-    if (!lua->exceeded) {
+    bool dropped = lua->stage == FOLIOT__LUA_DROPPING;
+    lua->stage = FOLIOT__LUA_TICKING;
+    if (!dropped) {
         if (status != LUA_OK)
             lua_error(L);
         return true;
     }
-    lua->exceeded = false;
     lua_sethook(L, count_hook, LUA_MASKCOUNT, HOOK_STEP);
     lua_settop(L, base);
     lua_settop(L, base + results);
@@ -512,14 +512,15 @@ static bool call_body(foliot__lua *lua, lua_CFunction body, void *context)
 bool foliot__lua_run(foliot__lua *lua, uint64_t units, lua_CFunction body, void *context)
 {
     double scale = (double)units / (double)lua->limits.instructions;
-    return foliot__lua_run_timed(lua, units, (uint64_t)((double)lua->limits.time_us * scale), 0,
-                                 body, context);
+    return foliot__lua_run_timed(lua, FOLIOT__LUA_STARTING, units,
+                                 (uint64_t)((double)lua->limits.time_us * scale), 0, body, context);
 }
 
-bool foliot__lua_run_timed(foliot__lua *lua, uint64_t units, uint64_t allowed_us,
-                           uint64_t before_ns, lua_CFunction body, void *context)
+bool foliot__lua_run_timed(foliot__lua *lua, foliot__lua_stage stage, uint64_t units,
+                           uint64_t allowed_us, uint64_t before_ns, lua_CFunction body,
+                           void *context)
 {
-    if (lua->abandoned)
+    if (lua->stage == FOLIOT__LUA_ABANDONED)
         return false;
     // Numbers are printed and texts compared as in the locale "C", whatever the program set.
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -533,10 +534,12 @@ bool foliot__lua_run_timed(foliot__lua *lua, uint64_t units, uint64_t allowed_us
     lua->problem[0] = 0;
     start_budget(lua, units, allowed_us, before_ns);
     lua->out = &out;
+    lua->stage = stage;
     if (setjmp(out) == 0)
         fine = call_body(lua, body, context);
     lua->out = NULL;
-    lua->droppable = lua->exceeded = false;
+    if (lua->stage != FOLIOT__LUA_ABANDONED)
+        lua->stage = FOLIOT__LUA_STARTING;
     uselocale(before);
     freelocale(plain);
     return fine;

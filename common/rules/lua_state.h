@@ -72,6 +72,37 @@ enum {
 
 typedef struct foliot__lua_block foliot__lua_block;
 
+// What runs. A callback is the only thing that may be dropped.
+typedef enum foliot__lua_stage {
+    FOLIOT__LUA_STARTING, // the main part, on_init or a restore; or nothing runs
+    FOLIOT__LUA_TICKING,  // a tick, between callbacks
+    FOLIOT__LUA_CALLING,  // a callback of a tick
+    FOLIOT__LUA_DROPPING, // the callback ends, for the units or the host
+    FOLIOT__LUA_SAVING,
+    FOLIOT__LUA_ABANDONED, // nothing ever runs again
+} foliot__lua_stage;
+
+// The allocator's.
+typedef struct foliot__lua_heap {
+    foliot__lua_block *blocks;
+    size_t used_bytes;
+    uint32_t block_count;
+    bool finding_stack;
+    bool collect;       // the next tick or save begins with a whole collection
+    const void *stack;  // the block that is Lua's stack
+    const void *newest; // the one that was allocated last
+    size_t newest_bytes;
+    void *reserve; // memory for what runs until the next check, where the host has no more
+} foliot__lua_heap;
+
+// Of the call that runs.
+typedef struct foliot__lua_budget {
+    uint64_t units, bytes; // that are left
+    uint64_t unlooked;     // units since the clock was last looked at
+    uint64_t looked_ns, spent_ns, allowed_ns, cpu_start_ns;
+    uint64_t tick_ns; // that the last tick took; its save adds to it
+} foliot__lua_budget;
+
 // Drops by the host's clock and memory in the tick that runs.
 typedef struct foliot__lua_host {
     uint64_t checks;   // of this tick so far: charges, and callbacks that begin
@@ -80,9 +111,21 @@ typedef struct foliot__lua_host {
     const char *why;   // the next check drops what runs; NULL: it need not
     bool late;         // something was dropped, and only on_tick may still run
     bool reruns;       // the tick is run again
-    bool collect;      // the next tick begins with a whole collection
-    void *reserve;     // memory for what runs until the next check, where the host has no more
 } foliot__lua_host;
+
+// Of lua_events.c, and saved.
+typedef struct foliot__lua_players {
+    char (*names)[FOLIOT_NAME_BYTES]; // `max` of them
+    bool *joined;
+    uint32_t max;
+} foliot__lua_players;
+
+// Buffers of lua_events.c.
+typedef struct foliot__lua_events {
+    foliot_contact_event *contacts;
+    foliot_sensor_event *sensors;
+    uint32_t contact_capacity, sensor_capacity;
+} foliot__lua_events;
 
 typedef struct foliot__lua {
     lua_State *L;
@@ -91,39 +134,19 @@ typedef struct foliot__lua {
     foliot_rules *rules;
     foliot_lua_limits limits;
     const foliot_rules_view *view; // NULL outside of a tick
-    bool loaded;                   // globals are fixed, and commands may be given
-
-    foliot__lua_block *blocks; // of the allocator
-    size_t memory_bytes;
-    uint32_t block_count;
-    const void *stack;  // the block that is Lua's stack
-    const void *newest; // the one that was allocated last
-    size_t newest_bytes;
-    bool finding_stack;
-
+    foliot__lua_stage stage;
+    bool loaded;  // globals are fixed, and commands may be given
+    bool by_host; // abandoned for what differs from run to run: memory or time
     jmp_buf *out; // where a state that is abandoned goes to; NULL outside of foliot__lua_run
-    bool abandoned;
-    bool by_host;   // abandoned for what differs from run to run: memory or time
-    bool exceeded;  // the callback ends now, for the units or the host
-    bool droppable; // a callback runs that may end so
-    bool saving;
     char problem[FOLIOT__LUA_PROBLEM_BYTES];
-    uint64_t units, bytes; // what is left to the call that runs
-    uint64_t unlooked;     // units since the clock was last looked at
-    uint64_t looked_ns, spent_ns, allowed_ns, cpu_start_ns;
-    uint64_t tick_ns; // that the last tick took; its save adds to it
+    foliot__lua_heap heap;
+    foliot__lua_budget budget;
     foliot__lua_host host;
-
-    char (*player_names)[FOLIOT_NAME_BYTES]; // players_max of them
-    bool *player_joined;
-    uint32_t players_max;
+    foliot__lua_players players;
+    foliot__lua_events events;
     int callbacks[FOLIOT__LUA_CALLBACK_COUNT];      // references; LUA_NOREF: not defined
     uint8_t parameters[FOLIOT__LUA_CALLBACK_COUNT]; // how many it takes
-    foliot_contact_event *contacts;                 // buffers of a tick
-    uint32_t contact_capacity;
-    uint32_t found[FOLIOT__LUA_FOUND_MAX]; // slots, of a query
-    foliot_sensor_event *sensors;
-    uint32_t sensor_capacity;
+    uint32_t found[FOLIOT__LUA_FOUND_MAX];          // slots, of a query
 } foliot__lua;
 
 static inline foliot__lua *foliot__lua_of(lua_State *L)
@@ -141,8 +164,9 @@ void foliot__lua_destroy(foliot__lua *lua); // NULL is allowed
 // them. False: lua->problem says why; the state may be abandoned.
 bool foliot__lua_run(foliot__lua *lua, uint64_t units, lua_CFunction body, void *context);
 // The same with `allowed_us` of the processor. It includes `before_ns`, which were spent already.
-bool foliot__lua_run_timed(foliot__lua *lua, uint64_t units, uint64_t allowed_us,
-                           uint64_t before_ns, lua_CFunction body, void *context);
+bool foliot__lua_run_timed(foliot__lua *lua, foliot__lua_stage stage, uint64_t units,
+                           uint64_t allowed_us, uint64_t before_ns, lua_CFunction body,
+                           void *context);
 // Leaves foliot__lua_run, and abandons the state. The line that runs is put before the text.
 _Noreturn void foliot__lua_abandon(foliot__lua *lua, const char *text);
 // Looks at the clock. Where too much time has passed, the next check drops what runs.
@@ -170,11 +194,11 @@ void foliot__lua_push_globals(lua_State *L);
 
 static inline void foliot__lua_charge(foliot__lua *lua, uint64_t units)
 {
-    if (units > lua->units)
+    if (units > lua->budget.units)
         foliot__lua_exceed(lua);
-    lua->units -= units;
-    lua->unlooked += units;
-    if (++lua->host.checks >= lua->host.check_at || lua->unlooked >= 256)
+    lua->budget.units -= units;
+    lua->budget.unlooked += units;
+    if (++lua->host.checks >= lua->host.check_at || lua->budget.unlooked >= 256)
         foliot__lua_check(lua);
 }
 

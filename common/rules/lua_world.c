@@ -42,7 +42,7 @@ void foliot__lua_push_body(lua_State *L, foliot_body_id id)
 uint32_t foliot__lua_check_player(lua_State *L, int index)
 {
     lua_Integer player = luaL_checkinteger(L, index);
-    luaL_argcheck(L, 0 <= player && player < (lua_Integer)foliot__lua_of(L)->players_max, index,
+    luaL_argcheck(L, 0 <= player && player < (lua_Integer)foliot__lua_of(L)->players.max, index,
                   "no such player");
     return (uint32_t)player;
 }
@@ -313,10 +313,10 @@ static int world_players(lua_State *L)
 {
     const foliot__lua *lua = foliot__lua_of(L);
     lua_Integer n = 0;
-    foliot__lua_charge(foliot__lua_of(L), 4 + lua->players_max);
+    foliot__lua_charge(foliot__lua_of(L), 4 + lua->players.max);
     lua_newtable(L);
-    for (uint32_t p = 0; p < lua->players_max; p++)
-        if (lua->player_joined[p]) {
+    for (uint32_t p = 0; p < lua->players.max; p++)
+        if (lua->players.joined[p]) {
             lua_pushinteger(L, p);
             lua_rawseti(L, -2, ++n);
         }
@@ -327,9 +327,9 @@ static int world_player_name(lua_State *L)
 {
     uint32_t player = foliot__lua_check_player(L, 1);
     const foliot__lua *lua = foliot__lua_of(L);
-    if (!lua->player_joined[player])
+    if (!lua->players.joined[player])
         return 0;
-    lua_pushstring(L, lua->player_names[player]);
+    lua_pushstring(L, lua->players.names[player]);
     return 1;
 }
 
