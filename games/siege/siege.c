@@ -3,9 +3,8 @@
 // `foliot-server games/siege/siege.yaml --rules build/games/siege.so --allow-modules` loads it.
 //
 // Arithmetic has the order that the script writes, in binary64, and becomes binary32 in commands,
-// but for places.
-// What is a table in the script, by ticket or body, is a sorted list here: tables are walked in
-// ascending order.
+// but for places. A table of the script, by ticket or body, is a sorted list here: tables are
+// walked in ascending order.
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -150,39 +149,10 @@ static uint32_t tag_of(const siege *s, uint64_t body)
     return slot == FOLIOT_NO_BODY ? 0 : foliot_world_get_body_tag(s->world, slot);
 }
 
-static bool is_ground(const siege *s, uint64_t body)
-{
-    uint32_t slot = foliot_world_find_body(s->world, (foliot_body_id){body});
-    if (slot >= s->scene->body_count || foliot_world_get_body_generation(s->world, slot) != 0)
-        return false;
-    const char *name = s->scene->bodies[slot].name;
-    return name && strcmp(name, "ground") == 0;
-}
-
 // The player's; FOLIOT_NO_BODY for one without.
 static uint32_t slot_of(const siege *s, uint32_t id)
 {
     return foliot_world_get_player_body(s->world, id);
-}
-
-// The beams of a floor hold together until they are hit hard.
-static void pair_beam(siege *s, uint64_t *first, foliot_body_id body)
-{
-    if (!is_alive(s, *first)) {
-        *first = body.value;
-        return;
-    }
-    foliot_command c = foliot_command_default(FOLIOT_COMMAND_joint);
-    c.fields = FOLIOT_COMMAND_HAS(joint, kind) | FOLIOT_COMMAND_HAS(joint, a) |
-               FOLIOT_COMMAND_HAS(joint, b) | FOLIOT_COMMAND_HAS(joint, break_force) |
-               FOLIOT_COMMAND_HAS(joint, break_torque);
-    c.as.joint.kind = FOLIOT_CONSTRAINT_WELD;
-    c.as.joint.a.value = *first;
-    c.as.joint.b = body;
-    c.as.joint.break_force = 30000;
-    c.as.joint.break_torque = 30000;
-    give(s, &c);
-    *first = 0;
 }
 
 static void on_spawn(siege *s, uint32_t slot, uint32_t ticket)
@@ -192,7 +162,23 @@ static void on_spawn(siege *s, uint32_t slot, uint32_t ticket)
         if (ticket - 2001 < 2)
             s->state.kings[ticket - 2001] = body.value;
     } else if (ticket > 1000) {
-        pair_beam(s, &s->state.beams[ticket - 1001], body);
+        uint64_t *first = &s->state.beams[ticket - 1001];
+        if (!is_alive(s, *first)) {
+            *first = body.value;
+            return;
+        }
+        // The beams of a floor hold together until they are hit hard.
+        foliot_command c = foliot_command_default(FOLIOT_COMMAND_joint);
+        c.fields = FOLIOT_COMMAND_HAS(joint, kind) | FOLIOT_COMMAND_HAS(joint, a) |
+                   FOLIOT_COMMAND_HAS(joint, b) | FOLIOT_COMMAND_HAS(joint, break_force) |
+                   FOLIOT_COMMAND_HAS(joint, break_torque);
+        c.as.joint.kind = FOLIOT_CONSTRAINT_WELD;
+        c.as.joint.a.value = *first;
+        c.as.joint.b = body;
+        c.as.joint.break_force = 30000;
+        c.as.joint.break_torque = 30000;
+        give(s, &c);
+        *first = 0;
     } else if (ticket > 0 && !siege_add_stone(&s->state, body.value, s->state.tick + STONE_TICKS)) {
         s->no_memory = true;
     }
@@ -292,37 +278,27 @@ static void on_order(siege *s, uint32_t id, const char *text)
     throw_stone(s, id, direction);
 }
 
-// What a player says goes to all, behind its name.
-static void on_chat(siege *s, uint32_t id, const char *said)
+static void apply_players(siege *s, const foliot_rules_view *view)
 {
-    const char *name = s->state.players[id].name;
-    if (name[0])
-        say(s, FOLIOT_TO_ALL, "%s: %s", name, said);
-    else
-        say(s, FOLIOT_TO_ALL, "player %u: %s", (unsigned)id, said);
-}
-
-static void take_order(siege *s, const foliot_order *order)
-{
-    char text[FOLIOT_ORDER_BYTES_MAX + 1];
-    memcpy(text, order->bytes, order->length);
-    text[order->length] = 0; // texts end at a first zero byte
-    if (order->kind == FOLIOT_ORDER_GAME)
-        on_order(s, order->player, text);
-    else if (order->kind == FOLIOT_ORDER_CHAT)
-        on_chat(s, order->player, text);
-    else if (order->kind == FOLIOT_ORDER_JOINED)
-        join(s, order->player, text);
-    else if (order->kind == FOLIOT_ORDER_LEFT)
-        leave(s, order->player);
-}
-
-static void take_players(siege *s, const foliot_rules_view *view)
-{
-    for (uint32_t i = 0; i < view->order_count; i++)
-        if (view->orders[i].player < s->players_max &&
-            view->orders[i].length <= FOLIOT_ORDER_BYTES_MAX)
-            take_order(s, &view->orders[i]);
+    for (uint32_t i = 0; i < view->order_count; i++) {
+        const foliot_order *order = &view->orders[i];
+        char text[FOLIOT_ORDER_BYTES_MAX + 1];
+        if (order->player >= s->players_max || order->length > FOLIOT_ORDER_BYTES_MAX)
+            continue;
+        memcpy(text, order->bytes, order->length);
+        text[order->length] = 0; // texts end at a first zero byte
+        const char *name = s->state.players[order->player].name;
+        if (order->kind == FOLIOT_ORDER_GAME)
+            on_order(s, order->player, text);
+        else if (order->kind == FOLIOT_ORDER_CHAT && name[0])
+            say(s, FOLIOT_TO_ALL, "%s: %s", name, text);
+        else if (order->kind == FOLIOT_ORDER_CHAT)
+            say(s, FOLIOT_TO_ALL, "player %u: %s", (unsigned)order->player, text);
+        else if (order->kind == FOLIOT_ORDER_JOINED)
+            join(s, order->player, text);
+        else if (order->kind == FOLIOT_ORDER_LEFT)
+            leave(s, order->player);
+    }
     for (uint32_t i = 0; i < view->input_count; i++) {
         const foliot_input *input = &view->inputs[i];
         if (input->player < s->players_max && input->kind == FOLIOT_INPUT_JOIN)
@@ -368,17 +344,6 @@ static void count_down(siege *s)
     give(s, &c);
 }
 
-static void show_health(siege *s, uint32_t team)
-{
-    double health = s->state.health[team - 1];
-    const char *key = team == 1 ? "king.1" : "king.2";
-    foliot_command none = var_of(key);
-    if (fabs(health) < 0x1p63)
-        set_integer(s, key, (int64_t)health);
-    else
-        give(s, &none);
-}
-
 static void hurt(siege *s, uint64_t king, double impulse)
 {
     for (uint32_t team = 1; team <= 2; team++) {
@@ -387,13 +352,18 @@ static void hurt(siege *s, uint64_t king, double impulse)
             continue;
         double left = *health - floor(impulse / 10);
         *health = 0 < left ? left : 0;
-        show_health(s, team);
+        const char *key = team == 1 ? "king.1" : "king.2";
+        const foliot_command none = var_of(key);
+        if (fabs(*health) < 0x1p63)
+            set_integer(s, key, (int64_t)*health);
+        else
+            give(s, &none);
         if (*health <= 0)
             lose(s, team, false);
     }
 }
 
-static void take_hits(siege *s)
+static void apply_hits(siege *s)
 {
     uint32_t count;
     const foliot_hit_event *hits = foliot_world_get_hit_events(s->world, &count);
@@ -413,14 +383,19 @@ static void begin_contact(siege *s, uint64_t a, uint64_t b, double speed)
         if (king == 0 || (a != king && b != king))
             continue;
         uint64_t other = a == king ? b : a;
-        if (is_ground(s, other))
+        // The ground is the scene's body of that name, and not one that was spawned in its slot.
+        uint32_t slot = foliot_world_find_body(s->world, (foliot_body_id){other});
+        bool is_first =
+            slot < s->scene->body_count && foliot_world_get_body_generation(s->world, slot) == 0;
+        const char *name = is_first ? s->scene->bodies[slot].name : NULL;
+        if (name && strcmp(name, "ground") == 0)
             lose(s, team, true);
         else if (tag_of(s, other) > 10)
             hurt(s, king, speed * 20);
     }
 }
 
-static void take_contacts(siege *s)
+static void apply_contacts(siege *s)
 {
     uint32_t count = foliot_world_get_contact_events(s->world, s->contacts, s->contact_capacity);
     if (count > s->contact_capacity) {
@@ -473,28 +448,6 @@ static void clear_stones(siege *s)
     t->stone_count = kept;
 }
 
-static void tick_player(siege *s, uint32_t id)
-{
-    siege_player *p = &s->state.players[id];
-    foliot_input controls = foliot_world_get_player_controls(s->world, id);
-    const double ahead[3] = {team_of(id) == 1 ? 1 : -1, 0, 0.25}; // and up, for who plays with keys
-    if (controls.buttons & BUTTON_PUSH)
-        throw_stone(s, id, ahead);
-    if (++p->reload < RELOAD_TICKS)
-        return;
-    p->reload = 0;
-    if (p->ammo < AMMO_MAX) {
-        p->ammo++;
-        show_ammo(s, id);
-    }
-}
-
-static bool has_ferry(const siege *s)
-{
-    return s->ferry != FOLIOT_NO_BODY && foliot_world_get_body_alive(s->world, s->ferry) &&
-           foliot_world_get_body_generation(s->world, s->ferry) == 0;
-}
-
 static foliot_status tick(void *self, const foliot_rules_view *view, foliot_rules *rules,
                           char *problem, size_t problem_bytes)
 {
@@ -503,15 +456,16 @@ static foliot_status tick(void *self, const foliot_rules_view *view, foliot_rule
     s->world = view->world;
     s->scene = view->scene;
     s->rules = rules;
-    take_players(s, view);
+    apply_players(s, view);
     const foliot_event *events = foliot_world_get_events(s->world, &count);
     for (uint32_t i = 0; i < count; i++)
         if (events[i].kind == FOLIOT_EVENT_COMMAND_SPAWN)
             on_spawn(s, events[i].a, events[i].b);
-    take_hits(s);
-    take_contacts(s);
+    apply_hits(s);
+    apply_contacts(s);
     s->state.tick++;
-    if (!has_ferry(s)) {
+    if (s->ferry == FOLIOT_NO_BODY || !foliot_world_get_body_alive(s->world, s->ferry) ||
+        foliot_world_get_body_generation(s->world, s->ferry) != 0) {
         snprintf(problem, problem_bytes, "the ferry is gone");
         return FOLIOT_STATUS_INVALID;
     }
@@ -519,9 +473,22 @@ static foliot_status tick(void *self, const foliot_rules_view *view, foliot_rule
         count_down(s);
     steer_ferry(s);
     clear_stones(s);
-    for (uint32_t id = 0; id < s->players_max; id++)
-        if (s->state.players[id].joined)
-            tick_player(s, id);
+    for (uint32_t id = 0; id < s->players_max; id++) {
+        siege_player *p = &s->state.players[id];
+        if (!p->joined)
+            continue;
+        foliot_input controls = foliot_world_get_player_controls(s->world, id);
+        const double ahead[3] = {team_of(id) == 1 ? 1 : -1, 0, 0.25}; // and up, for keyboards
+        if (controls.buttons & BUTTON_PUSH)
+            throw_stone(s, id, ahead);
+        if (++p->reload < RELOAD_TICKS)
+            continue;
+        p->reload = 0;
+        if (p->ammo < AMMO_MAX) {
+            p->ammo++;
+            show_ammo(s, id);
+        }
+    }
     return s->no_memory ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_OK;
 }
 
@@ -535,16 +502,6 @@ static void destroy(void *self)
     free(s);
 }
 
-static bool find_all(siege *s, const foliot_scene *scene)
-{
-    for (int i = 0; i < PROTOTYPES; i++)
-        if ((s->prototypes[i] = foliot_scene_find_prototype(scene, prototype_names[i])) ==
-            FOLIOT_NO_BODY)
-            return false;
-    s->ferry = foliot_scene_find_body(scene, "ferry");
-    return s->ferry != FOLIOT_NO_BODY;
-}
-
 static foliot_status create(void *user, const foliot_scene *scene, foliot_rules *rules, void **self,
                             char *problem, size_t problem_bytes)
 {
@@ -554,7 +511,13 @@ static foliot_status create(void *user, const foliot_scene *scene, foliot_rules 
         return FOLIOT_STATUS_MEMORY;
     s->players_max = scene->players.limit;
     s->state.players = calloc(s->players_max + 1, sizeof *s->state.players);
-    if (!s->state.players || !find_all(s, scene)) {
+    s->ferry = foliot_scene_find_body(scene, "ferry");
+    bool complete = s->state.players && s->ferry != FOLIOT_NO_BODY;
+    for (int i = 0; i < PROTOTYPES; i++) {
+        s->prototypes[i] = foliot_scene_find_prototype(scene, prototype_names[i]);
+        complete = complete && s->prototypes[i] != FOLIOT_NO_BODY;
+    }
+    if (!complete) {
         snprintf(problem, problem_bytes,
                  "siege wants a body 'ferry' and prototypes 'stone', 'block', 'beam' and 'king'");
         destroy(s);
