@@ -118,17 +118,17 @@ static void pass_on(foliot__lua *lua, uint32_t player, const char *text)
 static bool chat(lua_State *L, const foliot_order *order)
 {
     foliot__lua *lua = foliot__lua_of(L);
-    char said[FOLIOT_ORDER_BYTES_MAX + 1];
-    snprintf(said, sizeof said, "%.*s", (int)order->length, (const char *)order->bytes);
+    char text[FOLIOT_ORDER_BYTES_MAX + 1];
+    snprintf(text, sizeof text, "%.*s", (int)order->length, (const char *)order->bytes);
     if (!is_defined(lua, FOLIOT__LUA_on_chat)) {
-        pass_on(lua, order->player, said);
+        pass_on(lua, order->player, text);
         return true;
     }
     if (!foliot__lua_begin_callback(lua))
         return false;
     lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[FOLIOT__LUA_on_chat]);
     lua_pushinteger(L, order->player);
-    lua_pushstring(L, said);
+    lua_pushstring(L, text);
     if (!foliot__lua_call_droppable(L, 2, 1)) {
         lua_pop(L, 1);
         return false;
@@ -136,22 +136,9 @@ static bool chat(lua_State *L, const foliot_order *order)
     if (lua_type(L, -1) == LUA_TSTRING)
         pass_on(lua, order->player, lua_tostring(L, -1));
     else if (!lua_isboolean(L, -1) || lua_toboolean(L, -1))
-        pass_on(lua, order->player, said);
+        pass_on(lua, order->player, text);
     lua_pop(L, 1);
     return true;
-}
-
-static bool game_order(lua_State *L, const foliot_order *order)
-{
-    foliot__lua *lua = foliot__lua_of(L);
-    if (!is_defined(lua, FOLIOT__LUA_on_order))
-        return true;
-    if (!foliot__lua_begin_callback(lua))
-        return false;
-    lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[FOLIOT__LUA_on_order]);
-    lua_pushinteger(L, order->player);
-    push_bytes(L, order->bytes, order->length);
-    return foliot__lua_call_droppable(L, 2, 0);
 }
 
 // Hands a player's message or order to the script, at that player's cost: `*units` are left of the
@@ -166,7 +153,17 @@ static void call_speech(lua_State *L, const foliot_order *order, uint64_t *units
     if (taken) {
         lua->budget.units = *units - UNITS_PER_CALL;
         lua->budget.bytes = ORDER_BYTES_PER_UNIT * (lua->limits.instructions / ORDERS_PLAYER_PART);
-        taken = order->kind == FOLIOT_ORDER_CHAT ? chat(L, order) : game_order(L, order);
+        if (order->kind == FOLIOT_ORDER_CHAT) {
+            taken = chat(L, order);
+        } else if (is_defined(lua, FOLIOT__LUA_on_order)) {
+            taken = foliot__lua_begin_callback(lua);
+            if (taken) {
+                lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[FOLIOT__LUA_on_order]);
+                lua_pushinteger(L, order->player);
+                push_bytes(L, order->bytes, order->length);
+                taken = foliot__lua_call_droppable(L, 2, 0);
+            }
+        }
         *units = lua->budget.units;
     }
     lua->budget.units = game_units;
@@ -178,44 +175,21 @@ static void call_speech(lua_State *L, const foliot_order *order, uint64_t *units
     lua->problem[0] = 0;
 }
 
-static bool is_speech(const foliot_order *order)
-{
-    return order->kind == FOLIOT_ORDER_GAME || order->kind == FOLIOT_ORDER_CHAT;
-}
-
-// The share of each player who says something in this tick. Orders stand by player.
+// The share of each player with a message or an order in this tick. Orders stand by player.
 static uint64_t share_of_players(const foliot__lua *lua, const foliot_rules_view *view)
 {
     uint32_t speakers = 0, last = UINT32_MAX;
-    for (uint32_t i = 0; i < view->order_count; i++)
-        if (is_speech(&view->orders[i]) && view->orders[i].player != last) {
-            last = view->orders[i].player;
-            speakers++;
-        }
+    for (uint32_t i = 0; i < view->order_count; i++) {
+        const foliot_order *order = &view->orders[i];
+        bool speaks = order->kind == FOLIOT_ORDER_GAME || order->kind == FOLIOT_ORDER_CHAT;
+        if (!speaks || order->player == last)
+            continue;
+        last = order->player;
+        speakers++;
+    }
     uint64_t most = lua->limits.instructions / ORDERS_PLAYER_PART;
     uint64_t share = speakers ? lua->limits.instructions / ORDERS_PART / speakers : 0;
     return share < most ? share : most;
-}
-
-static void call_order(lua_State *L, const foliot_order *order, uint64_t *units)
-{
-    char name[FOLIOT_ORDER_BYTES_MAX + 1];
-    foliot_rules_aim(foliot__lua_of(L)->rules, order);
-    switch (order->kind) {
-    case FOLIOT_ORDER_GAME:
-    case FOLIOT_ORDER_CHAT:
-        call_speech(L, order, units);
-        break;
-    case FOLIOT_ORDER_JOINED:
-        snprintf(name, sizeof name, "%.*s", (int)order->length, (const char *)order->bytes);
-        join(L, order->player, name);
-        break;
-    case FOLIOT_ORDER_LEFT:
-        leave(L, order->player, order->bytes, order->length);
-        break;
-    default:
-        break;
-    }
 }
 
 // Orders first: they know the names. Inputs of a host without orders tell the same without them.
@@ -226,10 +200,27 @@ static void call_players(lua_State *L, const foliot_rules_view *view)
     uint64_t units = 0;
     for (uint32_t i = 0; i < view->order_count; i++) {
         const foliot_order *order = &view->orders[i];
+        char name[FOLIOT_ORDER_BYTES_MAX + 1];
         if (i == 0 || order->player != view->orders[i - 1].player)
             units = share;
-        if (order->player < lua->players.max && order->length <= FOLIOT_ORDER_BYTES_MAX)
-            call_order(L, order, &units);
+        if (order->player >= lua->players.max || order->length > FOLIOT_ORDER_BYTES_MAX)
+            continue;
+        foliot_rules_aim(lua->rules, order);
+        switch (order->kind) {
+        case FOLIOT_ORDER_GAME:
+        case FOLIOT_ORDER_CHAT:
+            call_speech(L, order, &units);
+            break;
+        case FOLIOT_ORDER_JOINED:
+            snprintf(name, sizeof name, "%.*s", (int)order->length, (const char *)order->bytes);
+            join(L, order->player, name);
+            break;
+        case FOLIOT_ORDER_LEFT:
+            leave(L, order->player, order->bytes, order->length);
+            break;
+        default:
+            break;
+        }
     }
     for (uint32_t i = 0; i < view->input_count; i++) {
         const foliot_input *input = &view->inputs[i];
@@ -253,97 +244,45 @@ static foliot_body_id id_of(const foliot_world *world, uint32_t slot)
     return id;
 }
 
-// The id of what was in the slot before this step, which may have given it to another body.
-static foliot_body_id id_before(lua_State *L, const foliot_world *world, uint32_t slot)
-{
-    foliot_body_id id = id_of(world, slot);
-    uint64_t generation = foliot_world_get_body_generation(world, slot);
-    uint32_t count;
-    const foliot_event *events = foliot_world_get_events(world, &count);
-    if (generation == 0)
-        return id;
-    foliot__lua_spend(foliot__lua_of(L), count / 8);
-    for (uint32_t i = 0; i < count; i++)
-        if (events[i].kind == FOLIOT_EVENT_DESPAWN && events[i].a == slot)
-            id.value = generation << 32 | slot;
-    return id;
-}
-
-static void call_spawn(lua_State *L, uint32_t slot, uint32_t ticket)
-{
-    if (!push_callback(L, FOLIOT__LUA_on_spawn))
-        return;
-    foliot__lua_push_body(L, id_of(foliot__lua_of(L)->view->world, slot));
-    lua_pushinteger(L, ticket);
-    call(L, 2, 0);
-}
-
-// The generation counts the bodies that were removed: the last of them is the one.
-static void call_despawn(lua_State *L, uint32_t slot)
-{
-    if (!push_callback(L, FOLIOT__LUA_on_despawn))
-        return;
-    uint64_t generation = foliot_world_get_body_generation(foliot__lua_of(L)->view->world, slot);
-    foliot__lua_push_body(L, (foliot_body_id){generation << 32 | slot});
-    call(L, 1, 0);
-}
-
-static void push_joint(lua_State *L, uint32_t index)
-{
-    foliot_joint_id id = foliot_world_get_joint_id(foliot__lua_of(L)->view->world, index);
-    lua_pushinteger(L, (lua_Integer)id.value);
-}
-
-static void call_joint(lua_State *L, uint32_t index, uint32_t ticket)
-{
-    if (!push_callback(L, FOLIOT__LUA_on_joint))
-        return;
-    push_joint(L, index);
-    lua_pushinteger(L, ticket);
-    call(L, 2, 0);
-}
-
-static void call_break(lua_State *L, uint32_t index)
-{
-    if (!push_callback(L, FOLIOT__LUA_on_break))
-        return;
-    push_joint(L, index);
-    call(L, 1, 0);
-}
-
-static void call_refused(lua_State *L, uint32_t sequence, uint32_t reason)
-{
-    if (!push_callback(L, FOLIOT__LUA_on_refused))
-        return;
-    lua_pushinteger(L, sequence);
-    lua_pushstring(L, foliot_command_reason_get_text((foliot_command_reason)reason));
-    call(L, 2, 0);
-}
-
 static void call_events(lua_State *L, const foliot_world *world)
 {
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(world, &count);
     for (uint32_t i = 0; i < count; i++) {
         const foliot_event *e = &events[i];
+        bool is_joint = e->kind == FOLIOT_EVENT_JOINT;
         switch (e->kind) {
         case FOLIOT_EVENT_SPAWN:
-            call_spawn(L, e->a, 0);
-            break;
         case FOLIOT_EVENT_COMMAND_SPAWN:
-            call_spawn(L, e->a, e->b);
+            if (!push_callback(L, FOLIOT__LUA_on_spawn))
+                break;
+            foliot__lua_push_body(L, id_of(world, e->a));
+            lua_pushinteger(L, e->kind == FOLIOT_EVENT_SPAWN ? 0 : e->b); // the ticket
+            call(L, 2, 0);
             break;
         case FOLIOT_EVENT_DESPAWN:
-            call_despawn(L, e->a);
+            if (!push_callback(L, FOLIOT__LUA_on_despawn))
+                break;
+            // The generation counts the bodies that were removed: the last of them is the one.
+            foliot__lua_push_body(L, (foliot_body_id){
+                (uint64_t)foliot_world_get_body_generation(world, e->a) << 32 | e->a});
+            call(L, 1, 0);
             break;
         case FOLIOT_EVENT_JOINT:
-            call_joint(L, e->a, e->b);
-            break;
         case FOLIOT_EVENT_BREAK:
-            call_break(L, e->a);
+            if (!push_callback(L, is_joint ? FOLIOT__LUA_on_joint : FOLIOT__LUA_on_break))
+                break;
+            lua_pushinteger(L, (lua_Integer)foliot_world_get_joint_id(world, e->a).value);
+            if (is_joint)
+                lua_pushinteger(L, e->b); // the ticket
+            call(L, is_joint ? 2 : 1, 0);
             break;
         case FOLIOT_EVENT_COMMAND_REFUSED:
-            call_refused(L, e->a, e->b);
+            if (!push_callback(L, FOLIOT__LUA_on_refused))
+                break;
+            lua_pushinteger(L, e->a); // the sequence
+            lua_pushstring(L, foliot_command_reason_get_text((foliot_command_reason)e->b));
+            call(L, 2, 0);
             break;
         default:
             break;
@@ -368,10 +307,21 @@ static void *make_room(foliot__lua *lua, void *buffer, uint32_t *capacity, uint3
     return more;
 }
 
-// One of the two bodies of an event: what is there now, or what was there before.
+// One of the two bodies of an event: the one in the slot now, or the one before this step, which
+// may have given the slot to another body.
 static void push_party(lua_State *L, const foliot_world *world, uint32_t slot, bool now)
 {
-    foliot__lua_push_body(L, now ? id_of(world, slot) : id_before(L, world, slot));
+    foliot_body_id id = id_of(world, slot);
+    uint64_t generation = foliot_world_get_body_generation(world, slot);
+    uint32_t count;
+    const foliot_event *events = foliot_world_get_events(world, &count);
+    if (!now && generation > 0) {
+        foliot__lua_spend(foliot__lua_of(L), count / 8);
+        for (uint32_t i = 0; i < count; i++)
+            if (events[i].kind == FOLIOT_EVENT_DESPAWN && events[i].a == slot)
+                id.value = generation << 32 | slot;
+    }
+    foliot__lua_push_body(L, id);
 }
 
 static void call_sensors(lua_State *L, const foliot_world *world)
@@ -422,56 +372,46 @@ static void push_vector(lua_State *L, const char *name, const double v[3])
     lua_setfield(L, -2, name);
 }
 
-static void push_contact(lua_State *L, const foliot_contact_event *contact)
-{
-    foliot__lua_spend(foliot__lua_of(L), CONTACT_UNITS); // before the memory of a tick is used up
-    lua_createtable(L, 0, 6);
-    lua_pushinteger(L, contact->points);
-    lua_setfield(L, -2, "points");
-    lua_pushnumber(L, contact->force);
-    lua_setfield(L, -2, "force");
-    lua_pushnumber(L, contact->speed);
-    lua_setfield(L, -2, "speed");
-    push_vector(L, "point", contact->point);
-    push_vector(L, "normal", contact->normal);
-    push_vector(L, "friction", contact->friction);
-}
-
-static void call_contact(lua_State *L, const foliot_world *world,
-                         const foliot_contact_event *contact)
-{
-    const foliot__lua *lua = foliot__lua_of(L);
-    bool persists = contact->change == FOLIOT_CONTACT_PERSIST;
-    int callback = persists ? FOLIOT__LUA_on_touch : FOLIOT__LUA_on_contact;
-    if (!push_callback(L, callback))
-        return;
-    push_party(L, world, contact->a, contact->change != FOLIOT_CONTACT_END);
-    push_party(L, world, contact->b, contact->change != FOLIOT_CONTACT_END);
-    int arguments = persists ? 2 : 3;
-    if (!persists)
-        lua_pushstring(L, contact->change == FOLIOT_CONTACT_BEGIN ? "begin" : "end");
-    if (lua->parameters[callback] > arguments) {
-        push_contact(L, contact);
-        arguments++;
-    }
-    call(L, arguments, 0);
-}
-
 static void call_contacts(lua_State *L, const foliot_world *world)
 {
     foliot__lua *lua = foliot__lua_of(L);
+    foliot__lua_events *events = &lua->events;
     if (!is_defined(lua, FOLIOT__LUA_on_contact) && !is_defined(lua, FOLIOT__LUA_on_touch))
         return;
     uint32_t count =
-        foliot_world_get_contact_events(world, lua->events.contacts, lua->events.contact_capacity);
-    if (count > lua->events.contact_capacity) {
-        lua->events.contacts = make_room(lua, lua->events.contacts, &lua->events.contact_capacity,
-                                         count, sizeof *lua->events.contacts);
-        count = foliot_world_get_contact_events(world, lua->events.contacts,
-                                                lua->events.contact_capacity);
+        foliot_world_get_contact_events(world, events->contacts, events->contact_capacity);
+    if (count > events->contact_capacity) {
+        events->contacts = make_room(lua, events->contacts, &events->contact_capacity, count,
+                                     sizeof *events->contacts);
+        count = foliot_world_get_contact_events(world, events->contacts, events->contact_capacity);
     }
-    for (uint32_t i = 0; i < count; i++)
-        call_contact(L, world, &lua->events.contacts[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        const foliot_contact_event *contact = &events->contacts[i];
+        bool persists = contact->change == FOLIOT_CONTACT_PERSIST;
+        int callback = persists ? FOLIOT__LUA_on_touch : FOLIOT__LUA_on_contact;
+        if (!push_callback(L, callback))
+            continue;
+        push_party(L, world, contact->a, contact->change != FOLIOT_CONTACT_END);
+        push_party(L, world, contact->b, contact->change != FOLIOT_CONTACT_END);
+        int arguments = persists ? 2 : 3;
+        if (!persists)
+            lua_pushstring(L, contact->change == FOLIOT_CONTACT_BEGIN ? "begin" : "end");
+        if (lua->parameters[callback] > arguments) {
+            foliot__lua_spend(lua, CONTACT_UNITS); // before the memory of a tick is used up
+            lua_createtable(L, 0, 6);
+            lua_pushinteger(L, contact->points);
+            lua_setfield(L, -2, "points");
+            lua_pushnumber(L, contact->force);
+            lua_setfield(L, -2, "force");
+            lua_pushnumber(L, contact->speed);
+            lua_setfield(L, -2, "speed");
+            push_vector(L, "point", contact->point);
+            push_vector(L, "normal", contact->normal);
+            push_vector(L, "friction", contact->friction);
+            arguments++;
+        }
+        call(L, arguments, 0);
+    }
 }
 
 static int tick_body(lua_State *L)
