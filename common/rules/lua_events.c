@@ -114,7 +114,7 @@ static void pass_on(foliot__lua *lua, uint32_t player, const char *text)
     (void)status;
 }
 
-// False if the callback was dropped: then nobody hears what was said.
+// False if the callback was dropped: then the message goes to nobody.
 static bool chat(lua_State *L, const foliot_order *order)
 {
     foliot__lua *lua = foliot__lua_of(L);
@@ -192,7 +192,7 @@ static uint64_t share_of_players(const foliot__lua *lua, const foliot_rules_view
     return share < most ? share : most;
 }
 
-// Orders first: they know the names. Inputs of a host without orders tell the same without them.
+// Orders first: they have the names. Inputs of a host without orders give joins and leaves without.
 static void call_players(lua_State *L, const foliot_rules_view *view)
 {
     foliot__lua *lua = foliot__lua_of(L);
@@ -264,8 +264,9 @@ static void call_events(lua_State *L, const foliot_world *world)
             if (!push_callback(L, FOLIOT__LUA_on_despawn))
                 break;
             // The generation counts the bodies that were removed: the last of them is the one.
-            foliot__lua_push_body(L, (foliot_body_id){
-                (uint64_t)foliot_world_get_body_generation(world, e->a) << 32 | e->a});
+            foliot__lua_push_body(
+                L, (foliot_body_id){(uint64_t)foliot_world_get_body_generation(world, e->a) << 32 |
+                                    e->a});
             call(L, 1, 0);
             break;
         case FOLIOT_EVENT_JOINT:

@@ -141,19 +141,14 @@ foliot_status foliot_rules_message(foliot_rules *rules, uint32_t player, const v
     return FOLIOT_STATUS_OK;
 }
 
-static bool is_kicked(const foliot_rules *rules, uint32_t player)
-{
-    for (uint32_t i = 0; i < rules->kick_count; i++)
-        if (rules->kicks[i].player == player)
-            return true;
-    return false;
-}
-
-// A second reason for the same player is not heard of.
+// The first reason for a player counts.
 void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason)
 {
-    if (!rules->open || player >= FOLIOT_PLAYERS_MAX || is_kicked(rules, player))
+    if (!rules->open || player >= FOLIOT_PLAYERS_MAX)
         return;
+    for (uint32_t i = 0; i < rules->kick_count; i++)
+        if (rules->kicks[i].player == player)
+            return;
     kick *kicks = foliot__array_with_room(rules->kicks, rules->kick_count, &rules->kick_capacity, 8,
                                           sizeof *kicks);
     if (!kicks) {
@@ -283,29 +278,6 @@ static void apply_aims(foliot_rules *rules, const foliot_rules_view *view, bool 
     }
 }
 
-static foliot_status begin_history(foliot_rules *rules)
-{
-    const foliot_scene *scene = rules->scene;
-    if (scene->script.history_ticks == 0)
-        return FOLIOT_STATUS_OK;
-    rules->aims = calloc(scene->players.limit + 1u, sizeof *rules->aims);
-    return rules->aims ? foliot_history_create(scene, scene->script.history_ticks, &rules->history)
-                       : FOLIOT_STATUS_MEMORY;
-}
-
-// Rules beside a simulation of the host's own have no world and no past.
-static foliot_status keep_past(foliot_rules *rules, const foliot_rules_view *view, char *problem,
-                               size_t problem_bytes)
-{
-    rules->tick = view->tick;
-    if (!rules->history || !view->world)
-        return FOLIOT_STATUS_OK;
-    foliot_status status = foliot_history_append(rules->history, view->world);
-    if (status != FOLIOT_STATUS_OK)
-        snprintf(problem, problem_bytes, "the world has more bodies than the scene's history");
-    return status;
-}
-
 void foliot__rules_set_script(foliot_rules *rules, const char *script, size_t length)
 {
     rules->script = script;
@@ -328,7 +300,12 @@ foliot_status foliot_rules_create(const foliot_rules_kind *kind, const foliot_sc
     made->scene = scene;
     made->rng = foliot__rng_seeded(scene->seed ^ SEED_OF_RULES);
     made->drops.why = made->drop;
-    foliot_status status = begin_history(made);
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (scene->script.history_ticks > 0) {
+        made->aims = calloc(scene->players.limit + 1u, sizeof *made->aims);
+        status = made->aims ? foliot_history_create(scene, scene->script.history_ticks, &made->history)
+                            : FOLIOT_STATUS_MEMORY;
+    }
     if (status != FOLIOT_STATUS_OK) {
         made->kind = NULL;
         foliot_rules_destroy(made);
@@ -389,7 +366,13 @@ foliot_status foliot_rules_tick(foliot_rules *rules, const foliot_rules_view *vi
     foliot_rules_view seen = *view;
     rules->host.reruns = view->recorded;
     read_dropped(rules, &seen);
-    foliot_status status = keep_past(rules, view, problem, sizeof problem);
+    foliot_status status = FOLIOT_STATUS_OK;
+    rules->tick = view->tick;
+    // Rules of a simulation that is no world have no past.
+    if (rules->history && view->world)
+        status = foliot_history_append(rules->history, view->world);
+    if (status != FOLIOT_STATUS_OK)
+        snprintf(problem, sizeof problem, "the world has more bodies than the scene's history");
     seen.history = view->world ? rules->history : NULL;
     apply_aims(rules, view, true);
     if (status == FOLIOT_STATUS_OK) {
@@ -506,43 +489,28 @@ static uint8_t *save_self(foliot_rules *rules, size_t *length, char *problem, si
     return NULL;
 }
 
-static void write_head(foliot__writer *w, const foliot_rules *rules)
+typedef struct saved_bytes {
+    uint8_t *bytes;
+    size_t length;
+} saved_bytes;
+
+// Without bytes in the writer: counts them.
+static void write_all(foliot__writer *w, const foliot_rules *rules, const saved_bytes *self,
+                      const saved_bytes *past)
 {
+    const foliot_command_list *list = &rules->commands;
     size_t length = strlen(rules->kind->name);
     foliot__write_u8(w, SAVE_VERSION);
     foliot__write_u8(w, (uint8_t)length);
     foliot__write_bytes(w, rules->kind->name, length);
     foliot__write_u32(w, rules->kind->version);
     foliot__write_u8(w, rules->stopped);
-}
-
-static void write_stopped(foliot__writer *w, const foliot_rules *rules)
-{
-    size_t length = strlen(rules->problem);
-    write_head(w, rules);
-    foliot__write_u16(w, (uint16_t)length);
-    foliot__write_bytes(w, rules->problem, length);
-}
-
-typedef struct saved_bytes {
-    uint8_t *bytes;
-    size_t length;
-} saved_bytes;
-
-static void write_history(foliot__writer *w, const foliot_rules *rules, const saved_bytes *past)
-{
-    foliot__write_u64(w, rules->tick);
-    for (uint32_t p = 0; p < rules->scene->players.limit; p++)
-        foliot__write_u16(w, rules->aims[p]);
-    foliot__write_u32(w, (uint32_t)past->length);
-    foliot__write_bytes(w, past->bytes, past->length);
-}
-
-static void write_running(foliot__writer *w, const foliot_rules *rules, const saved_bytes *self,
-                          const saved_bytes *past)
-{
-    const foliot_command_list *list = &rules->commands;
-    write_head(w, rules);
+    if (rules->stopped) {
+        length = strlen(rules->problem);
+        foliot__write_u16(w, (uint16_t)length);
+        foliot__write_bytes(w, rules->problem, length);
+        return;
+    }
     for (int i = 0; i < 4; i++)
         foliot__write_u64(w, rules->rng.state[i]);
     foliot__write_u32(w, list->count);
@@ -553,29 +521,13 @@ static void write_running(foliot__writer *w, const foliot_rules *rules, const sa
     }
     foliot__write_u32(w, (uint32_t)self->length);
     foliot__write_bytes(w, self->bytes, self->length);
-    if (rules->history)
-        write_history(w, rules, past);
-}
-
-static void write_all(foliot__writer *w, const foliot_rules *rules, const saved_bytes *self,
-                      const saved_bytes *past)
-{
-    if (rules->stopped)
-        write_stopped(w, rules);
-    else
-        write_running(w, rules, self, past);
-}
-
-// The past, where the rules have one; false without memory.
-static bool save_past(const foliot_rules *rules, saved_bytes *past)
-{
-    if (!rules->history || rules->stopped)
-        return true;
-    if (foliot_history_capture(rules->history, NULL, 0, &past->length) != FOLIOT_STATUS_OK)
-        return false;
-    past->bytes = malloc(past->length);
-    return past->bytes && foliot_history_capture(rules->history, past->bytes, past->length,
-                                                 &past->length) == FOLIOT_STATUS_OK;
+    if (!rules->history)
+        return;
+    foliot__write_u64(w, rules->tick);
+    for (uint32_t p = 0; p < rules->scene->players.limit; p++)
+        foliot__write_u16(w, rules->aims[p]);
+    foliot__write_u32(w, (uint32_t)past->length);
+    foliot__write_bytes(w, past->bytes, past->length);
 }
 
 // Fills rules->saved.
@@ -596,8 +548,16 @@ static foliot_status save_all(foliot_rules *rules)
             return FOLIOT_STATUS_INVALID;
         }
     }
+    foliot_status status = FOLIOT_STATUS_OK;
+    if (rules->history && !rules->stopped) {
+        status = foliot_history_capture(rules->history, NULL, 0, &past.length);
+        past.bytes = status == FOLIOT_STATUS_OK ? malloc(past.length) : NULL;
+        status = past.bytes
+                     ? foliot_history_capture(rules->history, past.bytes, past.length, &past.length)
+                     : FOLIOT_STATUS_MEMORY;
+    }
     foliot__writer count = foliot__writer_of(NULL, 0);
-    if (save_past(rules, &past)) {
+    if (status == FOLIOT_STATUS_OK) {
         write_all(&count, rules, &self, &past);
         rules->saved = malloc(count.at);
     }
@@ -678,32 +638,6 @@ static foliot_status restore_stopped(foliot_rules *rules, foliot__reader *r, uin
     return FOLIOT_STATUS_OK;
 }
 
-// What rules that look back have saved besides, as it stands.
-typedef struct saved_history {
-    uint64_t tick;
-    const uint8_t *aims, *bytes;
-    uint32_t length;
-} saved_history;
-
-static saved_history read_history(foliot__reader *r, const foliot_rules *rules)
-{
-    saved_history saved = {0};
-    if (!rules->history)
-        return saved;
-    saved.tick = foliot__read_u64(r);
-    saved.aims = foliot__read_bytes(r, 2 * (size_t)rules->scene->players.limit);
-    saved.length = foliot__read_u32(r);
-    saved.bytes = foliot__read_bytes(r, saved.length);
-    return saved;
-}
-
-static void restore_history(foliot_rules *rules, const saved_history *saved)
-{
-    rules->tick = saved->tick;
-    for (uint32_t p = 0; rules->aims && p < rules->scene->players.limit; p++)
-        rules->aims[p] = (uint16_t)(saved->aims[2 * p] | saved->aims[2 * p + 1] << 8);
-}
-
 static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
 {
     foliot__rng rng;
@@ -713,7 +647,11 @@ static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
     read_commands(r, rules, &commands);
     uint32_t length = foliot__read_u32(r);
     const uint8_t *self = foliot__read_bytes(r, length);
-    const saved_history past = read_history(r, rules);
+    uint64_t tick = rules->history ? foliot__read_u64(r) : 0;
+    size_t players = rules->history ? rules->scene->players.limit : 0;
+    const uint8_t *aims = foliot__read_bytes(r, 2 * players);
+    uint32_t past_length = rules->history ? foliot__read_u32(r) : 0;
+    const uint8_t *past = foliot__read_bytes(r, past_length);
     foliot_status status = r->status;
     if (status == FOLIOT_STATUS_OK &&
         (length > FOLIOT_RULES_STATE_BYTES_MAX || foliot__reader_left(r) != 0 ||
@@ -723,7 +661,7 @@ static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
     if (status == FOLIOT_STATUS_OK && rules->history)
         status = foliot_history_create(rules->scene, rules->scene->script.history_ticks, &history);
     if (history && status == FOLIOT_STATUS_OK)
-        status = foliot_history_restore(history, past.bytes, past.length);
+        status = foliot_history_restore(history, past, past_length);
     if (status == FOLIOT_STATUS_OK && rules->kind->restore)
         status = rules->kind->restore(rules->self, self, length);
     if (status != FOLIOT_STATUS_OK) {
@@ -733,7 +671,9 @@ static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
     }
     foliot_history_destroy(rules->history);
     rules->history = history;
-    restore_history(rules, &past);
+    rules->tick = tick;
+    for (size_t p = 0; p < players; p++)
+        rules->aims[p] = (uint16_t)(aims[2 * p] | aims[2 * p + 1] << 8);
     clear_results(rules);
     forget_saved(rules);
     foliot_command_list_destroy(&rules->commands);
