@@ -92,28 +92,6 @@ static void remember_entry(lua_State *L, int list, int seen, int path, bool glob
     remember_table(L, list, seen);
 }
 
-// Remembers the tables in the table number `n` of the list, in an order that is always the same.
-static void remember_inside(lua_State *L, int list, int seen, lua_Integer n)
-{
-    lua_rawgeti(L, list, 4 * n + 4);
-    lua_rawgeti(L, list, 4 * n + 2);
-    int path = lua_gettop(L) - 1, copy = path + 1;
-    uint32_t count = foliot__lua_push_sorted_keys(L, copy, NULL);
-    for (uint32_t i = 1; i <= count; i++) {
-        lua_rawgeti(L, copy + 1, i);
-        lua_pushvalue(L, -1);
-        lua_rawget(L, copy);
-        remember_entry(L, list, seen, path, n == 0);
-        lua_settop(L, copy + 1);
-    }
-    for (lua_pushnil(L); lua_next(L, copy); lua_pop(L, 1)) {
-        int type = lua_type(L, -2);
-        if (type != LUA_TSTRING && type != LUA_TNUMBER && type != LUA_TBOOLEAN)
-            remember_entry(L, list, seen, path, n == 0);
-    }
-    lua_settop(L, path - 1);
-}
-
 void foliot__lua_remember_globals(lua_State *L)
 {
     lua_newtable(L);
@@ -122,46 +100,58 @@ void foliot__lua_remember_globals(lua_State *L)
     lua_pushliteral(L, "");
     lua_pushvalue(L, list - 1);
     remember_table(L, list, seen);
-    for (lua_Integer n = 0; 4 * n < (lua_Integer)lua_rawlen(L, list); n++)
-        remember_inside(L, list, seen, n);
+    for (lua_Integer n = 0; 4 * n < (lua_Integer)lua_rawlen(L, list); n++) {
+        // The tables in table number `n`, in an order that is always the same.
+        lua_rawgeti(L, list, 4 * n + 4);
+        lua_rawgeti(L, list, 4 * n + 2);
+        int path = lua_gettop(L) - 1, copy = path + 1;
+        uint32_t count = foliot__lua_push_sorted_keys(L, copy, NULL);
+        for (uint32_t i = 1; i <= count; i++) {
+            lua_rawgeti(L, copy + 1, i);
+            lua_pushvalue(L, -1);
+            lua_rawget(L, copy);
+            remember_entry(L, list, seen, path, n == 0);
+            lua_settop(L, copy + 1);
+        }
+        for (lua_pushnil(L); lua_next(L, copy); lua_pop(L, 1)) {
+            int type = lua_type(L, -2);
+            if (type != LUA_TSTRING && type != LUA_TNUMBER && type != LUA_TBOOLEAN)
+                remember_entry(L, list, seen, path, n == 0);
+        }
+        lua_settop(L, path - 1);
+    }
     lua_settop(L, list);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &remembered_key);
 }
 
-// Compares the table at `table` with what it was.
-static void compare_table(lua_State *L, int table, int copy, lua_Integer count, const char *path,
-                          bool is_globals)
-{
-    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
-        foliot__lua_charge(foliot__lua_of(L), 4);
-        lua_pushvalue(L, -2);
-        lua_rawget(L, copy);
-        bool is_state = is_globals && lua_type(L, -3) == LUA_TSTRING &&
-                        strcmp(lua_tostring(L, -3), "state") == 0;
-        if (!is_state && !lua_rawequal(L, -1, -2))
-            break;
-        lua_pop(L, 1);
-        count--;
-    }
-    if (lua_gettop(L) != copy || count != 0)
-        luaL_error(L,
-                   "the table '%s' was changed after the script was loaded: only `state` keeps "
-                   "data between ticks",
-                   path);
-}
-
+// Compares the tables that globals lead to with what they were.
 static void check_globals(lua_State *L)
 {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &remembered_key);
-    int list = lua_gettop(L);
+    int list = lua_gettop(L), table = list + 3, copy = list + 4;
     for (lua_Integer at = 0; at < (lua_Integer)lua_rawlen(L, list); at += 4) {
         lua_settop(L, list);
         lua_rawgeti(L, list, at + 3);
         lua_rawgeti(L, list, at + 4);
         lua_rawgeti(L, list, at + 1);
         lua_rawgeti(L, list, at + 2);
-        compare_table(L, list + 3, list + 4, lua_tointeger(L, list + 1), lua_tostring(L, list + 2),
-                      at == 0);
+        lua_Integer count = lua_tointeger(L, list + 1);
+        for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) {
+            foliot__lua_charge(foliot__lua_of(L), 4);
+            lua_pushvalue(L, -2);
+            lua_rawget(L, copy);
+            bool is_state = at == 0 && lua_type(L, -3) == LUA_TSTRING &&
+                            strcmp(lua_tostring(L, -3), "state") == 0;
+            if (!is_state && !lua_rawequal(L, -1, -2))
+                break;
+            lua_pop(L, 1);
+            count--;
+        }
+        if (lua_gettop(L) != copy || count != 0)
+            luaL_error(L,
+                       "the table '%s' was changed after the script was loaded: only `state` "
+                       "keeps data between ticks",
+                       lua_tostring(L, list + 2));
     }
     lua_settop(L, list - 1);
 }
@@ -213,38 +203,6 @@ static void save_array(lua_State *L, saver *s, int table, uint32_t count, int de
     }
 }
 
-// The sorted keys are on the top of the stack.
-static void save_map(lua_State *L, saver *s, int table, uint32_t count, int depth)
-{
-    int keys = lua_gettop(L);
-    foliot__pack_map(&s->buffer, count);
-    for (uint32_t i = 1; i <= count; i++) {
-        lua_rawgeti(L, keys, i);
-        if (lua_isinteger(L, -1))
-            foliot__pack_int(&s->buffer, lua_tointeger(L, -1));
-        else if (lua_type(L, -1) == LUA_TSTRING)
-            foliot__pack_str(&s->buffer, lua_tostring(L, -1));
-        else
-            refuse(L, s, "a key is a string or an integer");
-        lua_pushvalue(L, -1);
-        lua_rawget(L, table);
-        save_entry(L, s, depth);
-        lua_pop(L, 1);
-    }
-}
-
-static bool is_sequence(lua_State *L, int keys, uint32_t count)
-{
-    if (count == 0)
-        return true;
-    lua_rawgeti(L, keys, 1);
-    bool first = lua_isinteger(L, -1) && lua_tointeger(L, -1) == 1;
-    lua_rawgeti(L, keys, count);
-    bool last = lua_isinteger(L, -1) && lua_tointeger(L, -1) == (lua_Integer)count;
-    lua_pop(L, 2);
-    return first && last; // sorted integers without two equal ones
-}
-
 static void save_table(lua_State *L, saver *s, int depth)
 {
     int table = lua_gettop(L);
@@ -269,10 +227,35 @@ static void save_table(lua_State *L, saver *s, int depth)
     count = foliot__lua_push_sorted_keys(L, table, &bad);
     if (bad)
         refuse(L, s, "a key is a string or an integer");
-    if (is_sequence(L, table + 1, count))
+    // Sorted integers without two equal ones, from 1 to count, are a sequence, too.
+    const int keys = table + 1;
+    bool is_sequence = true;
+    if (count > 0) {
+        lua_rawgeti(L, keys, 1);
+        lua_rawgeti(L, keys, count);
+        is_sequence = lua_isinteger(L, -2) && lua_tointeger(L, -2) == 1 && lua_isinteger(L, -1) &&
+                      lua_tointeger(L, -1) == (lua_Integer)count;
+        lua_pop(L, 2);
+    }
+    if (is_sequence) {
         save_array(L, s, table, count, depth + 1);
-    else
-        save_map(L, s, table, count, depth + 1);
+        lua_settop(L, table);
+        return;
+    }
+    foliot__pack_map(&s->buffer, count);
+    for (uint32_t i = 1; i <= count; i++) {
+        lua_rawgeti(L, keys, i);
+        if (lua_isinteger(L, -1))
+            foliot__pack_int(&s->buffer, lua_tointeger(L, -1));
+        else if (lua_type(L, -1) == LUA_TSTRING)
+            foliot__pack_str(&s->buffer, lua_tostring(L, -1));
+        else
+            refuse(L, s, "a key is a string or an integer");
+        lua_pushvalue(L, -1);
+        lua_rawget(L, table);
+        save_entry(L, s, depth + 1);
+        lua_pop(L, 1);
+    }
     lua_settop(L, table);
 }
 
@@ -306,31 +289,28 @@ static void save_value(lua_State *L, saver *s, int depth)
         luaL_error(L, "state: it takes more than %d bytes", FOLIOT_RULES_STATE_BYTES_MAX);
 }
 
-static void save_players(const foliot__lua *lua, foliot__buffer *buffer)
-{
-    uint32_t count = 0;
-    for (uint32_t p = 0; p < lua->players.max; p++)
-        count += lua->players.joined[p];
-    foliot__pack_map(buffer, count);
-    for (uint32_t p = 0; p < lua->players.max; p++)
-        if (lua->players.joined[p]) {
-            foliot__pack_uint(buffer, p);
-            foliot__pack_str(buffer, lua->players.names[p]);
-        }
-}
-
 static int save_body(lua_State *L)
 {
     saver *s = lua_touserdata(L, 1);
-    foliot__lua_recover_memory(foliot__lua_of(L));
-    foliot__lua_of(L)->budget.bytes = SAVE_BYTES;
+    foliot__lua *lua = foliot__lua_of(L);
+    const foliot__lua_players *players = &lua->players;
+    foliot__lua_recover_memory(lua);
+    lua->budget.bytes = SAVE_BYTES;
     foliot__lua_push_globals(L);
     if (lua_getfield(L, -1, "state") != LUA_TTABLE)
         return luaL_error(L, "state: it is a %s, not a table", luaL_typename(L, -1));
     check_globals(L);
     foliot__pack_array(&s->buffer, 3);
     foliot__pack_uint(&s->buffer, SAVE_VERSION);
-    save_players(foliot__lua_of(L), &s->buffer);
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < players->max; p++)
+        count += players->joined[p];
+    foliot__pack_map(&s->buffer, count);
+    for (uint32_t p = 0; p < players->max; p++)
+        if (players->joined[p]) {
+            foliot__pack_uint(&s->buffer, p);
+            foliot__pack_str(&s->buffer, players->names[p]);
+        }
     lua_newtable(L);
     s->seen = lua_gettop(L);
     lua_pushvalue(L, s->seen - 1);
@@ -409,29 +389,6 @@ static void restore_map(lua_State *L, foliot__reader *r, int depth)
     lua_settop(L, table);
 }
 
-static void restore_text(lua_State *L, foliot__reader *r)
-{
-    uint32_t length;
-    const char *text = foliot__unpack_str(r, &length);
-    bool valid = r->status == FOLIOT_STATUS_OK && length <= FOLIOT__LUA_STRING_MAX &&
-                 (length == 0 || !memchr(text, 0, length));
-    if (!valid)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    lua_pushlstring(L, valid ? text : "", valid ? length : 0);
-}
-
-static void restore_number(lua_State *L, foliot__reader *r, uint8_t first)
-{
-    if (first != 0xcb) {
-        lua_pushinteger(L, foliot__unpack_int(r));
-        return;
-    }
-    double x = foliot__unpack_f64(r);
-    if (isnan(x))
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    lua_pushnumber(L, x);
-}
-
 // Pushes one value whatever the bytes are; the reader has the status.
 static void restore_value(lua_State *L, foliot__reader *r, int depth)
 {
@@ -454,9 +411,20 @@ static void restore_value(lua_State *L, foliot__reader *r, int depth)
         foliot__read_u8(r);
         lua_pushboolean(L, first == 0xc3);
     } else if ((first & 0xe0) == 0xa0 || (first >= 0xd9 && first <= 0xdb)) {
-        restore_text(L, r);
+        uint32_t length;
+        const char *text = foliot__unpack_str(r, &length);
+        bool valid = r->status == FOLIOT_STATUS_OK && length <= FOLIOT__LUA_STRING_MAX &&
+                     (length == 0 || !memchr(text, 0, length));
+        if (!valid)
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+        lua_pushlstring(L, valid ? text : "", valid ? length : 0);
+    } else if (first == 0xcb) {
+        double x = foliot__unpack_f64(r);
+        if (isnan(x))
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+        lua_pushnumber(L, x);
     } else {
-        restore_number(L, r, first);
+        lua_pushinteger(L, foliot__unpack_int(r));
     }
 }
 

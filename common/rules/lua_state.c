@@ -9,7 +9,8 @@
 //
 // A thread that was interrupted is no reason. The thread's own clock leaves out other threads, but
 // has some of what a hypervisor gives to other machines. So a single step counts no more than
-// PIECE_NS_MAX, which is as long as Lua works in one piece.
+// PIECE_NS_MAX, which is as long as Lua works in one piece, while the thread's clock is within
+// INTERRUPTED_TIMES the limit.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -24,6 +25,7 @@
 #define HOOK_STEP 64 // instructions
 #define BIG_BLOCK 65536u
 #define PIECE_NS_MAX 1000000u
+#define INTERRUPTED_TIMES 3
 #define STRING_HEADER_MAX 64u // beside the bytes of a string, in its block
 #define RESERVE_BYTES (FOLIOT__LUA_BLOCK_MAX + 65536u)
 // Until its next check a tick may hold half as much again as the limits of memory and of blocks. A
@@ -185,10 +187,10 @@ void foliot__lua_look(foliot__lua *lua)
     uint64_t now = now_ns(CLOCK_MONOTONIC), step = now - lua->budget.looked_ns;
     lua->budget.looked_ns = now;
     lua->budget.spent_ns += step < PIECE_NS_MAX ? step : PIECE_NS_MAX;
-    if (lua->budget.spent_ns <= lua->budget.allowed_ns)
+    if (step < PIECE_NS_MAX && lua->budget.spent_ns <= lua->budget.allowed_ns)
         return;
     uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID) - lua->budget.cpu_start_ns;
-    if (cpu < lua->budget.spent_ns)
+    if (cpu < lua->budget.spent_ns || cpu > INTERRUPTED_TIMES * lua->budget.allowed_ns)
         lua->budget.spent_ns = cpu;
     if (lua->budget.spent_ns > lua->budget.allowed_ns)
         drop_next(lua, "the script takes more time than a tick has");
@@ -203,15 +205,6 @@ void foliot__lua_spend(foliot__lua *lua, uint64_t units)
 }
 
 // -- memory
-
-static void link_block(foliot__lua *lua, foliot__lua_block *block)
-{
-    block->before = NULL;
-    block->next = lua->heap.blocks;
-    if (block->next)
-        block->next->before = block;
-    lua->heap.blocks = block;
-}
 
 static void unlink_block(foliot__lua *lua, foliot__lua_block *block)
 {
@@ -294,8 +287,14 @@ static foliot__lua_block *resize_block(foliot__lua *lua, foliot__lua_block *bloc
     if (block)
         unlink_block(lua, block);
     foliot__lua_block *resized = realloc(block, sizeof *resized + bytes);
-    if (resized || block)
-        link_block(lua, resized ? resized : block);
+    block = resized ? resized : block;
+    if (!block)
+        return NULL;
+    block->before = NULL;
+    block->next = lua->heap.blocks;
+    if (block->next)
+        block->next->before = block;
+    lua->heap.blocks = block;
     return resized;
 }
 
@@ -325,44 +324,37 @@ static void *grow_block(foliot__lua *lua, void *old, size_t kind, size_t old_byt
     return grown + 1;
 }
 
-static void *shrink_block(foliot__lua *lua, void *old, size_t old_bytes, size_t bytes)
-{
-    foliot__lua_block *block = (foliot__lua_block *)old - 1;
-    foliot__lua_block *shrunk = resize_block(lua, block, bytes);
-    if (!shrunk)
-        shrunk = block; // Lua counts on this never failing
-    lua->heap.used_bytes -= old_bytes - bytes;
-    if (old == lua->heap.stack)
-        lua->heap.stack = shrunk + 1;
-    return shrunk + 1;
-}
-
-// Lua 5.4 grows its stack in place, or (5.4.3 and later) takes a new block and then frees the old
-// one, whose successor is the block that was allocated last.
-static void free_block(foliot__lua *lua, void *old, size_t old_bytes)
-{
-    unlink_block(lua, (foliot__lua_block *)old - 1);
-    free((foliot__lua_block *)old - 1);
-    lua->heap.used_bytes -= old_bytes;
-    lua->heap.block_count--;
-    if (old != lua->heap.stack && !lua->heap.finding_stack)
-        return;
-    lua->heap.stack = lua->heap.newest;
-    if (lua->out && lua->heap.newest_bytes > FOLIOT__LUA_STACK_MAX)
-        abandon_by_host(lua, stack_overflow);
-}
-
 // As Lua wants it: `old_bytes` is the kind of object if there is no old block.
 static void *allocate(void *user, void *old, size_t old_bytes, size_t bytes)
 {
     foliot__lua *lua = user;
+    foliot__lua_heap *heap = &lua->heap;
+    foliot__lua_block *block = old ? (foliot__lua_block *)old - 1 : NULL;
+    if (bytes == 0 && !old)
+        return NULL;
     if (bytes == 0) {
-        if (old)
-            free_block(lua, old, old_bytes);
+        unlink_block(lua, block);
+        free(block);
+        heap->used_bytes -= old_bytes;
+        heap->block_count--;
+        // Lua 5.4 grows its stack in place, or (5.4.3 and later) takes a new block and then frees
+        // the old one, whose successor is the block that was allocated last.
+        if (old != heap->stack && !heap->finding_stack)
+            return NULL;
+        heap->stack = heap->newest;
+        if (lua->out && heap->newest_bytes > FOLIOT__LUA_STACK_MAX)
+            abandon_by_host(lua, stack_overflow);
         return NULL;
     }
-    if (old && bytes <= old_bytes)
-        return shrink_block(lua, old, old_bytes, bytes);
+    if (old && bytes <= old_bytes) {
+        foliot__lua_block *shrunk = resize_block(lua, block, bytes);
+        if (!shrunk)
+            shrunk = block; // Lua counts on this never failing
+        heap->used_bytes -= old_bytes - bytes;
+        if (old == heap->stack)
+            heap->stack = shrunk + 1;
+        return shrunk + 1;
+    }
     return grow_block(lua, old, old_bytes, old ? old_bytes : 0, bytes);
 }
 
@@ -428,35 +420,6 @@ void foliot__lua_destroy(foliot__lua *lua)
 
 // -- calls
 
-static void start_budget(foliot__lua *lua, uint64_t units, uint64_t allowed_us, uint64_t before_ns)
-{
-    lua->budget.units = units;
-    lua->budget.bytes = units > UINT64_MAX / FOLIOT__LUA_BYTES_PER_UNIT
-                            ? UINT64_MAX
-                            : units * FOLIOT__LUA_BYTES_PER_UNIT;
-    lua->budget.unlooked = 0;
-    lua->budget.spent_ns = before_ns;
-    lua->budget.allowed_ns = 1000 * allowed_us;
-    if (lua->budget.allowed_ns) {
-        lua->budget.looked_ns = now_ns(CLOCK_MONOTONIC);
-        lua->budget.cpu_start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
-    }
-}
-
-// What the error object on the stack says.
-static void read_error(foliot__lua *lua)
-{
-    const char *text = lua_type(lua->L, -1) == LUA_TSTRING ? lua_tostring(lua->L, -1) : NULL;
-    size_t length = strlen(lua->name);
-    if (!text)
-        snprintf(lua->problem, sizeof lua->problem, "%s: the error is a %s, not a text", lua->name,
-                 luaL_typename(lua->L, -1));
-    else if (strncmp(text, lua->name, length) == 0 && text[length] == ':')
-        snprintf(lua->problem, sizeof lua->problem, "%s", text);
-    else
-        snprintf(lua->problem, sizeof lua->problem, "%s: %s", lua->name, text);
-}
-
 // A new part of a tick, in which something may be dropped: `drop_at` is where a rerun drops.
 void foliot__lua_begin_part(foliot__lua *lua, uint64_t drop_at)
 {
@@ -501,8 +464,17 @@ static bool call_body(foliot__lua *lua, lua_CFunction body, void *context)
     lua_pushlightuserdata(lua->L, context);
     lua_sethook(lua->L, count_hook, LUA_MASKCOUNT, HOOK_STEP);
     bool fine = lua_pcall(lua->L, 1, 0, 0) == LUA_OK;
-    if (!fine)
-        read_error(lua);
+    if (!fine) { // an error that is no text has none to show
+        const char *text = lua_type(lua->L, -1) == LUA_TSTRING ? lua_tostring(lua->L, -1) : NULL;
+        size_t length = strlen(lua->name);
+        bool placed = text && strncmp(text, lua->name, length) == 0 && text[length] == ':';
+        if (!text)
+            snprintf(lua->problem, sizeof lua->problem, "%s: the error is a %s, not a text",
+                     lua->name, luaL_typename(lua->L, -1));
+        else
+            snprintf(lua->problem, sizeof lua->problem, "%s%s%s", placed ? "" : lua->name,
+                     placed ? "" : ": ", text);
+    }
     lua_settop(lua->L, 0);
     foliot__lua_look(lua); // the last collection was not looked at
     return fine;
@@ -532,7 +504,17 @@ bool foliot__lua_run_timed(foliot__lua *lua, foliot__lua_stage stage, uint64_t u
     jmp_buf out;
     volatile bool fine = false;
     lua->problem[0] = 0;
-    start_budget(lua, units, allowed_us, before_ns);
+    lua->budget.units = units;
+    lua->budget.bytes = units > UINT64_MAX / FOLIOT__LUA_BYTES_PER_UNIT
+                            ? UINT64_MAX
+                            : units * FOLIOT__LUA_BYTES_PER_UNIT;
+    lua->budget.unlooked = 0;
+    lua->budget.spent_ns = before_ns;
+    lua->budget.allowed_ns = 1000 * allowed_us;
+    if (lua->budget.allowed_ns) {
+        lua->budget.looked_ns = now_ns(CLOCK_MONOTONIC);
+        lua->budget.cpu_start_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
+    }
     lua->out = &out;
     lua->stage = stage;
     if (setjmp(out) == 0)
