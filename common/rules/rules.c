@@ -303,8 +303,9 @@ foliot_status foliot_rules_create(const foliot_rules_kind *kind, const foliot_sc
     foliot_status status = FOLIOT_STATUS_OK;
     if (scene->script.history_ticks > 0) {
         made->aims = calloc(scene->players.limit + 1u, sizeof *made->aims);
-        status = made->aims ? foliot_history_create(scene, scene->script.history_ticks, &made->history)
-                            : FOLIOT_STATUS_MEMORY;
+        status = made->aims
+                     ? foliot_history_create(scene, scene->script.history_ticks, &made->history)
+                     : FOLIOT_STATUS_MEMORY;
     }
     if (status != FOLIOT_STATUS_OK) {
         made->kind = NULL;
