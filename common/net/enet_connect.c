@@ -160,10 +160,10 @@ foliot_status foliot__enet_connect(foliot_transport *transport, const char *host
     enet_peer_reset(its_peer); // before anything was sent
     s->state = SLOT_ASKING;
     s->address = address[0];
-    s->asked_ns = s->began_ns;
-    s->has_other = count == 2;
-    if (s->has_other)
-        s->other = address[1];
+    s->opening.asked_ns = s->began_ns;
+    s->opening.has_other = count == 2;
+    if (s->opening.has_other)
+        s->opening.other = address[1];
     *peer = foliot__slot_id(t, s);
     return FOLIOT_STATUS_OK;
 }
@@ -171,12 +171,12 @@ foliot_status foliot__enet_connect(foliot_transport *transport, const char *host
 // Repeats the request for a cookie, or the opening: either may be lost.
 static void advance_connect(enet_transport *t, slot *s)
 {
-    bool due = s->hello_ns == 0 || t->now_ns - s->hello_ns >= HELLO_EVERY_NS;
-    if (s->refused)
+    bool due = s->opening.hello_ns == 0 || t->now_ns - s->opening.hello_ns >= HELLO_EVERY_NS;
+    if (s->opening.refused)
         return;
     if (s->state == SLOT_CONNECTING && due) {
         foliot__send_opening(t, s);
-    } else if (s->state == SLOT_ASKING && s->has_cookie) {
+    } else if (s->state == SLOT_ASKING && s->opening.has_cookie) {
         // The cookie opens the connection at the host just before ENet's connect arrives.
         t->host->randomSeed = s->seed;
         ENetAddress at = {.host = foliot__net_address_get_ip4(&s->address),
@@ -184,7 +184,7 @@ static void advance_connect(enet_transport *t, slot *s)
         if (t->six)
             at = foliot__six_alias(t, s);
         s->peer = enet_host_connect(t->host, &at, FOLIOT__CHANNELS, 0);
-        t->unsent = true;
+        t->service.unsent = true;
         if (s->peer) {
             FOLIOT_ASSERT(s->peer->connectID == s->connect_id);
             s->peer->data = s;
@@ -204,11 +204,11 @@ static void advance_connect(enet_transport *t, slot *s)
         memcpy(question, keys ? FOLIOT__SECURE_QUESTION_MARK : FOLIOT__QUESTION_MARK, 8);
         memcpy(question + 8, &s->connect_id, 4);
         bool leads = foliot__send_raw(t, &s->address, question, length);
-        if (s->has_other && (!leads || t->now_ns - s->began_ns >= HEAD_START_NS)) {
-            s->other_ns = s->other_ns ? s->other_ns : t->now_ns;
-            (void)foliot__send_raw(t, &s->other, question, length);
+        if (s->opening.has_other && (!leads || t->now_ns - s->began_ns >= HEAD_START_NS)) {
+            s->opening.other_ns = s->opening.other_ns ? s->opening.other_ns : t->now_ns;
+            (void)foliot__send_raw(t, &s->opening.other, question, length);
         }
-        s->hello_ns = t->now_ns;
+        s->opening.hello_ns = t->now_ns;
     }
 }
 
@@ -222,11 +222,11 @@ bool foliot__enet_advance_connects(enet_transport *t, foliot_transport_event *ev
             continue;
         // An open connection takes no refusal, nor does one whose host may still open it.
         bool refused;
-        if (!s->refused || !foliot__enet_needs_keys(t))
-            refused = s->refused;
+        if (!s->opening.refused || !foliot__enet_needs_keys(t))
+            refused = s->opening.refused;
         else
-            refused =
-                !(s->secure && s->secure->confirmed) && t->now_ns - s->refused_ns >= REFUSED_NS;
+            refused = !(s->secure && s->secure->confirmed) &&
+                      t->now_ns - s->opening.refused_ns >= REFUSED_NS;
         if (refused && t->secure)
             foliot__secure_refused(t->secure, s->reason);
         if (refused || (s->state == SLOT_ASKING && t->now_ns - s->began_ns >= timeout_ns)) {

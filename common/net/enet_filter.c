@@ -19,13 +19,13 @@ _Thread_local enet_transport *foliot__servicing;
 void foliot__send_opening(enet_transport *t, slot *s)
 {
     uint8_t head[FOLIOT__EARLY_HEAD_BYTES];
-    s->hello_ns = t->now_ns;
+    s->opening.hello_ns = t->now_ns;
     if (s->secure) {
         if (!s->secure->confirmed) // else the host has it
             foliot__send_undivided(t, &s->address, s->secure->opening, s->secure->opening_bytes);
         return;
     }
-    foliot__raw_datagram_early_head(s->cookie, s->connect_id, head);
+    foliot__raw_datagram_early_head(s->opening.cookie, s->connect_id, head);
     foliot__send_raw(t, &s->address, head, sizeof head);
 }
 
@@ -66,12 +66,12 @@ static void receive_refusal(enet_transport *t, const foliot__net_address *from,
                             const uint8_t *bytes)
 {
     slot *s = opening(t, from, bytes);
-    for (int i = 0; s && !s->refused && i < 4; i++)
+    for (int i = 0; s && !s->opening.refused && i < 4; i++)
         s->reason |= (uint32_t)bytes[12 + i] << (8 * i);
-    if (s && !s->refused)
-        s->refused_ns = t->now_ns;
+    if (s && !s->opening.refused)
+        s->opening.refused_ns = t->now_ns;
     if (s)
-        s->refused = true;
+        s->opening.refused = true;
 }
 
 // Datagrams of before a connection, which are none of ENet's.
@@ -86,11 +86,11 @@ static bool greeting(enet_transport *t, const foliot__net_address *from, const u
     }
     if (length == FOLIOT__COOKIE_BYTES && memcmp(bytes, FOLIOT__COOKIE_MARK, 8) == 0) {
         slot *s = opening(t, from, bytes);
-        if (s && !s->has_cookie && !foliot__enet_needs_keys(t)) {
+        if (s && !s->opening.has_cookie && !foliot__enet_needs_keys(t)) {
             for (int i = 0; i < 8; i++)
-                s->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
-            s->has_cookie = true;
-            s->round_trip_ns = t->now_ns - s->asked_ns;
+                s->opening.cookie |= (uint64_t)bytes[12 + i] << (8 * i);
+            s->opening.has_cookie = true;
+            s->round_trip_ns = t->now_ns - s->opening.asked_ns;
         }
         return true;
     }
@@ -125,7 +125,7 @@ static slot *open_early(enet_transport *t, const foliot__net_address *from,
         return NULL;
     }
     foliot__slot_set_connect_id(t, s, datagram->connect_id);
-    s->cookie = datagram->cookie;
+    s->opening.cookie = datagram->cookie;
     foliot__slot_set(t, s, SLOT_EARLY);
     foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
     return s;
@@ -138,7 +138,7 @@ static slot *slot_of_datagram(enet_transport *t, const foliot__net_address *from
         slot *s = foliot__slot_by_connection(t, from, datagram->connect_id);
         if (!s)
             return open_early(t, from, datagram);
-        if (foliot__secrets_equal(&s->cookie, &datagram->cookie, sizeof s->cookie))
+        if (foliot__secrets_equal(&s->opening.cookie, &datagram->cookie, sizeof s->opening.cookie))
             return s;
         t->head.counters.datagrams_dropped_cookie++;
         return NULL;
@@ -363,7 +363,7 @@ int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
     const ENetAddress *at = &host->receivedAddress;
     size_t length = host->receivedDataLength;
     (void)event;
-    t->datagrams++;
+    t->service.datagrams++;
     if (t->six) { // it was looked at when it came
         foliot__six_unwrap(t);
         return 0;

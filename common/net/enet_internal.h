@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// enet_internal.h: what the files of the transport over ENet share. enet_slots.c: connections.
-// enet_socket.c: single datagrams past ENet. enet_six.c: IPv6, of which ENet knows nothing.
-// enet_filter.c: what is done with a datagram before
-// ENet sees it. enet_secure.c: the same for
-// sealed ones, and how ENet's own are sealed. enet_connect.c, enet_send.c,
-// enet_transport.c: the transport.
+// enet_internal.h: shared by the files of the transport over ENet. enet_slots.c: connections.
+// enet_socket.c: single datagrams past ENet. enet_six.c: IPv6, which ENet does not know.
+// enet_filter.c: datagrams before ENet sees them. enet_secure.c: the same for sealed ones, and how
+// ENet's own are sealed. enet_connect.c, enet_send.c, enet_transport.c: the transport.
 #ifndef FOLIOT_NET_ENET_INTERNAL_H
 #define FOLIOT_NET_ENET_INTERNAL_H
 
@@ -31,6 +29,20 @@ enum {
     SLOT_CONNECTED,
 };
 
+// enet_connect.c: how a client opens its connection.
+typedef struct slot_opening {
+    uint64_t hello_ns; // when it last asked for its cookie, or showed it
+    // The other address of a name with addresses of both families, asked a moment later. The first
+    // one to answer is used.
+    foliot__net_address other;
+    bool has_other;
+    uint64_t asked_ns, other_ns; // when it first asked at `address` and at `other`; 0: not yet
+    uint64_t cookie;
+    bool has_cookie;
+    bool refused; // for the slot's reason, by a host that would not open it
+    uint64_t refused_ns;
+} slot_opening;
+
 typedef struct slot {
     // First what every datagram touches.
     uint32_t generation, state;
@@ -44,20 +56,12 @@ typedef struct slot {
     ENetPeer *peer;
     foliot__secure_peer *secure; // its keys; NULL: it speaks in clear
     uint32_t seed;               // from which its ENet makes the connect id
-    uint64_t began_ns, hello_ns,
-        round_trip_ns; // hello_ns: when it last asked for its cookie, or showed it
-    // A client's, of a name with addresses of both families: where it may be as well, asked a
-    // moment later. Who answers first is it.
-    foliot__net_address other;
-    bool has_other;
-    uint64_t asked_ns, other_ns; // when it first asked at `address` and at `other`; 0: not yet
-    uint64_t cookie;
-    uint32_t reason;          // to end with, while SLOT_CLOSING
-    bool has_cookie, refused; // refused: for `reason`, by a host that would not open it
-    bool replaced;            // its client has come back on another one: it ends
-    ENetPacket **waiting;     // reliable packets, until ENet has connected
+    uint64_t began_ns, round_trip_ns;
+    slot_opening opening;
+    uint32_t reason;      // to end with, while SLOT_CLOSING
+    bool replaced;        // its client has come back on another one: it ends
+    ENetPacket **waiting; // reliable packets, until ENet has connected
     uint32_t waiting_count;
-    uint64_t refused_ns;
     foliot__path_mtu path;
     uint16_t divided_bytes;         // of ENet's datagrams, for which a packet is divided now
     uint64_t answered_ns;           // when a probe of its path was answered
@@ -77,6 +81,17 @@ typedef struct foliot__path_answer {
 } foliot__path_answer;
 
 typedef struct foliot__six foliot__six; // enet_six.c
+
+// Every service and flush of ENet's walks all peers, so it is left out where it would find nothing.
+typedef struct enet_service {
+    uint32_t datagrams;   // of the service that runs
+    uint64_t services_ns; // when ENet was served, and how often at that time
+    uint32_t services;
+    uint64_t idle_ns;    // when it last found nothing to do
+    bool drained;        // the last one emptied the socket, and acknowledged
+    bool unsent;         // something waits for a flush
+    uint64_t resends_ns; // when ENet's timers were checked
+} enet_service;
 
 typedef struct enet_transport {
     foliot_transport head;
@@ -101,16 +116,8 @@ typedef struct enet_transport {
     uint8_t plain[FOLIOT__SEALED_BYTES_MAX], sealed[FOLIOT__SEALED_BYTES_MAX];
     uint32_t early_slots; // SLOT_EARLY or SLOT_CLOSING
     bool replaced;        // some slot is
-    // Every service and flush of ENet's walks all peers, so it is left out where it would find
-    // nothing.
-    uint32_t datagrams;   // of the service that runs
-    uint64_t services_ns; // when ENet was served, and how often at that time
-    uint32_t services;
-    uint64_t idle_ns;    // when it last found nothing to do
-    bool drained;        // the last one emptied the socket, and acknowledged
-    bool unsent;         // something waits for a flush
-    uint64_t resends_ns; // when ENet's timers were looked at
-    uint64_t paths_ns;   // when some path may be due for a probe
+    enet_service service;
+    uint64_t paths_ns; // when some path may be due for a probe
     foliot__path_answer path_answers[FOLIOT__PATH_ANSWERS_MAX];
     uint32_t path_answers_count;
 } enet_transport;

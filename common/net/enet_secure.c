@@ -36,17 +36,17 @@ static void receive_answer(enet_transport *t, const foliot__net_address *from,
     uint32_t connection;
     memcpy(&connection, answer + 8, 4);
     slot *s = foliot__slot_answered(t, from, connection);
-    if (!s || s->state != SLOT_ASKING || s->has_cookie || s->refused)
+    if (!s || s->state != SLOT_ASKING || s->opening.has_cookie || s->opening.refused)
         return;
     s->secure = foliot__secure_add(t->secure, connection, *from, t->now_ns);
     if (!s->secure)
         return;
     s->secure->owner = s;
     s->reason = foliot__secure_receive_answer(t->secure, s->secure, answer, t->now_ns);
-    s->refused = s->reason != 0;
-    s->refused_ns = t->now_ns;
-    s->has_cookie = !s->refused;
-    s->round_trip_ns = t->now_ns - s->asked_ns;
+    s->opening.refused = s->reason != 0;
+    s->opening.refused_ns = t->now_ns;
+    s->opening.has_cookie = !s->opening.refused;
+    s->round_trip_ns = t->now_ns - s->opening.asked_ns;
 }
 
 // Makes the keys of a slot that was just admitted.

@@ -45,10 +45,10 @@ bool foliot__enet_add_datagram(enet_transport *t, slot *s, const uint8_t *kept, 
     } else if (is_short) {
         foliot__raw_datagram_short_head(s->connect_id, s->peer->outgoingPeerID, o->heads[index]);
     } else {
-        foliot__raw_datagram_early_head(s->cookie, s->connect_id, o->heads[index]);
+        foliot__raw_datagram_early_head(s->opening.cookie, s->connect_id, o->heads[index]);
     }
     if (!is_short && !s->secure) // it is an opening too
-        s->hello_ns = t->now_ns;
+        s->opening.hello_ns = t->now_ns;
     s->datagram = index;
     s->flush = o->flushes;
     s->sent_large = s->sent_large || o->sizes[index] > FOLIOT__PATH_BYTES_MIN;
@@ -140,7 +140,7 @@ static uint64_t longer(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-// The time of a command that has been sent so often. It doubles, up to a part of the time-out: ENet
+// The time-out of a command after `attempts`. It doubles, up to a part of the time-out: ENet
 // gives up a peer when one command has waited for all of that, whatever else was acknowledged.
 static uint64_t resend_ms(const enet_transport *t, const ENetPeer *peer, uint32_t attempts)
 {
@@ -155,7 +155,7 @@ static uint64_t resend_ms(const enet_transport *t, const ENetPeer *peer, uint32_
 
 // In how many milliseconds something of the peer's is to be sent again; 0: now. Sets ENet's times
 // by the round trip as it is known now; ENet chooses each when it first sends, before much is
-// known. What was overtaken by several others that have been acknowledged is lost, and waits for
+// known. A command that several acknowledged ones have overtaken is lost, and waits for
 // hardly more than a round trip: the numbers of those are missing in the list.
 static uint32_t next_resend_ms(const enet_transport *t, ENetPeer *peer, enet_uint32 now_ms)
 {
@@ -187,15 +187,15 @@ static uint32_t next_resend_ms(const enet_transport *t, ENetPeer *peer, enet_uin
     return (uint32_t)first;
 }
 
-// ENet looks at its timers when that of the oldest command runs out. One that was lost twice has a
-// long one, and all that was lost meanwhile would wait behind it. A peer that acknowledges nothing
+// ENet looks at its timers when that of the oldest command runs out. A command that was lost twice
+// has a long one, and all later losses would wait behind it. A peer that acknowledges nothing
 // is looked at when something of it is due, and no sooner.
 void foliot__enet_time_resends(enet_transport *t)
 {
     enet_uint32 now_ms = (enet_uint32)(t->now_ns / 1000000u);
-    if (t->now_ns - t->resends_ns < LOOK_EVERY_NS)
+    if (t->now_ns - t->service.resends_ns < LOOK_EVERY_NS)
         return;
-    t->resends_ns = t->now_ns;
+    t->service.resends_ns = t->now_ns;
     for (uint32_t i = 0; i < t->slots_used; i++) {
         slot *s = &t->slots[i];
         if (s->state != SLOT_CONNECTED || (s->peer->lastReceiveTime == s->acknowledged_ms &&
@@ -235,30 +235,6 @@ static uint32_t send_unreliable(enet_transport *t, const foliot_peer_id *peers, 
     return taken;
 }
 
-// Keeps a reliable packet until ENet has connected.
-static bool keep_reliable(slot *s, ENetPacket *packet)
-{
-    if (s->state == SLOT_ASKING)
-        return false;
-    ENetPacket **waiting = realloc(s->waiting, (s->waiting_count + 1) * sizeof(ENetPacket *));
-    if (!waiting)
-        return false;
-    s->waiting = waiting;
-    s->waiting[s->waiting_count++] = packet;
-    packet->referenceCount++;
-    return true;
-}
-
-// ENet divides it now, for the path as it is now.
-static bool divide(slot *s, ENetPacket *packet)
-{
-    enet_uint32 mtu = s->peer->mtu;
-    s->peer->mtu = s->divided_bytes;
-    bool taken = enet_peer_send(s->peer, FOLIOT__CHANNEL_RELIABLE, packet) == 0;
-    s->peer->mtu = mtu;
-    return taken;
-}
-
 static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count,
                               const uint8_t *bytes, size_t length)
 {
@@ -268,14 +244,27 @@ static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, ui
         slot *s = foliot__slot_of(t, peers[i]);
         if (s && length > FOLIOT__PATH_BYTES_MIN / 2)
             s->sent_large = true;
-        if (s && s->state == SLOT_CONNECTED)
-            taken += divide(s, packet);
-        else if (s)
-            taken += keep_reliable(s, packet);
+        if (s && s->state == SLOT_CONNECTED) {
+            // ENet divides the packet now, for the path as it is now.
+            enet_uint32 mtu = s->peer->mtu;
+            s->peer->mtu = s->divided_bytes;
+            taken += enet_peer_send(s->peer, FOLIOT__CHANNEL_RELIABLE, packet) == 0;
+            s->peer->mtu = mtu;
+        } else if (s && s->state != SLOT_ASKING) {
+            // The packet waits until ENet has connected.
+            ENetPacket **waiting =
+                realloc(s->waiting, (s->waiting_count + 1) * sizeof(ENetPacket *));
+            if (!waiting)
+                continue;
+            s->waiting = waiting;
+            s->waiting[s->waiting_count++] = packet;
+            packet->referenceCount++;
+            taken++;
+        }
     }
     if (packet && packet->referenceCount == 0)
         enet_packet_destroy(packet);
-    t->unsent = t->unsent || taken > 0;
+    t->service.unsent = t->service.unsent || taken > 0;
     return taken;
 }
 

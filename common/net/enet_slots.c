@@ -58,15 +58,16 @@ slot *foliot__slot_answered(enet_transport *t, const foliot__net_address *addres
     slot *s = foliot__slot_by_connection(t, address, connect_id);
     for (uint32_t i = 0; !s && i < t->slots_used; i++) {
         slot *other = &t->slots[i];
-        if (other->state != SLOT_ASKING || !other->has_other || other->connect_id != connect_id ||
-            !foliot__net_address_same(&other->other, address))
+        if (other->state != SLOT_ASKING || !other->opening.has_other ||
+            other->connect_id != connect_id ||
+            !foliot__net_address_same(&other->opening.other, address))
             continue;
         s = other;
         s->address = *address;
-        s->asked_ns = s->other_ns;
+        s->opening.asked_ns = s->opening.other_ns;
     }
     if (s)
-        s->has_other = false;
+        s->opening.has_other = false;
     return s;
 }
 

@@ -29,8 +29,8 @@
 #define FAREWELL_MS 3000u
 #define DATAGRAMS_A_SERVICE 256 // that ENet receives at most in one call
 
-// Disconnects after delivering what was sent. The time-out is short, since the peer occupies a
-// place of ENet's meanwhile.
+// Disconnects after delivering what was sent. The time-out is short, since the peer keeps its place
+// in ENet until then.
 static void farewell(ENetPeer *peer, uint32_t reason)
 {
     enet_peer_timeout(peer, 0, FAREWELL_MS, FAREWELL_MS);
@@ -56,11 +56,11 @@ static void connected(enet_transport *t, ENetPeer *peer)
     enet_peer_timeout(peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
     uint32_t ping_ms = t->head.config.timeout_ms / PINGS_A_TIMEOUT;
     enet_peer_ping_interval(peer, ping_ms < PING_MS_MAX ? ping_ms : PING_MS_MAX);
-    t->unsent = t->unsent || s->waiting_count > 0;
+    t->service.unsent = t->service.unsent || s->waiting_count > 0;
     if (s->state == SLOT_CLOSING) {
         foliot__slot_release(s, peer);
         farewell(peer, s->reason);
-        t->unsent = true;
+        t->service.unsent = true;
         foliot__slot_set(t, s, SLOT_FREE);
         return;
     }
@@ -91,24 +91,6 @@ static bool next_datagram(enet_transport *t, foliot_transport_event *event)
     return false;
 }
 
-static bool received(enet_transport *t, const ENetEvent *from, foliot_transport_event *event)
-{
-    const slot *s = from->peer->data;
-    t->delivered = from->packet;
-    if (!s)
-        return false;
-    *event = (foliot_transport_event){
-        .kind = FOLIOT_TRANSPORT_RECEIVED,
-        .peer = foliot__slot_id(t, s),
-        .delivery = from->channelID == FOLIOT__CHANNEL_RELIABLE ? FOLIOT_DELIVERY_RELIABLE
-                                                                : FOLIOT_DELIVERY_UNRELIABLE,
-        .bytes = from->packet->data,
-        .length = from->packet->dataLength,
-        .arrived_ns = t->now_ns,
-    };
-    return true;
-}
-
 static bool translate(enet_transport *t, const ENetEvent *from, foliot_transport_event *event)
 {
     switch (from->type) {
@@ -127,8 +109,21 @@ static bool translate(enet_transport *t, const ENetEvent *from, foliot_transport
         foliot__slot_set(t, s, SLOT_FREE);
         return true;
     }
-    case ENET_EVENT_TYPE_RECEIVE:
-        return received(t, from, event);
+    case ENET_EVENT_TYPE_RECEIVE: {
+        const slot *s = from->peer->data;
+        t->delivered = from->packet;
+        if (!s)
+            return false;
+        *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_RECEIVED,
+                                          .peer = foliot__slot_id(t, s),
+                                          .delivery = from->channelID == FOLIOT__CHANNEL_RELIABLE
+                                                          ? FOLIOT_DELIVERY_RELIABLE
+                                                          : FOLIOT_DELIVERY_UNRELIABLE,
+                                          .bytes = from->packet->data,
+                                          .length = from->packet->dataLength,
+                                          .arrived_ns = t->now_ns};
+        return true;
+    }
     case ENET_EVENT_TYPE_NONE:
     default:
         return false;
@@ -148,23 +143,24 @@ static int next_event(enet_transport *t, ENetEvent *from)
     int got = enet_host_check_events(t->host, from);
     if (got != 0)
         return got;
-    if (t->drained) { // until the next call
-        t->drained = false;
+    if (t->service.drained) { // until the next call
+        t->service.drained = false;
         return 0;
     }
-    if (t->services_ns != t->now_ns)
-        t->services = 0;
-    t->services_ns = t->now_ns;
-    if (t->services++ >=
+    if (t->service.services_ns != t->now_ns)
+        t->service.services = 0;
+    t->service.services_ns = t->now_ns;
+    if (t->service.services++ >=
         SERVICES_AT_A_TIME) // a flood must not keep us here: the socket holds the rest
         return 0;
     // Nothing has come for ENet, nothing waits to leave, and its timers were looked at just now.
     char byte;
-    if (t->batched && !t->six && !t->unsent && t->idle_ns && t->now_ns - t->idle_ns < REST_NS_MAX &&
+    if (t->batched && !t->six && !t->service.unsent && t->service.idle_ns &&
+        t->now_ns - t->service.idle_ns < REST_NS_MAX &&
         recv(t->socket, &byte, sizeof byte, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN)
         return 0;
-    t->idle_ns = 0;
-    t->datagrams = 0;
+    t->service.idle_ns = 0;
+    t->service.datagrams = 0;
     bool fed = t->six && foliot__six_feed(t);
     got = enet_host_service(t->host, from, 0);
     if (got == 0 && fed) // others may wait behind those
@@ -172,11 +168,12 @@ static int next_event(enet_transport *t, ENetEvent *from)
     // ENet reports a packet after it has received and answered everything, a connection before
     // that.
     if (got == 0)
-        t->idle_ns = t->now_ns;
+        t->service.idle_ns = t->now_ns;
     if (got > 0 && from->type == ENET_EVENT_TYPE_RECEIVE)
-        t->drained = t->datagrams < DATAGRAMS_A_SERVICE && !(t->six && foliot__six_waits(t));
+        t->service.drained =
+            t->service.datagrams < DATAGRAMS_A_SERVICE && !(t->six && foliot__six_waits(t));
     else
-        t->unsent = got != 0;
+        t->service.unsent = got != 0;
     return got;
 }
 
@@ -202,12 +199,12 @@ static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, ui
             enet_peer_disconnect_now(s->peer, reason);
         else
             farewell(s->peer, reason);
-        t->unsent = true;
+        t->service.unsent = true;
     }
     foliot__slot_set(t, s, SLOT_FREE);
 }
 
-// Who has come back on a newer connection is gone here.
+// Ends connections whose clients have come back on newer ones.
 static bool end_replaced(enet_transport *t, foliot_transport_event *event)
 {
     for (uint32_t i = 0; t->replaced && i < t->head.config.peers_max; i++) {
@@ -269,9 +266,9 @@ static void enet_flush(foliot_transport *transport, uint64_t now_ns)
     foliot__enet_set_clock(t, now_ns);
     foliot__servicing = t;
     foliot__enet_flush_datagrams(t);
-    if (t->unsent)
+    if (t->service.unsent)
         enet_host_flush(t->host);
-    t->unsent = false;
+    t->service.unsent = false;
     if (t->proxy)
         foliot__impairment_proxy_pump(t->proxy, now_ns);
 }
