@@ -20,7 +20,7 @@
 
 static foliot__outcome no_session(foliot__call *c)
 {
-    return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->session);
+    return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->body.session);
 }
 
 static foliot__outcome list_sessions(foliot__call *c)
@@ -44,7 +44,7 @@ static foliot__outcome get_session(foliot__call *c)
     c->items = info;
     if (!info)
         return foliot__call_fail(c, 503, "no memory");
-    if (foliot_server_find_session(c->app->server, c->session, &index) != FOLIOT_STATUS_OK ||
+    if (foliot_server_find_session(c->app->server, c->body.session, &index) != FOLIOT_STATUS_OK ||
         foliot_server_get_session_info(c->app->server, index, info) != FOLIOT_STATUS_OK)
         return no_session(c);
     return FOLIOT__CALL_DONE;
@@ -89,7 +89,7 @@ static foliot__outcome list_players(foliot__call *c)
     c->items = items;
     if (!items)
         return foliot__call_fail(c, 503, "no memory");
-    if (foliot_server_get_players(c->app->server, c->session, items, FOLIOT_PLAYERS_MAX,
+    if (foliot_server_get_players(c->app->server, c->body.session, items, FOLIOT_PLAYERS_MAX,
                                   &c->count) != FOLIOT_STATUS_OK)
         return no_session(c);
     return FOLIOT__CALL_DONE;
@@ -128,9 +128,9 @@ static foliot__outcome look_at_server(foliot__call *c)
             c->count += !info.ended;
     now->ticks = foliot_server_get_counters(c->app->server)->ticks;
     now->late = foliot_server_get_counters(c->app->server)->ticks_late;
-    c->seconds = (foliot__clock_now_ns() - c->app->admin.begun_ns) / 1000000000u;
-    c->record = foliot__app_drains(c->app);
-    c->player = foliot_transport_get_port(c->app->transport);
+    c->body.seconds = (foliot__clock_now_ns() - c->app->admin.begun_ns) / 1000000000u;
+    c->body.record = foliot__app_drains(c->app);
+    c->body.player = foliot_transport_get_port(c->app->transport);
     return FOLIOT__CALL_DONE;
 }
 
@@ -141,9 +141,9 @@ static void print_server(const foliot__call *c, foliot__json *j)
         uint64_t ticks, late;
     } *now = c->items;
     foliot__json_text(j, "version", FOLIOT_VERSION);
-    foliot__json_count(j, "port", c->player);
-    foliot__json_count(j, "uptime_seconds", c->seconds);
-    foliot__json_bool(j, "draining", c->record);
+    foliot__json_count(j, "port", c->body.player);
+    foliot__json_count(j, "uptime_seconds", c->body.seconds);
+    foliot__json_bool(j, "draining", c->body.record);
     foliot__json_count(j, "sessions", c->count);
     foliot__json_count(j, "peers", now->presence.peers);
     foliot__json_count(j, "players", now->presence.players);
@@ -156,12 +156,12 @@ static foliot__outcome list_vars(foliot__call *c)
 {
     uint32_t index;
     foliot_session_info info;
-    if (foliot_server_find_session(c->app->server, c->session, &index) != FOLIOT_STATUS_OK ||
+    if (foliot_server_find_session(c->app->server, c->body.session, &index) != FOLIOT_STATUS_OK ||
         foliot_server_get_session_info(c->app->server, index, &info) != FOLIOT_STATUS_OK)
         return no_session(c);
     if (info.body_count == 0 && info.mode == FOLIOT_SESSION_LOCKSTEP)
         return foliot__call_fail(c, 409, "the session is no world: it has no variables");
-    const foliot_world *world = foliot_server_get_world(c->app->server, c->session);
+    const foliot_world *world = foliot_server_get_world(c->app->server, c->body.session);
     if (!world)
         return FOLIOT__CALL_AGAIN;
     c->count = foliot_world_get_var_count(world);
@@ -200,7 +200,7 @@ static foliot__outcome of_status(foliot__call *c, foliot_status status)
     case FOLIOT_STATUS_NOT_FOUND:
         return no_session(c);
     case FOLIOT_STATUS_INVALID:
-        return foliot__call_fail(c, 409, "the session '%.100s' has ended", c->session);
+        return foliot__call_fail(c, 409, "the session '%.100s' has ended", c->body.session);
     default:
         return foliot__call_fail(c, 503, "%s", foliot_status_get_text(status));
     }
@@ -216,13 +216,13 @@ static void note_of(const char *what, const char *whom)
 
 static void note(const foliot__call *c, const char *what)
 {
-    note_of(what, c->session);
+    note_of(what, c->body.session);
 }
 
 static foliot__outcome set_paused(foliot__call *c, bool paused)
 {
-    foliot_status status =
-        foliot_server_pause_session(c->app->server, c->session, paused, foliot__clock_now_ns());
+    foliot_status status = foliot_server_pause_session(c->app->server, c->body.session, paused,
+                                                       foliot__clock_now_ns());
     if (status == FOLIOT_STATUS_OK)
         note(c, paused ? "pauses" : "resumes");
     return of_status(c, status);
@@ -241,9 +241,9 @@ static foliot__outcome resume_session(foliot__call *c)
 static foliot__outcome end_session(foliot__call *c)
 {
     char why[FOLIOT__CALL_TEXT_BYTES];
-    foliot_status status = foliot_server_end_session(c->app->server, c->session,
-                                                     foliot__text_clean(why, sizeof why, c->reason),
-                                                     foliot__clock_now_ns());
+    foliot_status status = foliot_server_end_session(
+        c->app->server, c->body.session, foliot__text_clean(why, sizeof why, c->body.reason),
+        foliot__clock_now_ns());
     if (status == FOLIOT_STATUS_OK)
         note(c, "ends");
     return of_status(c, status);
@@ -251,10 +251,10 @@ static foliot__outcome end_session(foliot__call *c)
 
 static foliot__outcome drain_session(foliot__call *c)
 {
-    foliot_status status = foliot_server_close_session(c->app->server, c->session, true);
+    foliot_status status = foliot_server_close_session(c->app->server, c->body.session, true);
     if (status == FOLIOT_STATUS_OK)
         note(c, "drains");
-    return *c->session ? of_status(c, status) : no_session(c);
+    return *c->body.session ? of_status(c, status) : no_session(c);
 }
 
 static foliot__outcome drain_server(foliot__call *c)
@@ -281,12 +281,12 @@ static bool find_player(const foliot__call *c, foliot_player_info *found)
     static foliot_player_info players[FOLIOT_PLAYERS_MAX];
     uint32_t count;
     uint64_t number;
-    bool numeric = foliot__parse_count(c->subject + (c->subject[0] == '#'), &number);
-    if (foliot_server_get_players(c->app->server, c->session, players, FOLIOT_PLAYERS_MAX,
+    bool numeric = foliot__parse_count(c->body.subject + (c->body.subject[0] == '#'), &number);
+    if (foliot_server_get_players(c->app->server, c->body.session, players, FOLIOT_PLAYERS_MAX,
                                   &count) != FOLIOT_STATUS_OK)
         return false;
     for (uint32_t i = 0; i < count; i++)
-        if (numeric ? players[i].player == number : strcmp(players[i].name, c->subject) == 0) {
+        if (numeric ? players[i].player == number : strcmp(players[i].name, c->body.subject) == 0) {
             *found = players[i];
             return true;
         }
@@ -296,7 +296,7 @@ static bool find_player(const foliot__call *c, foliot_player_info *found)
 static foliot__outcome no_player(foliot__call *c)
 {
     return foliot__call_fail(c, 404, "there is no player '%.100s' in a session '%.100s' here",
-                             c->subject, c->session);
+                             c->body.subject, c->body.session);
 }
 
 static foliot__outcome kick(foliot__call *c)
@@ -304,8 +304,8 @@ static foliot__outcome kick(foliot__call *c)
     foliot_player_info player;
     char why[FOLIOT__CALL_TEXT_BYTES];
     if (!find_player(c, &player) ||
-        foliot_server_kick(c->app->server, c->session, player.player,
-                           foliot__text_clean(why, sizeof why, c->reason)) != FOLIOT_STATUS_OK)
+        foliot_server_kick(c->app->server, c->body.session, player.player,
+                           foliot__text_clean(why, sizeof why, c->body.reason)) != FOLIOT_STATUS_OK)
         return no_player(c);
     note(c, "kicks a player of");
     return FOLIOT__CALL_DONE;
@@ -335,12 +335,12 @@ static void write_bans(foliot__call *c)
 
 static foliot__outcome add_ban(foliot__call *c, foliot__ban ban)
 {
-    snprintf(ban.reason, sizeof ban.reason, "%.127s", c->reason);
+    snprintf(ban.reason, sizeof ban.reason, "%.127s", c->body.reason);
     foliot__text_mend(ban.reason);
-    if (c->seconds > BAN_SECONDS_MAX)
+    if (c->body.seconds > BAN_SECONDS_MAX)
         return foliot__call_fail(
             c, 400, "a ban lasts at most %u seconds; without 'seconds' for good", BAN_SECONDS_MAX);
-    ban.until = c->seconds ? time(NULL) + (int64_t)c->seconds : 0;
+    ban.until = c->body.seconds ? time(NULL) + (int64_t)c->body.seconds : 0;
     foliot__bans_forget_over(&c->app->admin.bans, time(NULL));
     if (!foliot__bans_add(&c->app->admin.bans, &ban))
         return foliot__call_fail(c, 507, "there are %d bans: no more are kept", FOLIOT__BANS_MAX);
@@ -362,8 +362,8 @@ static foliot__outcome ban_player(foliot__call *c)
         snprintf(ban.name, sizeof ban.name, "%s", player.name);
     foliot__outcome outcome = add_ban(c, ban);
     if (c->status == 200)
-        (void)!foliot_server_kick(c->app->server, c->session, player.player,
-                                  foliot__text_clean(why, sizeof why, c->reason));
+        (void)!foliot_server_kick(c->app->server, c->body.session, player.player,
+                                  foliot__text_clean(why, sizeof why, c->body.reason));
     return outcome;
 }
 
@@ -372,18 +372,19 @@ static foliot__outcome ban(foliot__call *c)
     if (c->stage)
         return FOLIOT__CALL_DONE;
     foliot__ban ban = {0};
-    if (!!*c->address + !!*c->name + !!*c->client != 1)
+    if (!!*c->body.address + !!*c->body.name + !!*c->body.client != 1)
         return foliot__call_fail(c, 400, "a ban is of an address, of a name or of a client");
-    if (strlen(c->address) >= FOLIOT_ADDRESS_BYTES || strlen(c->name) >= FOLIOT_NAME_BYTES)
+    if (strlen(c->body.address) >= FOLIOT_ADDRESS_BYTES ||
+        strlen(c->body.name) >= FOLIOT_NAME_BYTES)
         return foliot__call_fail(c, 400, "names and addresses have at most 63 bytes");
-    snprintf(ban.address, sizeof ban.address, "%.63s", c->address);
-    snprintf(ban.name, sizeof ban.name, "%.63s", c->name);
-    snprintf(ban.client, sizeof ban.client, "%s", c->client);
+    snprintf(ban.address, sizeof ban.address, "%.63s", c->body.address);
+    snprintf(ban.name, sizeof ban.name, "%.63s", c->body.name);
+    snprintf(ban.client, sizeof ban.client, "%s", c->body.client);
     if (!foliot__ban_normalise(&ban))
         return foliot__call_fail(c, 400,
-                                 *c->client ? "'%.100s' is no client: a number from 1 on"
-                                            : "'%.100s' is no address or network",
-                                 *c->client ? c->client : c->address);
+                                 *c->body.client ? "'%.100s' is no client: a number from 1 on"
+                                                 : "'%.100s' is no address or network",
+                                 *c->body.client ? c->body.client : c->body.address);
     return add_ban(c, ban);
 }
 
@@ -391,8 +392,9 @@ static foliot__outcome unban(foliot__call *c)
 {
     if (c->stage)
         return FOLIOT__CALL_DONE;
-    char whom[sizeof c->session + sizeof c->subject + 2]; // a network is in both {}
-    snprintf(whom, sizeof whom, "%s%s%s", c->session, *c->subject ? "/" : "", c->subject);
+    char whom[sizeof c->body.session + sizeof c->body.subject + 2]; // a network is in both {}
+    snprintf(whom, sizeof whom, "%s%s%s", c->body.session, *c->body.subject ? "/" : "",
+             c->body.subject);
     if (!foliot__bans_remove(&c->app->admin.bans, whom))
         return foliot__call_fail(c, 404, "there is no ban of '%.100s'", whom);
     c->app->admin.bans_changes++;
@@ -433,15 +435,17 @@ static void print_bans(const foliot__call *c, foliot__json *j)
 
 static foliot__outcome give_command(foliot__call *c)
 {
-    foliot_command *command = &c->command->command;
+    foliot_command *command = &c->body.command->command;
     uint32_t sequence = 0;
     command->source = FOLIOT_COMMAND_SOURCE_ADMIN;
-    foliot_status status = foliot_server_command(c->app->server, c->session, command, &sequence);
+    foliot_status status =
+        foliot_server_command(c->app->server, c->body.session, command, &sequence);
     c->sequence = sequence;
     if (status == FOLIOT_STATUS_UNSUPPORTED)
-        return foliot__call_fail(c, 409, "the scene of '%.100s' takes no commands", c->session);
+        return foliot__call_fail(c, 409, "the scene of '%.100s' takes no commands",
+                                 c->body.session);
     if (status == FOLIOT_STATUS_AGAIN)
-        return foliot__call_fail(c, 409, "the session '%.100s' has ended", c->session);
+        return foliot__call_fail(c, 409, "the session '%.100s' has ended", c->body.session);
     if (status == FOLIOT_STATUS_INVALID)
         return foliot__call_fail(c, 400, "the command is not valid");
     return of_status(c, status);
@@ -454,13 +458,13 @@ static void print_command(const foliot__call *c, foliot__json *j)
 
 static foliot__outcome give_message(foliot__call *c)
 {
-    uint32_t to = c->has_player ? (uint32_t)c->player : FOLIOT_TO_ALL;
-    if (!*c->text)
+    uint32_t to = c->body.has_player ? (uint32_t)c->body.player : FOLIOT_TO_ALL;
+    if (!*c->body.text)
         return foliot__call_fail(c, 400, "'text' is missing");
-    if (c->has_player && c->player >= FOLIOT_PLAYERS_MAX)
+    if (c->body.has_player && c->body.player >= FOLIOT_PLAYERS_MAX)
         return foliot__call_fail(c, 404, "there is no such player");
-    foliot_status status =
-        foliot_server_message(c->app->server, c->session, to, c->text, strlen(c->text), true);
+    foliot_status status = foliot_server_message(c->app->server, c->body.session, to, c->body.text,
+                                                 strlen(c->body.text), true);
     if (status == FOLIOT_STATUS_INVALID)
         return foliot__call_fail(c, 404, "there is no such player");
     return of_status(c, status);

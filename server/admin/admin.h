@@ -38,15 +38,8 @@ typedef struct foliot__action {
     void (*print)(const foliot__call *call, foliot__json *j); // on the worker; NULL: {"ok": true}
 } foliot__action;
 
-struct foliot__call {
-    foliot__call *next;
-    struct foliot__app *app;
-    const foliot__action *action;
-    uint64_t request;   // 0: nobody waits for an answer
-    foliot__http *http; // that asked
-    uint64_t until_ns;
-    uint32_t stage;
-    // The request.
+// call.c: arguments of the path and of the body.
+typedef struct foliot__call_body {
     char session[FOLIOT__HTTP_ARGUMENT_BYTES], subject[FOLIOT__HTTP_ARGUMENT_BYTES];
     char name[FOLIOT__CALL_TEXT_BYTES], scene[FOLIOT__CALL_TEXT_BYTES],
         reason[FOLIOT__CALL_TEXT_BYTES], text[FOLIOT_MESSAGE_BYTES_MAX + 1],
@@ -54,6 +47,17 @@ struct foliot__call {
     uint64_t seconds, player;
     bool has_player, has_record, record;
     foliot__command_line *command;
+} foliot__call_body;
+
+struct foliot__call {
+    foliot__call *next;
+    struct foliot__app *app;
+    const foliot__action *action;
+    uint64_t request;   // its id; 0: nobody waits for an answer
+    foliot__http *http; // that received it
+    uint64_t until_ns;
+    uint32_t stage;
+    foliot__call_body body;
     // The result.
     int status; // 200 unless something is wrong
     char problem[FOLIOT__CALL_TEXT_BYTES];

@@ -21,7 +21,7 @@ foliot__call *foliot__call_create(foliot__app *app, const foliot__action *action
 
 void foliot__call_destroy(foliot__call *call)
 {
-    free(call->command);
+    free(call->body.command);
     free(call->items);
     free(call);
 }
@@ -63,33 +63,36 @@ static bool read_value(foliot__call *c, foliot__json_reader *r, const char *key)
         const char *key;
         char *to;
         size_t bytes;
-    } texts[] = {
-        {"name", c->name, sizeof c->name},       {"scene", c->scene, sizeof c->scene},
-        {"reason", c->reason, sizeof c->reason}, {"text", c->text, sizeof c->text},
-        {"file", c->file, sizeof c->file},       {"address", c->address, sizeof c->address},
-        {"client", c->client, sizeof c->client}};
+    } texts[] = {{"name", c->body.name, sizeof c->body.name},
+                 {"scene", c->body.scene, sizeof c->body.scene},
+                 {"reason", c->body.reason, sizeof c->body.reason},
+                 {"text", c->body.text, sizeof c->body.text},
+                 {"file", c->file, sizeof c->file},
+                 {"address", c->body.address, sizeof c->body.address},
+                 {"client", c->body.client, sizeof c->body.client}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(key, texts[i].key) == 0)
             return foliot__json_text_value(r, texts[i].to, texts[i].bytes);
     if (strcmp(key, "seconds") == 0)
-        return read_count(r, &c->seconds);
+        return read_count(r, &c->body.seconds);
     if (strcmp(key, "player") == 0)
-        return c->has_player = true, read_count(r, &c->player);
-    c->has_record = true; // record
-    c->record = foliot__json_peek(r) == 't';
-    return foliot__json_word(r, c->record ? "true" : "false");
+        return c->body.has_player = true, read_count(r, &c->body.player);
+    c->body.has_record = true; // record
+    c->body.record = foliot__json_peek(r) == 't';
+    return foliot__json_word(r, c->body.record ? "true" : "false");
 }
 
 bool foliot__call_read(foliot__call *c, const char *body, size_t length)
 {
     char key[32];
     if (!c->action->keys) {
-        c->command = calloc(1, sizeof *c->command);
-        if (!c->command)
+        c->body.command = calloc(1, sizeof *c->body.command);
+        if (!c->body.command)
             return foliot__call_fail(c, 503, "no memory"), false;
-        if (foliot__command_line_parse(body, length, false, c->command))
+        if (foliot__command_line_parse(body, length, false, c->body.command))
             return true;
-        foliot__call_fail(c, 400, "byte %zu: %s", c->command->problem_at, c->command->problem);
+        foliot__call_fail(c, 400, "byte %zu: %s", c->body.command->problem_at,
+                          c->body.command->problem);
         return false;
     }
     if (length == 0)

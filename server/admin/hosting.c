@@ -25,17 +25,6 @@ static bool plain_name(const char *name)
     return *name && *name != '.' && !strchr(name, '/') && strlen(name) < 200;
 }
 
-static foliot__host_options options_of(const foliot__call *c)
-{
-    return (foliot__host_options){.no_record =
-                                      c->has_record ? !c->record : c->app->choices->recording.off,
-                                  .folder = foliot__recordings_folder(c->app->choices),
-                                  .integrator = c->app->choices->sessions.integrator,
-                                  .tick_hz = c->app->choices->sessions.tick_hz,
-                                  .allows_modules = c->app->choices->sessions.allow_modules,
-                                  .signer = c->app->signer};
-}
-
 // -- a new session
 
 static bool has_ended(const foliot__app *a, const char *session)
@@ -63,15 +52,15 @@ static foliot__outcome begin_session(foliot__call *c)
         return foliot__call_fail(c, 409, "this server was started without --scenes DIR");
     if (foliot__app_drains(a))
         return foliot__call_fail(c, 409, "the server drains: it takes no new sessions");
-    if (!plain_name(c->scene))
+    if (!plain_name(c->body.scene))
         return foliot__call_fail(c, 400, "'scene' is the name of a file in --scenes");
-    if (!*c->name || strlen(c->name) >= FOLIOT_NAME_BYTES || strchr(c->name, '/') ||
-        strcmp(foliot__text_clean(clean, sizeof clean, c->name), c->name) != 0)
+    if (!*c->body.name || strlen(c->body.name) >= FOLIOT_NAME_BYTES || strchr(c->body.name, '/') ||
+        strcmp(foliot__text_clean(clean, sizeof clean, c->body.name), c->body.name) != 0)
         return foliot__call_fail(c, 400,
                                  "'name' has 1 to %d bytes, no '/' and no control characters",
                                  FOLIOT_NAME_BYTES - 1);
-    if (!has_ended(a, c->name))
-        return foliot__call_fail(c, 409, "there is a session '%s' already", c->name);
+    if (!has_ended(a, c->body.name))
+        return foliot__call_fail(c, 409, "there is a session '%s' already", c->body.name);
     if (a->admin.opening)
         return FOLIOT__CALL_AGAIN;
     if (!free_slot(a))
@@ -88,12 +77,19 @@ void foliot__work_create(foliot__call *c)
 {
     struct stat about;
     char file[1024];
-    foliot__host_options options = options_of(c);
-    snprintf(file, sizeof file, "%s/%s", c->app->choices->sessions.scenes, c->scene);
+    const foliot__server_choices *choices = c->app->choices;
+    foliot__host_options options = {.no_record = c->body.has_record ? !c->body.record
+                                                                    : choices->recording.off,
+                                    .folder = foliot__recordings_folder(choices),
+                                    .integrator = choices->sessions.integrator,
+                                    .tick_hz = choices->sessions.tick_hz,
+                                    .allows_modules = choices->sessions.allow_modules,
+                                    .signer = c->app->signer};
+    snprintf(file, sizeof file, "%s/%s", c->app->choices->sessions.scenes, c->body.scene);
     if (stat(file, &about) != 0)
-        snprintf(file, sizeof file, "%s/%s.yaml", c->app->choices->sessions.scenes, c->scene);
+        snprintf(file, sizeof file, "%s/%s.yaml", c->app->choices->sessions.scenes, c->body.scene);
     foliot__host_complain_into(c->problem, sizeof c->problem);
-    int code = foliot__hosted_open(c->hosted, c->name, file, &options);
+    int code = foliot__hosted_open(c->hosted, c->body.name, file, &options);
     if (code == 0)
         code = foliot__hosted_record(c->hosted, &options);
     foliot__host_complain_into(NULL, 0);
@@ -121,53 +117,39 @@ void foliot__call_discard_hosted(foliot__call *c)
     c->hosted = NULL;
 }
 
-// Discards the session that had the name before.
-static void forget_former(foliot__app *a, const foliot__hosted *fresh)
-{
-    for (uint32_t i = 0; i < a->hosted_count; i++) {
-        foliot__hosted *h = &a->hosted[i];
-        if (h == fresh || strcmp(h->name, fresh->name) != 0)
-            continue;
-        h->world = NULL; // the server's, and gone with the session
-        discard(h);
-    }
-}
-
-// NULL: it is not hosted.
-static foliot__hosted *add_hosted(foliot__call *c)
-{
-    foliot__app *a = c->app;
-    foliot__hosted *place = has_ended(a, c->name) ? free_slot(a) : NULL;
-    if (!place)
-        return NULL;
-    *place = *c->hosted;
-    foliot__host_complain_into(c->problem, sizeof c->problem);
-    int code = foliot__app_add_session(a, place);
-    foliot__host_complain_into(NULL, 0);
-    if (code) {
-        *place = (foliot__hosted){0};
-        return NULL;
-    }
-    free(c->hosted); // what it had is the place's
-    c->hosted = NULL;
-    return place;
-}
-
 static foliot__outcome finish_session(foliot__call *c)
 {
     foliot__app *a = c->app;
     char line[1200];
     a->admin.opening = false;
-    foliot__hosted *place = c->status == 200 ? add_hosted(c) : NULL;
+    foliot__hosted *place = c->status == 200 && has_ended(a, c->body.name) ? free_slot(a) : NULL;
+    if (place) {
+        *place = *c->hosted;
+        foliot__host_complain_into(c->problem, sizeof c->problem);
+        int code = foliot__app_add_session(a, place);
+        foliot__host_complain_into(NULL, 0);
+        if (code)
+            *place = (foliot__hosted){0};
+        place = code ? NULL : place;
+    }
     if (!place) {
         c->status = c->status == 200 ? 409 : c->status;
         foliot__call_discard_hosted(c);
         return FOLIOT__CALL_DONE;
     }
+    free(c->hosted); // its contents are the place's
+    c->hosted = NULL;
     place->begun_ns = foliot__clock_now_ns();
-    forget_former(a, place);
+    // Discards the session that had the name before.
+    for (uint32_t i = 0; i < a->hosted_count; i++) {
+        foliot__hosted *former = &a->hosted[i];
+        if (former == place || strcmp(former->name, place->name) != 0)
+            continue;
+        former->world = NULL; // the server's, and gone with the session
+        discard(former);
+    }
     snprintf(c->file, sizeof c->file, "%s", place->recording ? place->recording_file : "");
-    snprintf(line, sizeof line, "hosts %s as %s", c->scene, c->name);
+    snprintf(line, sizeof line, "hosts %s as %s", c->body.scene, c->body.name);
     foliot__log_admin(line);
     return FOLIOT__CALL_DONE;
 }
@@ -186,8 +168,8 @@ static foliot__outcome act_ordered(foliot__call *c)
         outcome = foliot__call_fail(c, 503, "another session is being opened for too long");
     if (outcome != FOLIOT__CALL_DONE)
         return outcome;
-    snprintf(order.session, sizeof order.session, "%.63s", c->name);
-    snprintf(order.scene, sizeof order.scene, "%.127s", c->scene);
+    snprintf(order.session, sizeof order.session, "%.63s", c->body.name);
+    snprintf(order.scene, sizeof order.scene, "%.127s", c->body.scene);
     foliot__life_order_done(c->app, &order, c->status == 200 ? NULL : c->problem);
     return outcome;
 }
@@ -199,8 +181,8 @@ bool foliot__admin_host(foliot__app *a, const foliot__life_order *order)
     foliot__call *call = foliot__call_create(a, &ordering);
     if (!call)
         return false;
-    snprintf(call->name, sizeof call->name, "%s", order->session);
-    snprintf(call->scene, sizeof call->scene, "%s", order->scene);
+    snprintf(call->body.name, sizeof call->body.name, "%s", order->session);
+    snprintf(call->body.scene, sizeof call->body.scene, "%s", order->scene);
     call->until_ns = foliot__clock_now_ns() + CLEAN_PATIENCE_NS;
     call->next = a->admin.waiting;
     a->admin.waiting = call;
@@ -209,7 +191,7 @@ bool foliot__admin_host(foliot__app *a, const foliot__life_order *order)
 
 void foliot__print_created(const foliot__call *c, foliot__json *j)
 {
-    foliot__json_text(j, "name", c->name);
+    foliot__json_text(j, "name", c->body.name);
     foliot__json_text(j, "recording", *c->file ? c->file : NULL);
 }
 
@@ -234,16 +216,16 @@ static bool put_into_folder(foliot__call *c)
 static void log_recording(const char *action, const foliot__call *c)
 {
     char line[1200];
-    snprintf(line, sizeof line, "%s %s in %s", action, c->session, c->file);
+    snprintf(line, sizeof line, "%s %s in %s", action, c->body.session, c->file);
     foliot__log_admin(line);
 }
 
 foliot__outcome foliot__act_record(foliot__call *c)
 {
     foliot__app *a = c->app;
-    foliot__hosted *h = foliot__app_find_hosted(a, c->session);
-    if (!h || has_ended(a, c->session))
-        return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->session);
+    foliot__hosted *h = foliot__app_find_hosted(a, c->body.session);
+    if (!h || has_ended(a, c->body.session))
+        return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->body.session);
     if (h->recording)
         return foliot__call_fail(c, 409, "it is recorded already, in %s", h->recording_file);
     if (c->stage == 0 && *c->file && !put_into_folder(c))
@@ -255,7 +237,7 @@ foliot__outcome foliot__act_record(foliot__call *c)
         return FOLIOT__CALL_SLOW;
     if (c->status != 200)
         return FOLIOT__CALL_DONE;
-    if (!foliot_server_get_world(a->server, c->session))
+    if (!foliot_server_get_world(a->server, c->body.session))
         return FOLIOT__CALL_AGAIN;
     foliot__host_options options = {.record = *c->file ? c->file : NULL,
                                     .folder = foliot__recordings_folder(c->app->choices),
@@ -269,7 +251,7 @@ foliot__outcome foliot__act_record(foliot__call *c)
     if (code)
         return c->status = 507, FOLIOT__CALL_DONE;
     snprintf(c->file, sizeof c->file, "%s", h->recording_file);
-    if (foliot_server_set_recording(a->server, c->session, h->recording) == FOLIOT_STATUS_OK) {
+    if (foliot_server_set_recording(a->server, c->body.session, h->recording) == FOLIOT_STATUS_OK) {
         log_recording("records", c);
         return FOLIOT__CALL_DONE;
     }
@@ -293,7 +275,7 @@ void foliot__work_record(foliot__call *c)
 // Takes the recording from the session, to be closed on the worker. AGAIN while a step runs.
 static foliot__outcome detach_recording(foliot__call *c, foliot__hosted *h)
 {
-    foliot_status status = foliot_server_set_recording(c->app->server, c->session, NULL);
+    foliot_status status = foliot_server_set_recording(c->app->server, c->body.session, NULL);
     if (status == FOLIOT_STATUS_AGAIN)
         return FOLIOT__CALL_AGAIN;
     c->recording = h->recording;
@@ -306,7 +288,7 @@ static foliot__outcome detach_recording(foliot__call *c, foliot__hosted *h)
 static foliot__outcome recording_ended(foliot__call *c)
 {
     foliot__hosted ended = {.recording = c->recording};
-    snprintf(ended.name, sizeof ended.name, "%.63s", c->session);
+    snprintf(ended.name, sizeof ended.name, "%.63s", c->body.session);
     snprintf(ended.recording_file, sizeof ended.recording_file, "%.511s", c->file);
     c->recording = NULL;
     int code = foliot__hosted_end_recording(&ended);
@@ -316,13 +298,13 @@ static foliot__outcome recording_ended(foliot__call *c)
 
 foliot__outcome foliot__act_stop_recording(foliot__call *c)
 {
-    foliot__hosted *h = foliot__app_find_hosted(c->app, c->session);
+    foliot__hosted *h = foliot__app_find_hosted(c->app, c->body.session);
     if (c->stage) {
         log_recording("ends the recording of", c);
         return recording_ended(c);
     }
     if (!h)
-        return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->session);
+        return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->body.session);
     if (!h->recording)
         return foliot__call_fail(c, 409, "the session is not recorded");
     return detach_recording(c, h);
@@ -343,16 +325,16 @@ void foliot__print_recording(const foliot__call *c, foliot__json *j)
 
 static foliot__outcome clean(foliot__call *c)
 {
-    foliot__hosted *h = foliot__app_find_hosted(c->app, c->session);
-    if (!c->recording && (!h || !has_ended(c->app, c->session)))
+    foliot__hosted *h = foliot__app_find_hosted(c->app, c->body.session);
+    if (!c->recording && (!h || !has_ended(c->app, c->body.session)))
         return FOLIOT__CALL_DONE; // another goes on under its name
     if (c->stage == 0)
         return detach_recording(c, h);
     if (c->recording)
         (void)recording_ended(c);
-    if (!h || !has_ended(c->app, c->session))
+    if (!h || !has_ended(c->app, c->body.session))
         return FOLIOT__CALL_DONE;
-    if (foliot_server_remove_session(c->app->server, c->session) != FOLIOT_STATUS_OK)
+    if (foliot_server_remove_session(c->app->server, c->body.session) != FOLIOT_STATUS_OK)
         return FOLIOT__CALL_AGAIN;
     h->world = NULL;
     discard(h);
@@ -366,7 +348,7 @@ void foliot__admin_session_ended(foliot__app *a, const char *session)
     foliot__call *call = a->stays ? foliot__call_create(a, &cleaning) : NULL;
     if (!call)
         return;
-    snprintf(call->session, sizeof call->session, "%s", session);
+    snprintf(call->body.session, sizeof call->body.session, "%s", session);
     call->until_ns = foliot__clock_now_ns() + CLEAN_PATIENCE_NS;
     call->next = a->admin.waiting;
     a->admin.waiting = call;

@@ -146,8 +146,8 @@ void foliot__admin_receive(foliot__app *a, foliot__http *http, const foliot__htt
     call->http = http;
     call->request = request->id;
     call->until_ns = foliot__clock_now_ns() + FOLIOT__CALL_PATIENCE_NS;
-    snprintf(call->session, sizeof call->session, "%s", request->arguments[0]);
-    snprintf(call->subject, sizeof call->subject, "%s", request->arguments[1]);
+    snprintf(call->body.session, sizeof call->body.session, "%s", request->arguments[0]);
+    snprintf(call->body.subject, sizeof call->body.subject, "%s", request->arguments[1]);
     if (foliot__call_read(call, request->body, request->body_bytes)) {
         to_loop(&a->admin, call);
     } else {

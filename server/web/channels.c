@@ -22,8 +22,8 @@ struct foliot__channels {
     char notes[NOTES][NOTE_BYTES];
 };
 
-// The first of a kind of failure, and then the tenth, the hundredth and so on.
-static bool is_told(uint64_t count)
+// Failures are logged at counts 1, 10, 100, ...
+static bool is_logged(uint64_t count)
 {
     while (count >= 10 && count % 10 == 0)
         count /= 10;
@@ -32,7 +32,7 @@ static bool is_told(uint64_t count)
 
 static void note(foliot__channels *s, const char *what, const char *why, uint64_t count)
 {
-    if (!is_told(count))
+    if (!is_logged(count))
         return;
     pthread_mutex_lock(&s->mutex);
     uint32_t held = atomic_load(&s->note_count);
@@ -171,7 +171,7 @@ static void answer(foliot__channel *channel, uint8_t kind, const char *text)
     channel->signal_bytes = 2 + length;
 }
 
-// What was spent of the offers comes back with time.
+// Token bucket for offers.
 static bool too_soon(foliot__channel *channel, uint64_t now_ns)
 {
     channel->allowance -=

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// proof.c: what a browser shows before it is let in: a token, or a password. Judges and remembers
-// nothing but how often an address has tried; who is let in is web.c's business.
+// proof.c: a browser's token or password, before it is let in. Verifies it, and remembers only how
+// often an address has tried; web.c lets browsers in.
 #include "web/web.h"
 
 #include <arpa/inet.h>
@@ -50,32 +50,15 @@ void foliot__web_gate_close(foliot__web_gate *g)
     foliot__admission_close(&g->guesses);
 }
 
-static const char *token_sentence(uint32_t reason)
-{
-    switch (reason) {
-    case FOLIOT_DISCONNECT_TOKEN_EXPIRED:
-        return "this link has expired: ask the host for a new one";
-    case FOLIOT_DISCONNECT_TOKEN_USED:
-        return "this link was used before, and is good for one player: ask the host for another";
-    case FOLIOT_DISCONNECT_FULL:
-        return FOLIOT__WEB_FULL_SENTENCE;
-    case FOLIOT_DISCONNECT_SECURITY:
-        return "this server does not ask for a token";
-    default:
-        return "the server does not know this link's token: it is of another key or server, or a "
-               "part of the link is missing";
-    }
-}
-
-static uint32_t check_token(const foliot__web_gate *g, const uint8_t *said, size_t length,
+static uint32_t check_token(const foliot__web_gate *g, const uint8_t *shown, size_t length,
                             uint64_t now_ns, foliot__web_proof *proof)
 {
     char text[FOLIOT_TOKEN_TEXT_BYTES] = "";
     foliot__client_token token;
     uint32_t reason = FOLIOT_DISCONNECT_TOKEN;
     if (length > TOKEN_HEAD && length - TOKEN_HEAD < sizeof text) {
-        memcpy(text, said + TOKEN_HEAD, length - TOKEN_HEAD);
-        reason = foliot_transport_show_token(g->transport, text, said + 1, (uint64_t)time(NULL),
+        memcpy(text, shown + TOKEN_HEAD, length - TOKEN_HEAD);
+        reason = foliot_transport_show_token(g->transport, text, shown + 1, (uint64_t)time(NULL),
                                              now_ns, &proof->identity);
     }
     if (reason == 0 && foliot__client_token_read(text, &token) == FOLIOT_STATUS_OK) {
@@ -83,12 +66,30 @@ static uint32_t check_token(const foliot__web_gate *g, const uint8_t *said, size
         foliot__forget(&token, sizeof token);
     }
     foliot__forget(text, sizeof text);
-    proof->sentence = token_sentence(reason);
+    switch (reason) {
+    case FOLIOT_DISCONNECT_TOKEN_EXPIRED:
+        proof->sentence = "this link has expired: ask the host for a new one";
+        break;
+    case FOLIOT_DISCONNECT_TOKEN_USED:
+        proof->sentence =
+            "this link was used before, and is good for one player: ask the host for another";
+        break;
+    case FOLIOT_DISCONNECT_FULL:
+        proof->sentence = FOLIOT__WEB_FULL_SENTENCE;
+        break;
+    case FOLIOT_DISCONNECT_SECURITY:
+        proof->sentence = "this server does not ask for a token";
+        break;
+    default:
+        proof->sentence = "the server does not know this link's token: it is of another key or "
+                          "server, or a part of the link is missing";
+        break;
+    }
     return reason;
 }
 
 static uint32_t check_password(foliot__web_gate *g, const foliot__web_visitor *who,
-                               const uint8_t *said, size_t length, foliot__web_proof *proof)
+                               const uint8_t *shown, size_t length, foliot__web_proof *proof)
 {
     char password[FOLIOT_PASSWORD_BYTES_MAX + 1] = "", peer[64];
     foliot__web_peer_address(who->descriptor, peer, sizeof peer);
@@ -101,9 +102,9 @@ static uint32_t check_password(foliot__web_gate *g, const foliot__web_visitor *w
         return FOLIOT_DISCONNECT_PASSWORD;
     foliot__admission_release(&g->guesses, who->address_key);
     proof->sentence = "that is not the server's password";
-    if (length - 1 >= sizeof password || memchr(said + 1, 0, length - 1))
+    if (length - 1 >= sizeof password || memchr(shown + 1, 0, length - 1))
         return FOLIOT_DISCONNECT_PASSWORD;
-    memcpy(password, said + 1, length - 1);
+    memcpy(password, shown + 1, length - 1);
     uint32_t reason = foliot_transport_show_password(g->transport, password, &proof->identity);
     foliot__forget(password, sizeof password);
     return reason;

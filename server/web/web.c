@@ -128,20 +128,6 @@ static void *on_opened(void *user, foliot__http_socket *socket, const char *addr
     return b;
 }
 
-// A token is one browser's: who comes back with it takes its own place.
-static void end_others(foliot__web *web, const uint8_t name[FOLIOT__TOKEN_NONCE_BYTES])
-{
-    static const uint8_t none[FOLIOT__TOKEN_NONCE_BYTES];
-    if (memcmp(name, none, sizeof none) == 0)
-        return;
-    for (uint32_t i = 0; i < web->config.peers_max; i++) {
-        browser *other = web->browsers[i];
-        if (other && !other->ended && memcmp(other->token_name, name, sizeof none) == 0)
-            close_browser(other, FOLIOT__WEB_CLOSE_CODE + FOLIOT_DISCONNECT_TOKEN_USED,
-                          "your link was opened again, in another page");
-    }
-}
-
 static void receive_proof(foliot__web *web, browser *b, const uint8_t *message, size_t length,
                           uint64_t now)
 {
@@ -157,7 +143,15 @@ static void receive_proof(foliot__web *web, browser *b, const uint8_t *message, 
     }
     b->unproven = false;
     foliot__http_socket_limit(b->socket, 0);
-    end_others(web, proof.token_name);
+    // A token is one browser's: one that comes back with it takes its own place.
+    static const uint8_t none[FOLIOT__TOKEN_NONCE_BYTES];
+    bool named = memcmp(proof.token_name, none, sizeof none) != 0;
+    for (uint32_t i = 0; named && i < web->config.peers_max; i++) {
+        browser *other = web->browsers[i];
+        if (other && !other->ended && memcmp(other->token_name, proof.token_name, sizeof none) == 0)
+            close_browser(other, FOLIOT__WEB_CLOSE_CODE + FOLIOT_DISCONNECT_TOKEN_USED,
+                          "your link was opened again, in another page");
+    }
     memcpy(b->token_name, proof.token_name, sizeof b->token_name);
     b->identity = proof.identity;
     join_queue(web, b, &proof.identity, now);
