@@ -236,24 +236,6 @@ static double nearest_angle(double angle, double other)
     return angle + 2 * PI * (double)(int64_t)turns;
 }
 
-// Once measured in a tick an angle is followed without jumps. The first one is measured from the
-// middle of the limits, so that neither limit is near the jump from pi to -pi.
-static double angle_of(const foliot__joint *joint, quat turn)
-{
-    bool limited = joint->bound.least > -INFINITE;
-    double middle = limited ? (joint->bound.least + joint->bound.greatest) / 2 : 0;
-    double angle = 2 * foliot_atan2(vec3_dot(quat_vector(turn), joint->frame.axis), turn.w);
-    if (joint->bound.counted)
-        return nearest_angle(angle, joint->bound.value);
-    angle -= middle;
-    if (angle > PI)
-        angle -= 2 * PI;
-    else if (angle < -PI)
-        angle += 2 * PI;
-    angle = angle < -PI ? angle + 2 * PI + middle : angle + middle;
-    return joint->bound.followed ? nearest_angle(angle, joint->bound.value) : angle;
-}
-
 void foliot__joint_begin_angle(const foliot_world *world, foliot__joint *joint)
 {
     joint->bound.followed = false;
@@ -282,18 +264,6 @@ void foliot__joint_end_angle(foliot_world *world, foliot__joint *joint)
     *state = now;
 }
 
-static void measure_hinge(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
-{
-    vec3 off =
-        vec3_cross(quat_rotate(a->q, joint->frame.axis), quat_rotate(b->q, joint->frame.axis_b));
-    for (int r = 0; r < 2; r++)
-        joint->error[3 + r] = vec3_dot(quat_rotate(a->q, joint->frame.side[r]), off);
-    if (!joint->bound.present)
-        return;
-    joint->bound.value = angle_of(joint, turn_since_start(joint, a, b));
-    joint->bound.followed = true;
-}
-
 void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
 {
     vec3 apart = arms_of(joint, a, b).apart;
@@ -303,13 +273,37 @@ void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const fo
         return;
     }
     vec3_store(apart, joint->error);
-    if (joint->kind == FOLIOT_CONSTRAINT_HINGE)
-        measure_hinge(joint, a, b);
-    else if (joint->kind == FOLIOT_CONSTRAINT_WELD) {
+    if (joint->kind == FOLIOT_CONSTRAINT_WELD) {
         quat turn = turn_since_start(joint, a, b);
         double twice = turn.w < 0 ? -2 : 2;
         vec3_store(vec3_scale(quat_rotate(a->q, quat_vector(turn)), twice), joint->error + 3);
     }
+    if (joint->kind != FOLIOT_CONSTRAINT_HINGE)
+        return;
+    const foliot__joint_frame *frame = &joint->frame;
+    foliot__joint_bound *bound = &joint->bound;
+    vec3 off = vec3_cross(quat_rotate(a->q, frame->axis), quat_rotate(b->q, frame->axis_b));
+    for (int r = 0; r < 2; r++)
+        joint->error[3 + r] = vec3_dot(quat_rotate(a->q, frame->side[r]), off);
+    if (!bound->present)
+        return;
+    // Once measured in a tick an angle is followed without jumps. The first one is measured from
+    // the middle of the limits, so that neither limit is near the jump from pi to -pi.
+    quat turn = turn_since_start(joint, a, b);
+    double angle = 2 * foliot_atan2(vec3_dot(quat_vector(turn), frame->axis), turn.w);
+    if (!bound->counted) {
+        double middle = bound->least > -INFINITE ? (bound->least + bound->greatest) / 2 : 0;
+        angle -= middle;
+        if (angle > PI)
+            angle -= 2 * PI;
+        else if (angle < -PI)
+            angle += 2 * PI;
+        angle = angle < -PI ? angle + 2 * PI + middle : angle + middle;
+    }
+    if (bound->counted || bound->followed)
+        angle = nearest_angle(angle, bound->value);
+    bound->value = angle;
+    bound->followed = true;
 }
 
 double foliot__joint_error_max(const foliot__joint *joint)

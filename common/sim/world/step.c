@@ -47,29 +47,6 @@ static void substep_stage_done(const foliot__step *step, foliot_stage stage)
         stage_done(step->host, step->world, stage);
 }
 
-static void run_substep(const foliot__step *step, const foliot__scheme *scheme,
-                        unsigned rotation_order)
-{
-    foliot__contact_begin(step);
-    foliot__joints_begin(step, step->index == 0);
-    substep_stage_done(step, FOLIOT_STAGE_force);
-
-    scheme->advance(step);
-    foliot__rotate(step, rotation_order);
-    foliot__kinematic_and_damped(step);
-    substep_stage_done(step, FOLIOT_STAGE_integrate);
-
-    foliot__collide(step);
-    substep_stage_done(step, FOLIOT_STAGE_collide);
-
-    foliot__solve_distances(step);
-    foliot__solve_contacts(step);
-    foliot__joints_alone(step);
-    foliot__joints_finish(step);
-    foliot__sensors_sweep(step->world);
-    substep_stage_done(step, FOLIOT_STAGE_solve);
-}
-
 typedef struct advance_task {
     foliot_world *world;
     double dt;
@@ -96,22 +73,29 @@ static void run_substeps(foliot__workers *workers, void *context)
         step.left = dt / world->scene.substeps * (world->scene.substeps - 1 - s);
         step.time_end =
             world->scheme.sums_time ? step.time + step.dt : foliot__substep_time(world, s + 1);
-        run_substep(&step, scheme, rotation_order);
+
+        foliot__contact_begin(&step);
+        foliot__joints_begin(&step, s == 0);
+        substep_stage_done(&step, FOLIOT_STAGE_force);
+
+        scheme->advance(&step);
+        foliot__rotate(&step, rotation_order);
+        foliot__kinematic_and_damped(&step);
+        substep_stage_done(&step, FOLIOT_STAGE_integrate);
+
+        foliot__collide(&step);
+        substep_stage_done(&step, FOLIOT_STAGE_collide);
+
+        foliot__solve_distances(&step);
+        foliot__solve_contacts(&step);
+        foliot__joints_alone(&step);
+        foliot__joints_finish(&step);
+        foliot__sensors_sweep(world);
+        substep_stage_done(&step, FOLIOT_STAGE_solve);
+
         if (world->scheme.sums_time)
             world->lab.time = step.time_end;
     }
-}
-
-// With workers a tick is one call of the host's runner. Callbacks of the host run on its own thread
-// alone, and a small world is done before another thread has woken up.
-static void advance(foliot_world *world, double dt, const foliot_host *host)
-{
-    advance_task task = {world, dt, host};
-    bool calls_back = host->after_stage || host->callback_count > 0;
-    if (world->scene.collides && world->body_count >= BODIES_SHARED && !calls_back)
-        foliot__workers_run(host, run_substeps, &task);
-    else
-        run_substeps(NULL, &task);
 }
 
 // -- a tick: input, substeps, finish
@@ -156,7 +140,14 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_
             stage_done(host, world, (foliot_stage)stage);
     } else {
         foliot__sensors_follow(world);
-        advance(world, dt, host);
+        // With workers a tick is one call of the host's runner. Callbacks of the host run on its
+        // own thread alone, and a small world is done before another thread has woken up.
+        advance_task task = {world, dt, host};
+        bool calls_back = host->after_stage || host->callback_count > 0;
+        if (world->scene.collides && world->body_count >= BODIES_SHARED && !calls_back)
+            foliot__workers_run(host, run_substeps, &task);
+        else
+            run_substeps(NULL, &task);
     }
 
     foliot__targets_end(world);
