@@ -189,7 +189,7 @@ class House:
         edges = self.call_graph()
         start = next((f for f in edges if f[1] == "foliot_world_step" and f[0].endswith(".c")), None)
         depth = longest_chains(edges, start) if start else {}
-        self.set_number("step_depth", depth.get(start, 0))
+        self.set_number("step_depth", depth.get(start, 0), chain_below(edges, depth, start))
         self.set_number("step_functions", len(depth), sorted(f"{path}: {name}" for path, name in depth))
         files = sorted({path for path, _ in depth})
         self.set_number("step_files", len(files), files)
@@ -275,6 +275,15 @@ def longest_chains(edges, start):
             if work:
                 below[work[-1][0]] = max(below[work[-1][0]], depth[node])
     return depth
+
+
+def chain_below(edges, depth, node):
+    """The places of the longest chain of calls that begins with NODE."""
+    places = []
+    while node in depth:
+        places.append(f"{node[0]}: {node[1]}")
+        node = next((t for t in edges.get(node, ()) if depth.get(t) == depth[node] - 1), None)
+    return places
 
 
 def load_record(path):
