@@ -101,7 +101,7 @@ foliot_status foliot__assembly_close(foliot__assembly *assembly)
     return assembly->source.reading.status;
 }
 
-// -- files that a scene names: tables of bodies and scripts. Only files beside or below the scene,
+// -- files that a scene names: tables of bodies and scripts. Only files next to or below the scene,
 // and no symbolic links: a foreign scene must not read other files.
 
 static bool is_inside(const char *name)

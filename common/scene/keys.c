@@ -362,8 +362,8 @@ static void read_players(foliot__scene_source *source, const foliot__node *node,
                       "must lie between 1 and %d", FOLIOT_PLAYERS_MAX);
 }
 
-// -- the rules of a session. The text of a script is carried beside the scene; the scene itself has
-// its digest, which peers and recordings compare.
+// -- the rules of a session. The text of a script is carried outside the scene; the scene itself
+// has its digest, which peers and recordings compare.
 
 static foliot_digest digest_of(const char *text, size_t length)
 {

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-// -- the arena: a list of chunks, the newest first. Large requests have a chunk of their own.
+// -- the arena: a list of chunks, the newest first. Large requests have a separate chunk.
 
 #define ALIGNMENT 16u
 #define CHUNK_BYTES (256u * 1024)

@@ -26,7 +26,7 @@
 uint64_t foliot__force_workspace_bytes(const foliot_world_config *config);
 void foliot__force_prepare(foliot_world *world);
 // A body that forces may name is gone, or moves in another way (foliot__body_set_motion): they are
-// prepared anew before the next step. Springs and pushes on what is gone do nothing.
+// prepared again before the next step. Springs and pushes on what is gone do nothing.
 void foliot__forces_body_gone(foliot_world *world);
 
 // The factors by which a uniform force acts on bodies; NULL: it acts on all alike. Force 0 is the

@@ -4,7 +4,7 @@
 // the block.
 //
 // Forces are kept as runs of one kind in the scene's order, so that each run is one tight loop.
-// What the loops read per spring is a record of its own: elastic parts and dampers apart, springs
+// What the loops read per spring is a separate record: elastic parts and dampers apart, springs
 // of two bodies (24 bytes) and springs to a fixed point (48 bytes) apart.
 #ifndef FOLIOT_SIM_FORCE_FORCE_WORKSPACE_H
 #define FOLIOT_SIM_FORCE_FORCE_WORKSPACE_H

@@ -13,7 +13,6 @@
 // Solved means, for every body: the last update was below `tolerance` of its speed, or the residual
 // is no larger than what rounding makes of it. A step that is not solved is counted as a failure,
 // and the iterate with the smallest g is used.
-
 #include "sim/integrator/scheme.h"
 
 #include <float.h>

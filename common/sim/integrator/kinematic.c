@@ -8,7 +8,6 @@
 // (physicsforgames, 2010), for any number of forces and dimensions. kinematic-strang sums what is
 // linear per body and moves that exactly, between half kicks of the rest (Strang, SIAM J. Numer.
 // Anal. 5, 506, 1968).
-
 #include "sim/integrator/scheme.h"
 
 #include "foliot/math.h"

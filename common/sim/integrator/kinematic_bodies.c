@@ -35,7 +35,7 @@ static void damp(const foliot__step *step, uint32_t i)
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
     foliot__v3_put(v, i, vec3_scale(foliot__v3_get(v, i), 1 / (1 + linear * step->dt)));
     foliot__v3_put(w, i, vec3_scale(foliot__v3_get(w, i), 1 / (1 + angular * step->dt)));
-    foliot__velocity_changed(world, i); // verlet starts anew from it
+    foliot__velocity_changed(world, i); // verlet starts again from it
 }
 
 void foliot__kinematic_and_damped(const foliot__step *step)

@@ -8,7 +8,6 @@
 // nothing else decides the increments but the time and the player's push of that tick. Rounding is
 // odd, R(-x) = -R(x), so that running back is also running with -dt. Nothing depends on velocity
 // here: scene check refuses drag, dampers, speed_max, contacts and constraints.
-
 #include "sim/integrator/scheme.h"
 #include "sim/state/lattice.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rotation.h: rotation of rigid bodies, beside the translation of every scheme.
+// rotation.h: rotation of rigid bodies, next to the translation of every scheme.
 //
 // Free rotation is the splitting of Dullweber, Leimkuhler and McLachlan (1997) into rotations about
 // the body's axes, x/2 y/2 z y/2 x/2, each by a Cayley map, so that + - * / and sqrt are enough.

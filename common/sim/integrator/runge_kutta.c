@@ -5,7 +5,6 @@
 //
 // Slopes are those of everything (foliot__force_total), velocity-dependent forces at the stage's
 // velocity.
-
 #include "sim/integrator/scheme.h"
 
 #include "sim/state/lanes.h"

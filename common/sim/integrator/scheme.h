@@ -8,7 +8,7 @@
 
 typedef struct foliot__scheme {
     uint8_t scratch_vectors; // vector fields of scratch that a step uses; forces use none of them
-    // Advances position, velocity and what state the scheme has of its own, over step->dt. The step
+    // Advances position, velocity and the state of the scheme itself, over step->dt. The step
     // turns the bodies afterwards. Leaves world->acceleration_valid true only if it is. Holds rods
     // where the row says so (rattle.c).
     void (*advance)(const foliot__step *step);

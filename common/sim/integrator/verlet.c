@@ -16,7 +16,6 @@
 // starts from its velocity by Taylor's formula, which keeps order 2; tick 0 may start by the
 // classic Runge-Kutta rule. Whoever moves a position and leaves `previous` changes the velocity by
 // as much, as Jakobsen wants it.
-
 #include "sim/integrator/scheme.h"
 
 #include "sim/state/filter.h"

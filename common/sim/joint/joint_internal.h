@@ -174,8 +174,8 @@ void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *
 // solved again.
 bool foliot__island_damp(foliot__joints *j, const foliot__island *island, double h, double share);
 
-// joint_tree.c: the tree joints of an island. Factors must be made anew after rows or `active` have
-// changed.
+// joint_tree.c: the tree joints of an island. Factors must be made again after rows or `active`
+// have changed.
 void foliot__tree_factor(foliot__joints *j, const foliot__island *island);
 // Solves for `change` of the bodies and `impulse` of the tree joints, from their `goal` (`held`:
 // from 0) and the bodies' `impulse_in`, which is used up.

@@ -310,7 +310,7 @@ const char *foliot_integrator_find_nearest(const char *name)
         const char *word;
         size_t length;
         for (unsigned n = 0; (length = word_of(&rows[id], n, &word)) > 0; n++) {
-            char known[FOLIOT__WORD_MAX] = ""; // an alias is no string of its own
+            char known[FOLIOT__WORD_MAX] = ""; // an alias has no separate string
             memcpy(known, word, length < sizeof known ? length : sizeof known - 1);
             uint32_t distance = foliot__word_distance(name, known);
             if (distance < distance_min) {

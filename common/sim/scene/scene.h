@@ -36,7 +36,7 @@ void foliot__direction_to_body(const foliot_body_definition *body, const double 
 // Integrator steps a tick: the scene's own number, or the fitting one.
 uint32_t foliot__scene_substeps(const foliot_scene *scene);
 
-// A body with this definition turns: it moves, and it has a shape or principal moments of its own.
+// A body with this definition turns: it moves, and it has a shape or its own principal moments.
 bool foliot__body_rotates(const foliot_body_definition *body);
 double foliot__norm2(const double *v, unsigned count); // the square of its length
 

@@ -13,12 +13,13 @@
 // Runs part number `part`: its name and *word; NULL beyond the last one.
 const char *foliot__fingerprint_part(unsigned part, uint64_t *word);
 
-// Of arithmetic, mathematical functions and the hash. No integrator, force or contact changes it.
+// Fingerprint of arithmetic, mathematical functions and the hash. No integrator, force or contact
+// changes it.
 foliot_digest foliot__fingerprint_base(void);
 
-// Of all that a world of this scene computes with: the base, its integrator, and probes with it for
-// the kinds of forces, contacts, joints and rods that the scene has. Builds that differ in what the
-// scene does not use agree here. Zero: there is no memory for the probes.
+// Fingerprint of all that a world of this scene computes with: the base, its integrator, and probes
+// with it for the kinds of forces, contacts, joints and rods that the scene has. Builds that differ
+// in what the scene does not use agree here. Zero: there is no memory for the probes.
 foliot_digest foliot__fingerprint_of_scene(const foliot_scene *scene);
 
 // What foliot__fingerprint_of_scene looks at: scenes of one scope have the same fingerprint.

@@ -367,8 +367,8 @@ static void make_slope(maker *m)
     }
 }
 
-// Of a size and at a speed that is just, but for rounding, what counts as still. Springs without
-// stiffness hold them, so that they may fall asleep.
+// Bodies whose size and speed are, but for rounding, at the limit of what counts as still. Springs
+// without stiffness hold them, so that they may fall asleep.
 static void make_drowse(maker *m)
 {
     m->probe->scene.sleep = true;
@@ -393,7 +393,7 @@ static void make_drowse(maker *m)
 
 // -- joints
 
-// Of body a and b (or the world) at a point and about an axis of the world.
+// Joins bodies a and b (or the world) at a point and about an axis of the world.
 static foliot_constraint_definition *add_joint(maker *m, foliot_constraint_kind kind, uint32_t a,
                                                uint32_t b, const double point[3])
 {
@@ -472,7 +472,7 @@ static void make_linkage(maker *m)
     rope->length_min = 0;
 }
 
-// With contacts: a figure of capsules and boxes that falls on the floor. Beside it a smooth box
+// With contacts: a figure of capsules and boxes that falls on the floor. Next to it a smooth box
 // whose moments are so nearly equal that what turns it about the vertical is what rounding leaves.
 static void make_limbs(maker *m)
 {

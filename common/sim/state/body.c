@@ -10,8 +10,9 @@
 #include "sim/state/joint_table.h"
 #include "sim/state/lattice.h"
 
-// Of the greatest moment. A body that turns about its length so much more easily than across it
-// changes its spin faster within a step than contacts can follow, and gains energy from it.
+// A share of the greatest moment. A body that turns about its length so much more easily than
+// across it changes its spin faster within a step than contacts can follow, and gains energy from
+// it.
 #define SLENDER 0x1p-8
 
 static double larger(double a, double b)

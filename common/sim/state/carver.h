@@ -34,7 +34,7 @@ static inline foliot__v3 foliot__carve_v3(foliot__carver *from, size_t slots)
     return field;
 }
 
-// Slots of a world of so many bodies: padded to whole lanes.
+// Slots of a world of `bodies_max` bodies: padded to whole lanes.
 static inline size_t foliot__slots_of(uint32_t bodies_max)
 {
     return (bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;

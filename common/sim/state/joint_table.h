@@ -34,7 +34,7 @@ static inline bool foliot__has_joints(const foliot_world *world)
     return world->scene.joints > 0;
 }
 
-// A body began or ceased to move, or a joint broke: joint/ finds its islands anew before the next
+// A body began or ceased to move, or a joint broke: joint/ finds its islands again before the next
 // tick.
 static inline void foliot__joints_changed(foliot_world *world)
 {

@@ -32,8 +32,8 @@ typedef struct cursor {
     uint32_t begin, end, grain, chunk_units, first, last, before;
     foliot__loop_body *body;
     void *context;
-    // The owner of the range has let others wait, and had done so many chunks then: it counts as
-    // absent until it reports more, or the batch ends.
+    // The owner of the range has let others wait, and had done `done` chunks then: it counts
+    // as absent until it reports more, or the batch ends.
     bool late;
     uint32_t done;
 } cursor;
@@ -55,7 +55,7 @@ static uint32_t load32(const _Atomic(uint32_t) *value)
     return atomic_load_explicit(value, memory_order_acquire);
 }
 
-// Units [first, last) of so many are worker m's.
+// Units [first, last) of `units` are worker m's.
 static void units_of(uint32_t units, uint32_t m, uint32_t worker_count, uint32_t *first,
                      uint32_t *last)
 {

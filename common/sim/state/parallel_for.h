@@ -37,7 +37,7 @@ typedef struct foliot__worker {
     _Atomic(uint64_t) ticket;
     _Atomic(uint32_t) loops;       // of the batch
     _Atomic(uint32_t) done_before; // chunks done by all when the batch began
-    // Written by the worker alone, on a cache line of its own.
+    // Written by the worker alone, on a separate cache line.
     _Atomic(uint32_t) done __attribute__((aligned(64))); // chunks of all batches
     _Atomic(uint32_t) left;                              // it has returned to the host
 } __attribute__((aligned(64))) foliot__worker;

@@ -36,7 +36,7 @@ static inline void foliot__past_orientation(const foliot_world *view, uint32_t s
     foliot__quat_normalise(chord, q);
 }
 
-// Of any world.
+// For any world.
 static inline void foliot__orientation_in(const foliot_world *world, uint32_t slot, double q[4])
 {
     if (world->past && foliot__velocity_z(world)[slot] >= 0) {

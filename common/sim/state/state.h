@@ -291,7 +291,7 @@ typedef struct foliot__world_sleep {
     uint32_t changed_places; // where commands and players changed something
 } foliot__world_sleep;
 
-// Of the stage `input`. All but `commands` are 0 after it.
+// For the stage `input`. All but `commands` are 0 after it.
 typedef struct foliot__world_input {
     uint32_t contact_searches, contacts_listed; // contact_cache.c
     uint32_t links_changed, forces_changed;     // for foliot__world_prepare_changed
@@ -357,8 +357,8 @@ FOLIOT__OTHER_TABLES(ACCESS_OTHER)
 #undef ACCESS_OTHER
 
 // A constraint's byte is FOLIOT__CONSTRAINT_BROKEN, or twice the number of half turns of a hinge
-// whose limits lie beyond a half turn, in two's complement. Its angle is the one nearest to so many
-// half turns.
+// whose limits lie beyond a half turn, in two's complement. Its angle is the one nearest to that
+// number of half turns.
 #define FOLIOT__CONSTRAINT_BROKEN 1u
 
 static inline bool foliot__constraint_is_broken(const foliot_world *world, uint32_t index)

@@ -83,7 +83,7 @@ static void count_slots(batch *b)
     b->search = world->scene.body_count;
 }
 
-// The prototype with what the command says beside it.
+// The prototype, changed by the fields of the command.
 static reason read_spawn(const foliot_world *world, const foliot_command *c,
                          foliot_body_definition *body)
 {

@@ -93,7 +93,7 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .joint_workspace_bytes = foliot__joint_workspace_bytes(config),
         .sleep_workspace_bytes = foliot__sleep_workspace_bytes(config),
     };
-    // Whatever a tick's commands do fits: each makes one event, and breaks joints beside.
+    // The events of all commands of a tick fit: each makes one event and may break joints.
     if (config->commands_max)
         capacity->events += 2 * config->commands_max + config->constraints_max;
     uint32_t vars = config->commands_max ? FOLIOT_VARS_MAX : 0;
@@ -187,8 +187,8 @@ size_t foliot_world_get_bytes(const foliot_world *world)
     return world->block_bytes;
 }
 
-// What a step makes anew before it reads it is left out, and so are unused rows: of a world with
-// contacts that is most of the block.
+// Tables that a step fills before it reads them are left out, and so are unused rows: of a world
+// with contacts that is most of the block.
 void foliot_world_copy(void *block, const foliot_world *from)
 {
     const foliot__capacity *capacity = &from->capacity;

@@ -43,8 +43,8 @@ void foliot__world_prepare_changed(foliot_world *world);
 // Order in a tick: commands act (foliot__target_set, foliot__target_drop), foliot__targets_begin,
 // foliot__sleep_begin, the substeps, foliot__targets_end, and only then the checks of ranges.
 
-// Beside FOLIOT_BODY_TARGETED, from the command until foliot__targets_begin: sent in this tick. No
-// state between ticks has it.
+// A flag next to FOLIOT_BODY_TARGETED, from the command until foliot__targets_begin: sent in this
+// tick. No state between ticks has it.
 #define FOLIOT__TARGET_NEW (1u << 31)
 
 // Sends a living kinematic body to a pose. A part that is NULL stays as an earlier command of this

@@ -91,7 +91,7 @@ bool foliot__session_valid(const foliot_world *world, const foliot__session_layo
                            const uint8_t *broken, const void *context);
 void foliot__session_restore(foliot_world *world, const foliot__session_layout *layout);
 
-// Of a body, and the slot that a player drives.
+// The tag of a body, and the slot that a player drives.
 uint32_t foliot__session_tag(const foliot__session_layout *layout, uint32_t slot);
 uint32_t foliot__session_driven(const foliot__session_layout *layout, uint32_t player);
 

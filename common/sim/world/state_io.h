@@ -13,8 +13,8 @@ uint32_t foliot__state_fields(const foliot_world *world);
 // Brings world->digests.definition up to date if definition_dirty is set.
 void foliot__definition_refresh(foliot_world *world);
 
-// The digest of the state that captured bytes hold, without restoring them. Of `world` only what
-// its scene fixes counts. FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT, as
+// The digest of the state that captured bytes hold, without restoring them. Only what the scene
+// of `world` fixes counts. FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT, as
 // foliot_world_restore, for bytes that cannot be of this scene.
 foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes,
                                       size_t length, foliot_digest *digest);

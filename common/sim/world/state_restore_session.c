@@ -2,7 +2,6 @@
 // state_restore_session.c: checks and reads the session's section of captured bytes, and the rows
 // of bodies that commands may have changed. Hostile bytes are refused whole; nothing is written
 // before everything was checked.
-
 #include <string.h>
 
 #include "base/bytes.h"
@@ -121,7 +120,7 @@ static bool vars_valid(const foliot__session_layout *l)
 
 // -- joints
 
-// Beside what a command checks, the numbers that it computes.
+// In addition to what a command checks, the numbers that it computes.
 static bool joint_numbers_valid(const foliot__joint_record *record)
 {
     const foliot_constraint_definition *d = &record->definition;
