@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lockstep_block.c: one walk over the inputs codes or reads them, so that the two cannot disagree.
-// Models start anew in every block: blocks are lost, repeated and overtaken.
+// Every block starts from the priors: blocks are lost, repeated and overtaken.
 #include "wire/lockstep_block.h"
 
 #include <string.h>
@@ -75,21 +75,17 @@ static uint16_t code_buttons(walk *w, bool known, uint16_t was, uint16_t value)
     return (uint16_t)(was ^ coded);
 }
 
-// The last controls of this player in the block; NULL: there are none, or it joined or left since.
-static const foliot_input *controls_before(const walk *w, const foliot__block *block,
-                                           uint32_t player)
-{
-    if (player >= FOLIOT_PLAYERS_MAX || w->last[player] == 0)
-        return NULL;
-    const foliot_input *last = &block->inputs[w->last[player] - 1];
-    return last->kind == FOLIOT_INPUT_CONTROL ? last : NULL;
-}
-
 static void code_controls(walk *w, const foliot__block *block, foliot_input *input)
 {
     static const foliot_input none;
-    const foliot_input *before = controls_before(w, block, input->player),
-                       *was = before ? before : &none;
+    // The last controls of this player in the block; NULL: there are none, or it joined or left
+    // since.
+    const foliot_input *before = NULL;
+    if (input->player < FOLIOT_PLAYERS_MAX && w->last[input->player] != 0)
+        before = &block->inputs[w->last[input->player] - 1];
+    if (before && before->kind != FOLIOT_INPUT_CONTROL)
+        before = NULL;
+    const foliot_input *was = before ? before : &none;
     for (int k = 0; k < FOLIOT_AXIS_COUNT; k++) {
         bool known = before != NULL;
         models *m = &w->models;
@@ -142,26 +138,17 @@ static void code_input(walk *w, foliot__block *block, uint32_t at)
         w->last[now->player] = (uint16_t)(at + 1);
 }
 
-// The count is one byte, or two where it is 128 and more.
-static size_t put_count(uint32_t count, uint8_t *bytes, size_t capacity)
-{
-    if (capacity < 2)
-        return SIZE_MAX;
-    bytes[0] = (uint8_t)(count & 127);
-    if (count < 128)
-        return 1;
-    bytes[0] |= 128;
-    bytes[1] = (uint8_t)(count >> 7);
-    return 2;
-}
-
 size_t foliot__block_encode(const foliot__block *block, uint8_t *bytes, size_t capacity)
 {
     if (block->count == 0)
         return 0;
-    size_t head = put_count(block->count, bytes, capacity);
-    if (head == SIZE_MAX || block->count > FOLIOT__BLOCK_INPUTS_MAX)
+    if (capacity < 2 || block->count > FOLIOT__BLOCK_INPUTS_MAX)
         return SIZE_MAX;
+    // The count is one byte, or two where it is 128 and more.
+    size_t head = block->count < 128 ? 1 : 2;
+    bytes[0] = (uint8_t)((block->count & 127) | (head == 2 ? 128 : 0));
+    if (head == 2)
+        bytes[1] = (uint8_t)(block->count >> 7);
     foliot__range_encoder out = foliot__range_encoder_of(bytes + head, capacity - head);
     walk w = {.pass.out = &out, .models = start()};
     for (uint32_t i = 0; i < block->count && !out.full; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// message.c: messages to bytes and back. One table of fields a message serves both directions, so
-// that they cannot come apart. Packed by base/pack.h, read by base/unpack.h: msgpack-c's unpacker
-// would allocate what a hostile header claims. Refuses what is out of range, too long or too short;
-// what a newer peer adds behind the fields is passed over.
+// message.c: messages to bytes and back. One table of fields for each message serves both
+// directions, so that they cannot differ. Packed by base/pack.h, read by base/unpack.h: msgpack-c's
+// unpacker would allocate what a hostile header claims. Refuses what is out of range, too long or
+// too short; what a newer peer adds behind the fields is passed over.
 #include "wire/message.h"
 
 #include <stddef.h>
@@ -261,15 +261,6 @@ static const layout layouts[] = {
 
 // -- packing
 
-static void pack_digest(foliot__buffer *out, const foliot_digest *digest)
-{
-    uint8_t bytes[16];
-    foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
-    foliot__write_u64(&w, digest->low);
-    foliot__write_u64(&w, digest->high);
-    foliot__pack_bin(out, bytes, sizeof bytes);
-}
-
 static void pack_field(foliot__buffer *out, const field *f, const foliot__message *message)
 {
     const void *at = (const char *)message + f->at, *beside = (const char *)message + f->beside;
@@ -298,9 +289,15 @@ static void pack_field(foliot__buffer *out, const field *f, const foliot__messag
     case FIELD_TOKEN:
         foliot__pack_bin(out, at, sizeof(foliot__token));
         break;
-    case FIELD_DIGEST:
-        pack_digest(out, at);
+    case FIELD_DIGEST: {
+        const foliot_digest *digest = at;
+        uint8_t digits[16];
+        foliot__writer w = foliot__writer_of(digits, sizeof digits);
+        foliot__write_u64(&w, digest->low);
+        foliot__write_u64(&w, digest->high);
+        foliot__pack_bin(out, digits, sizeof digits);
         break;
+    }
     }
 }
 
@@ -328,22 +325,6 @@ static uint64_t unpack_at_most(foliot__reader *r, uint64_t most)
     return value;
 }
 
-static double unpack_measure(foliot__reader *r)
-{
-    double value = foliot__unpack_f64(r);
-    if (!(value >= 0 && value < 1e300))
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    return value;
-}
-
-static double unpack_positive(foliot__reader *r)
-{
-    double value = foliot__unpack_f64(r);
-    if (!(value > 0 && value < 1e300))
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    return value;
-}
-
 // Printable UTF-8 passes; control characters (C1 too: two bytes in UTF-8) and what is no UTF-8
 // become '?', byte by byte. Too long is corrupt.
 static void unpack_text(foliot__reader *r, char *text, size_t capacity)
@@ -367,27 +348,7 @@ static void unpack_text(foliot__reader *r, char *text, size_t capacity)
     }
 }
 
-// A name that is too long is left out and reported, so that its sender is refused with a reason.
-static void unpack_name(foliot__reader *r, char *name, size_t capacity, bool *too_long)
-{
-    foliot__reader before = *r;
-    uint32_t length = 0;
-    *too_long = foliot__unpack_str(r, &length) && length >= capacity;
-    if (*too_long)
-        return;
-    *r = before;
-    unpack_text(r, name, capacity);
-}
-
-static const uint8_t *unpack_bytes(foliot__reader *r, uint32_t *length, uint32_t most)
-{
-    const uint8_t *bytes = foliot__unpack_bin(r, length);
-    if (*length > most)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    return bytes;
-}
-
-// Exactly so many, or NULL.
+// Exactly `count` bytes, or NULL.
 static const uint8_t *unpack_exactly(foliot__reader *r, uint32_t count)
 {
     uint32_t length = 0;
@@ -396,23 +357,6 @@ static const uint8_t *unpack_exactly(foliot__reader *r, uint32_t count)
         return bytes;
     foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return NULL;
-}
-
-static void unpack_token(foliot__reader *r, foliot__token *token)
-{
-    const uint8_t *bytes = unpack_exactly(r, sizeof token->bytes);
-    if (bytes)
-        memcpy(token->bytes, bytes, sizeof token->bytes);
-}
-
-static void unpack_digest(foliot__reader *r, foliot_digest *digest)
-{
-    const uint8_t *bytes = unpack_exactly(r, 16);
-    if (!bytes)
-        return;
-    foliot__reader inner = foliot__reader_of(bytes, 16);
-    digest->low = foliot__read_u64(&inner);
-    digest->high = foliot__read_u64(&inner);
 }
 
 static void unpack_field(foliot__reader *r, const field *f, foliot__message *message)
@@ -433,45 +377,55 @@ static void unpack_field(foliot__reader *r, const field *f, foliot__message *mes
         break;
     }
     case FIELD_POSITIVE:
-        *(double *)at = unpack_positive(r);
+    case FIELD_MEASURE: {
+        double value = foliot__unpack_f64(r);
+        bool good = f->type == FIELD_POSITIVE ? value > 0 : value >= 0;
+        if (!good || !(value < 1e300))
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+        *(double *)at = value;
         break;
-    case FIELD_MEASURE:
-        *(double *)at = unpack_measure(r);
-        break;
+    }
     case FIELD_FLAG:
         *(bool *)at = unpack_at_most(r, 1) == 1;
         break;
     case FIELD_TEXT:
         unpack_text(r, at, f->most);
         break;
-    case FIELD_NAME:
-        unpack_name(r, at, f->most, beside);
+    case FIELD_NAME: {
+        // A name that is too long is left out and reported, so that its sender is refused with a
+        // reason.
+        foliot__reader before = *r;
+        uint32_t length = 0;
+        bool too_long = foliot__unpack_str(r, &length) && length >= f->most;
+        *(bool *)beside = too_long;
+        if (!too_long) {
+            *r = before;
+            unpack_text(r, at, f->most);
+        }
         break;
+    }
     case FIELD_BYTES:
-        *(const uint8_t **)at = unpack_bytes(r, beside, f->most);
+        *(const uint8_t **)at = foliot__unpack_bin(r, beside);
+        if (*(const uint32_t *)beside > f->most)
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         break;
-    case FIELD_TOKEN:
-        unpack_token(r, at);
-        break;
-    case FIELD_DIGEST:
-        unpack_digest(r, at);
+    case FIELD_TOKEN: {
+        const uint8_t *bytes = unpack_exactly(r, sizeof(foliot__token));
+        if (bytes)
+            memcpy(at, bytes, sizeof(foliot__token));
         break;
     }
-}
-
-// How many values were read, the kind among them.
-static uint32_t unpack_fields(foliot__reader *r, foliot__message *message)
-{
-    const layout *l = message->kind < LAYOUT_COUNT ? &layouts[message->kind] : &layouts[0];
-    if (l->count == 0)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    for (uint32_t i = 0; i < l->count; i++) {
-        unpack_field(r, &l->fields[i], message);
-        if (i == 0 && message->kind == FOLIOT__HELLO_MESSAGE &&
-            message->as.hello.protocol != FOLIOT_PROTOCOL)
-            return 2;
+    case FIELD_DIGEST: {
+        foliot_digest *digest = at;
+        const uint8_t *bytes = unpack_exactly(r, 16);
+        if (!bytes)
+            break;
+        foliot__reader inner = foliot__reader_of(bytes, 16);
+        digest->low = foliot__read_u64(&inner);
+        digest->high = foliot__read_u64(&inner);
+        break;
     }
-    return l->count + 1;
+    }
 }
 
 foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot__message *message)
@@ -480,7 +434,17 @@ foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot
     memset(message, 0, sizeof *message);
     uint32_t fields = foliot__unpack_array(&r);
     message->kind = (foliot__message_kind)unpack_at_most(&r, UINT32_MAX);
-    uint32_t expected = unpack_fields(&r, message);
+    const layout *l = message->kind < LAYOUT_COUNT ? &layouts[message->kind] : &layouts[0];
+    if (l->count == 0)
+        foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
+    uint32_t expected = l->count + 1; // the kind is one
+    for (uint32_t i = 0; i + 1 < expected; i++) {
+        unpack_field(&r, &l->fields[i], message);
+        // The fields of another protocol's hello are not known.
+        if (i == 0 && message->kind == FOLIOT__HELLO_MESSAGE &&
+            message->as.hello.protocol != FOLIOT_PROTOCOL)
+            expected = 2;
+    }
     // A newer peer may send more fields; fewer are an error, and so is anything behind the array.
     for (uint32_t i = expected; i < fields && r.status == FOLIOT_STATUS_OK; i++)
         foliot__unpack_skip(&r);
