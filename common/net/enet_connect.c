@@ -100,7 +100,7 @@ static foliot_status connect_through_proxy(enet_transport *t, foliot__net_addres
     return status;
 }
 
-// Of two addresses the one of IPv4, or of IPv6, alone.
+// Keeps of two addresses only the one of IPv4, or of IPv6.
 static void keep_one(foliot__net_address address[2], uint32_t *count, bool four)
 {
     if (*count == 2 && foliot__net_address_is_ip4(&address[1]) == four)

@@ -71,7 +71,8 @@ typedef struct slot {
     foliot__reassembly *reassembly; // NULL: no fragment has come
 } slot;
 
-// The answer to a probe, until something is sent. Beyond so many, probes come again.
+// The answer to a probe, until something is sent. Answers beyond this number are dropped: probes
+// come again.
 #define FOLIOT__PATH_ANSWERS_MAX 64
 #define FOLIOT__PATH_ANSWER_BYTES 5 // what it is, the probe's number, bytes of its datagram
 enum { FOLIOT__PATH_PROBE = 1, FOLIOT__PATH_ANSWER = 2 };
@@ -126,7 +127,7 @@ typedef struct enet_transport {
 // our own calls only, which say so here.
 extern _Thread_local enet_transport *foliot__servicing;
 
-// Whether nothing is said in clear.
+// The largest datagram that the configured MTU allows.
 static inline uint32_t foliot__enet_most_bytes(const enet_transport *t)
 {
     uint32_t mtu = t->head.config.mtu, most = FOLIOT__PATH_BYTES_MAX + FOLIOT__PATH_HEADS_BYTES;
@@ -197,7 +198,7 @@ bool foliot__enet_secure_greeting(enet_transport *t, const foliot__net_address *
 // in its place.
 void foliot__enet_seal(enet_transport *t, const uint8_t *bytes, size_t length,
                        uint32_t in_checksum);
-// Of the outbox: seals what is for a slot with keys.
+// Seals the datagrams of the outbox that are for slots with keys.
 void foliot__enet_seal_outbox(enet_transport *t);
 bool foliot__enet_identity(const foliot_transport *transport, foliot_peer_id peer,
                            foliot_peer_identity *identity);
@@ -232,7 +233,7 @@ slot *foliot__six_slot(enet_transport *t, const ENetAddress *alias); // NULL: go
 void foliot__six_moved(enet_transport *t, const slot *s);            // its address has changed
 
 // enet_filter.c
-// What is done with a datagram before ENet. Returns what ENet shall go on with, and the address
+// Handles a datagram before ENet. Returns the bytes that ENet goes on with, and the address
 // that it came from as ENet shall see it; NULL: nothing.
 const uint8_t *foliot__enet_receive(enet_transport *t, foliot__net_address *from,
                                     const uint8_t *bytes, size_t *length);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // enet_send.c: unreliable packets go into the outbox of raw datagrams, reliable ones to ENet.
-// Reliable packets wait in their slot until ENet has connected. What is too large for a path goes
-// in fragments. ENet's resends are timed here.
+// Reliable packets wait in their slot until ENet has connected. A packet that is too large for a
+// path goes in fragments. ENet's resends are timed here.
 #include "net/enet_internal.h"
 
 #include <stdlib.h>
@@ -55,7 +55,7 @@ bool foliot__enet_add_datagram(enet_transport *t, slot *s, const uint8_t *kept, 
     return true;
 }
 
-// Sends an item in a datagram of its own. False: the outbox has no room.
+// Sends an item in a separate datagram. False: the outbox has no room.
 static bool send_item(enet_transport *t, slot *s, uint16_t kind, const uint8_t *bytes,
                       size_t length)
 {

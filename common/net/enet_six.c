@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // enet_six.c: IPv6 for an ENet that knows IPv4 alone. ENet's socket is replaced by one end of a
-// pair. What it sends there is refused at once, since that way is full for good; we send it
-// ourselves before, to the real address. What comes from the network is looked at first, and ENet
-// is fed what is its own through the other end. ENet sees an alias in place of each address: the
-// number of the slot, and of its use.
+// pair. ENet's sends fail with EAGAIN because the pair's buffer is kept full; the
+// datagram has already been sent to the real address. What comes from the network is looked at
+// first, and ENet is fed what is its own through the other end. ENet sees an alias in place of each
+// address: the number of the slot, and of its use.
 #include "net/enet_internal.h"
 
 #include <errno.h>

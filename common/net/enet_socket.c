@@ -11,7 +11,7 @@ bool foliot__send_raw(enet_transport *t, const foliot__net_address *to, const ui
 {
     foliot__socket_address at;
     socklen_t at_bytes = foliot__net_address_to_socket(to, &at);
-    // What the socket does not take is lost, as on any network.
+    // A datagram that the socket refuses is lost, as on any network.
     return sendto(t->socket, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL, &at.any, at_bytes) >= 0 ||
            (errno != ENETUNREACH && errno != EHOSTUNREACH && errno != EADDRNOTAVAIL &&
             errno != EAFNOSUPPORT && errno != ENETDOWN);
@@ -45,7 +45,7 @@ void foliot__send_refusal(enet_transport *t, const foliot__net_address *to, uint
     foliot__send_answer(t, to, refusal, sizeof refusal);
 }
 
-// Of a datagram of ENet's: the connect id that it carries in the checksum's place, or in a connect.
+// The connect id that a datagram of ENet's carries in the checksum's place, or in a connect.
 uint32_t foliot__enet_connection_of(const uint8_t *bytes, size_t length, uint32_t in_checksum)
 {
     foliot__claims claims = {0};

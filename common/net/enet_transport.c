@@ -350,7 +350,7 @@ static uint32_t enet_backlog(const foliot_transport *transport, foliot_peer_id p
     return oldest ? (uint16_t)(newest - oldest->reliableSequenceNumber + 1) : 0;
 }
 
-// What is refused on other threads is counted there.
+// Refusals on other threads are counted there.
 static void enet_count(foliot_transport *transport)
 {
     enet_transport *t = (enet_transport *)transport;

@@ -20,7 +20,7 @@ bool foliot__http_path_fits(const char *pattern, const char *path,
 // sentence.
 bool foliot__http_token_read(const char *file, char token[FOLIOT__HTTP_TOKEN_BYTES_MAX + 1],
                              char *problem, size_t problem_bytes);
-// "[ADDRESS:]PORT", "[::1]:8080"; the address is 127.0.0.1 unless said.
+// "[ADDRESS:]PORT", "[::1]:8080"; 127.0.0.1 is the default address.
 bool foliot__http_listen_parse(const char *text, char address[64], uint16_t *port);
 bool foliot__http_is_loopback(const char *address);
 

@@ -69,7 +69,7 @@ void foliot__http_wake(foliot__http *http)
         foliot__http_cancel(http);
 }
 
-// -- what a hook has beside its sockets
+// -- timers and descriptors of a hook
 
 static void on_tick(lws_sorted_usec_list_t *tick)
 {

@@ -3,7 +3,7 @@
 // of its own. It knows nothing of sessions. A handler runs on the service's thread and answers at
 // once, or passes the request's id on, and any thread answers later. So no request delays a tick.
 //
-// What it guards: names in Host against a list (DNS rebinding), then Origin; a bearer token for
+// It guards: names in Host against a list (DNS rebinding), then Origin; a bearer token for
 // routes that need it; the size of headers and bodies, how long a request may take in all, and how
 // many connections there are, in all and of one address.
 #ifndef FOLIOT_SERVER_HTTP_H
@@ -19,7 +19,7 @@
 #define FOLIOT__HTTP_REPLY_SECONDS 60      // for the answer
 #define FOLIOT__HTTP_IDLE_SECONDS 30       // between two requests
 #define FOLIOT__HTTP_PART_SECONDS 2        // for what a refused request still sends
-#define FOLIOT__HTTP_CONNECTIONS 512       // in all, unless said
+#define FOLIOT__HTTP_CONNECTIONS 512       // in all, by default
 #define FOLIOT__HTTP_CONNECTIONS_KEPT 8    // of those, for the Unix socket, where there is one
 #define FOLIOT__HTTP_PATH_BYTES 512        // longer ones are refused
 #define FOLIOT__HTTP_ARGUMENTS 2           // of {} in a route's path
@@ -27,7 +27,7 @@
 #define FOLIOT__HTTP_TOKEN_BYTES_MIN 16    // of a bearer token
 #define FOLIOT__HTTP_TOKEN_BYTES_MAX 512   // of a bearer token
 #define FOLIOT__HTTP_SOCKET_FRAGMENTS 1024 // of one message of a WebSocket
-#define FOLIOT__HTTP_SOCKETS_PARTING 8     // of one address, that were told why they are closed
+#define FOLIOT__HTTP_SOCKETS_PARTING 8     // of one address, that were sent why they are closed
 
 typedef struct foliot__http foliot__http;
 typedef struct foliot__http_socket foliot__http_socket; // one WebSocket
@@ -41,7 +41,7 @@ typedef struct foliot__http_request {
     size_t body_bytes;
 } foliot__http_request;
 
-// Called on the service's thread. What `request` points to is valid during the call.
+// Called on the service's thread. `request` and all in it are valid during the call.
 typedef void foliot__http_handler(void *user, const foliot__http_request *request);
 
 typedef struct foliot__http_route {
@@ -88,7 +88,8 @@ typedef struct foliot__http_config {
     const char *address; // IPv4 or IPv6 address to listen on; NULL: only the Unix socket
     uint16_t port;       // 0: a free one
     const char *unix_path;
-    const char *const *hosts; // names that Host may have beside localhost and numeric addresses
+    const char *const
+        *hosts; // names that Host may have in addition to localhost and numeric addresses
     uint32_t host_count;
     const char *token; // of guarded routes; copied; NULL: they are served on the Unix socket alone
     uint32_t connections_max;         // 0: FOLIOT__HTTP_CONNECTIONS
@@ -101,7 +102,7 @@ typedef struct foliot__http_config {
     foliot__http **self;
 } foliot__http_config;
 
-// What the service has counted so far: X(name, what is counted, as a sentence).
+// Counters of the service: X(name, what is counted, as a sentence).
 #define FOLIOT__HTTP_COUNTERS(X)                                                                   \
     X(restarts, "Times that the service began anew, since its thread did not come back.")          \
     X(connections, "Connections taken.")                                                           \
@@ -174,7 +175,7 @@ foliot__http_written foliot__http_socket_write(foliot__http_socket *socket, cons
 // With a code of RFC 6455 and a reason of at most 123 bytes; `closed` follows. The peer has five
 // seconds to take it, or less where its address has FOLIOT__HTTP_SOCKETS_PARTING of them.
 void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason);
-// The socket ends after so many seconds, though its peer takes nothing; 0: no longer.
+// The socket ends after `seconds`, even if its peer reads nothing; 0: it does not.
 void foliot__http_socket_limit(foliot__http_socket *socket, int seconds);
 int foliot__http_socket_get_descriptor(const foliot__http_socket *socket);
 

@@ -2,7 +2,7 @@
 // intake.h: what a connection sends, cut into requests before libwebsockets sees any of it. The
 // library gets whole, checked heads, then exactly the body that a head announces, then nothing
 // until its answer is out. What follows stays in the kernel. So it never holds bytes of a second
-// request: version 4.1 loops for ever over those. What is no HTTP/1 is answered here.
+// request: version 4.1 loops for ever over those. Requests that are no HTTP/1 are answered here.
 #ifndef FOLIOT_SERVER_HTTP_INTAKE_H
 #define FOLIOT_SERVER_HTTP_INTAKE_H
 
@@ -29,13 +29,13 @@ typedef struct foliot__frames {
     uint16_t refused; // a close code; 0: nothing was wrong so far
 } foliot__frames;
 
-// What came next. Returns 0, or the close code to refuse it with.
+// Checks the next bytes. Returns 0, or the close code to refuse them with.
 uint16_t foliot__frames_read(foliot__frames *frames, const uint8_t *bytes, size_t length,
                              uint64_t now_ns);
 // Frames come from now on.
 void foliot__frames_begin(foliot__frames *frames);
 
-// What this thread gives to send waits in the kernel for what follows, until it is told false.
+// Bytes that this thread sends wait in the kernel for more, until the next call with false.
 void foliot__frames_follow(bool follows);
 
 // -- heads of requests

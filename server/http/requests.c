@@ -20,7 +20,7 @@
 #define HEADER_BYTES 2048
 #define JSON_TYPE "application/json"
 
-// What a page may do: only what comes from here, and nothing in other sites' frames. The hash is of
+// A page may load only from here, and is shown in no other site's frame. The hash is of
 // the one script within index.html, which tests/server/test_browser.sh compares.
 static const struct {
     const char *name, *value;

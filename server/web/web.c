@@ -33,7 +33,7 @@
 typedef struct browser {
     foliot__channel channel; // first: see channels.c
     foliot__http_socket *socket;
-    foliot_peer_id peer;   // 0: it was refused, and is being told so
+    foliot_peer_id peer;   // 0: it was refused, and is being sent the reason
     bool ended, forwarded; // forwarded: by a proxy, whose round trip is not the browser's
     bool unproven;         // it has not shown yet what the server asks for
     char address[INET6_ADDRSTRLEN];
@@ -82,8 +82,8 @@ static void close_browser(browser *b, uint16_t code, const char *why)
 
 static void end_browser(browser *b, uint32_t reason)
 {
-    uint32_t told = reason < FOLIOT__WEB_REASON_MAX ? reason : FOLIOT__WEB_REASON_MAX;
-    close_browser(b, (uint16_t)(FOLIOT__WEB_CLOSE_CODE + told),
+    uint32_t code = reason < FOLIOT__WEB_REASON_MAX ? reason : FOLIOT__WEB_REASON_MAX;
+    close_browser(b, (uint16_t)(FOLIOT__WEB_CLOSE_CODE + code),
                   reason == FOLIOT_DISCONNECT_FULL   ? FOLIOT__WEB_FULL_SENTENCE
                   : reason == FOLIOT_DISCONNECT_SLOW ? "the page does not take what is sent to it"
                                                      : "");

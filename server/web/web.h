@@ -44,7 +44,8 @@ typedef struct foliot__web_config {
     const char *const *hosts;
     uint32_t host_count;
     uint32_t peers_max, peers_per_address_max; // 0: as of foliot_queues_config
-    // Data channels, beside the WebSockets: by UDP at the same address and number unless said.
+    // Data channels, in addition to the WebSockets: by UDP, by default at the same address and
+    // port.
     bool channels_off;
     const char *channels_address; // NULL: as above
     uint16_t channels_port;       // with channels_address; 0: a free one
@@ -57,12 +58,12 @@ foliot__web *foliot__web_create(const foliot__web_config *config, foliot_transpo
                                 char *problem, size_t problem_bytes);
 // Browsers must show what this transport asks of its peers. Lent until the end; before the start.
 void foliot__web_set_gate(foliot__web *web, foliot_transport *transport);
-// Requests beside the page's files, and the token of guarded ones (NULL: none); lent.
+// Requests other than the page's files, and the token of guarded ones (NULL: none); lent.
 void foliot__web_set_routes(foliot__web *web, const foliot__http_route *routes, void *user,
                             const char *token);
 // Whether the site's address shows the list of sessions, or goes straight into the only one.
 void foliot__web_set_lobby(foliot__web *web, bool shows);
-// What its service and the data channels have counted, until the last call or some flush behind it.
+// Counters of its service and the data channels, as of the last call or a flush after it.
 // From any thread.
 typedef struct foliot__web_counters {
     foliot__http_counters http;
