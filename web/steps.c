@@ -47,22 +47,17 @@ void web_kind_updated(foliot_client *updated)
     slow = foliot_client_set_kind(client, FOLIOT_PEER_WATCHER) == FOLIOT_STATUS_OK;
 }
 
-static const char *prediction_name(foliot_prediction prediction)
-{
-    static const char *const names[] = {[FOLIOT_PREDICTION_OFF] = "off",
-                                        [FOLIOT_PREDICTION_WAITS] = "waits",
-                                        [FOLIOT_PREDICTION_ON] = "on",
-                                        [FOLIOT_PREDICTION_SLOW] = "slow",
-                                        [FOLIOT_PREDICTION_MEMORY] = "memory"};
-    return names[prediction];
-}
-
 void web_kind_write(foliot__json *j, const foliot_client *c)
 {
+    static const char *const predictions[] = {[FOLIOT_PREDICTION_OFF] = "off",
+                                              [FOLIOT_PREDICTION_WAITS] = "waits",
+                                              [FOLIOT_PREDICTION_ON] = "on",
+                                              [FOLIOT_PREDICTION_SLOW] = "slow",
+                                              [FOLIOT_PREDICTION_MEMORY] = "memory"};
     foliot_client_statistics s = foliot_client_get_statistics(c);
     bool steps = foliot_client_get_kind(c) == FOLIOT_PEER_STEPPER;
     foliot__json_text(j, "kind", steps ? "stepper" : "watcher");
-    foliot__json_text(j, "prediction", prediction_name(foliot_client_get_prediction(c)));
+    foliot__json_text(j, "prediction", predictions[foliot_client_get_prediction(c)]);
     foliot__json_bool(j, "slow", slow);
     foliot__json_real(j, "step_ms", 1e-3 * (slow ? slow_step_us : s.step_us));
     foliot__json_real(j, "key_ms", s.key_to_screen_ms);

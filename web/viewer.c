@@ -47,27 +47,6 @@ WEB_EXPORT(take_over) void web_take_over(void)
     ticket_put = true;
 }
 
-// Writes the client's ticket. False: it plays no player.
-static bool give_ticket(const foliot_client *from)
-{
-    if (!foliot__client_welcomed(from) || from->welcome.player == FOLIOT_NO_PLAYER)
-        return false;
-    memcpy(ticket, &from->welcome.token, sizeof from->welcome.token);
-    memcpy(ticket + sizeof(foliot__token), &from->controls.next_sequence, 4);
-    return true;
-}
-
-// The client was just made: it goes on as the player of the ticket, if the page has put one here.
-static void use_ticket(foliot_client *to)
-{
-    if (!ticket_put)
-        return;
-    memcpy(&to->join.takes_over, ticket, sizeof to->join.takes_over);
-    memcpy(&to->join.takes_over_sequence, ticket + sizeof(foliot__token), 4);
-    memset(ticket, 0, sizeof ticket);
-    ticket_put = false;
-}
-
 // -- the client
 
 static uint64_t to_ns(double ms)
@@ -100,8 +79,12 @@ WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
     config.port = 0;
     config.spectates = spectates;
     foliot_status status = web_kind_create(&config, to_ns(now_ms), &client);
-    if (status == FOLIOT_STATUS_OK)
-        use_ticket(client);
+    if (status == FOLIOT_STATUS_OK && ticket_put) { // it goes on as the player of the ticket
+        memcpy(&client->join.takes_over, ticket, sizeof client->join.takes_over);
+        memcpy(&client->join.takes_over_sequence, ticket + sizeof(foliot__token), 4);
+        memset(ticket, 0, sizeof ticket);
+        ticket_put = false;
+    }
     return status;
 }
 
@@ -109,8 +92,10 @@ WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
 // what the other needs. Returns 0 if there is no player.
 WEB_EXPORT(hand_over) int web_hand_over(void)
 {
-    if (!client || !give_ticket(client))
+    if (!client || !foliot__client_welcomed(client) || client->welcome.player == FOLIOT_NO_PLAYER)
         return 0;
+    memcpy(ticket, &client->welcome.token, sizeof client->welcome.token);
+    memcpy(ticket + sizeof(foliot__token), &client->controls.next_sequence, 4);
     foliot_client_destroy(client);
     client = NULL;
     web_kind_updated(NULL);
@@ -363,24 +348,6 @@ WEB_EXPORT(about) const char *web_about(void)
     return end_answer(out);
 }
 
-static void write_event(foliot__json *j, const foliot_client_event *e)
-{
-    foliot__json_object(j, NULL);
-    foliot__json_count(j, "kind", e->kind);
-    foliot__json_integer(j, "player", e->player == FOLIOT_NO_PLAYER ? -1 : (int64_t)e->player);
-    foliot__json_text(j, "text", e->bytes ? (const char *)e->bytes : "");
-    if (e->kind == FOLIOT_CLIENT_CHAT && e->player != FOLIOT_NO_PLAYER)
-        foliot__json_text(j, "from", foliot_client_get_name(client, e->player));
-    foliot__json_close(j);
-}
-
-static bool is_told(foliot_client_event_kind kind)
-{
-    return kind == FOLIOT_CLIENT_JOINED || kind == FOLIOT_CLIENT_LEFT ||
-           kind == FOLIOT_CLIENT_CHAT || kind == FOLIOT_CLIENT_ENDED ||
-           kind == FOLIOT_CLIENT_MESSAGE;
-}
-
 // The events since the last call: an array.
 WEB_EXPORT(events) const char *web_events(void)
 {
@@ -388,11 +355,22 @@ WEB_EXPORT(events) const char *web_events(void)
     foliot_client_event event;
     foliot__json j = begin_answer(&out);
     foliot__json_array(&j, NULL);
-    for (int i = 0; client && i < EVENTS_A_CALL && foliot_client_poll(client, &event);)
-        if (is_told(event.kind)) {
-            write_event(&j, &event);
-            i++;
-        }
+    for (int i = 0; client && i < EVENTS_A_CALL && foliot_client_poll(client, &event);) {
+        foliot_client_event_kind kind = event.kind;
+        if (kind != FOLIOT_CLIENT_JOINED && kind != FOLIOT_CLIENT_LEFT &&
+            kind != FOLIOT_CLIENT_CHAT && kind != FOLIOT_CLIENT_ENDED &&
+            kind != FOLIOT_CLIENT_MESSAGE)
+            continue;
+        i++;
+        foliot__json_object(&j, NULL);
+        foliot__json_count(&j, "kind", kind);
+        foliot__json_integer(&j, "player",
+                             event.player == FOLIOT_NO_PLAYER ? -1 : (int64_t)event.player);
+        foliot__json_text(&j, "text", event.bytes ? (const char *)event.bytes : "");
+        if (kind == FOLIOT_CLIENT_CHAT && event.player != FOLIOT_NO_PLAYER)
+            foliot__json_text(&j, "from", foliot_client_get_name(client, event.player));
+        foliot__json_close(&j);
+    }
     foliot__json_close(&j);
     return end_answer(out);
 }

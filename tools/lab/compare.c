@@ -179,22 +179,6 @@ static int report_failure(const comparison *c, foliot_status status)
     return lab_fail(c->context, FOLIOT__EXIT_ERROR, "%s", foliot_status_get_text(status));
 }
 
-static int find_reference(comparison *c)
-{
-    uint32_t body = c->reference.body;
-    double finest = c->steps[c->step_count - 1];
-    char message[512];
-    foliot_status status = FOLIOT_STATUS_OK;
-    if (!c->options->reference)
-        status = reference_make(c->scene, finest, c->time, &c->reference);
-    else if (!reference_read(c->options->reference, c->scene, c->time, &c->reference, message,
-                             sizeof message))
-        return lab_fail(c->context, FOLIOT__EXIT_ERROR, "%s", message);
-    if (status == FOLIOT_STATUS_OK)
-        status = reference_watch(c->scene, finest, c->time, body, &c->reference);
-    return status == FOLIOT_STATUS_OK ? 0 : report_failure(c, status);
-}
-
 static int run_trials(comparison *c)
 {
     trial_view view = {c->reference.body, c->reference.axis};
@@ -340,8 +324,21 @@ int lab_compare(const lab_context *context, const char *file, const lab_compare_
     comparison c = {.context = context, .options = options, .file = file};
     lab_catch_signals();
     int code = read_options(&c);
-    if (code == 0)
-        code = find_reference(&c);
+    if (code == 0) {
+        double finest = c.steps[c.step_count - 1];
+        uint32_t body = c.reference.body;
+        char message[512];
+        foliot_status status = FOLIOT_STATUS_OK;
+        if (!options->reference)
+            status = reference_make(c.scene, finest, c.time, &c.reference);
+        else if (!reference_read(options->reference, c.scene, c.time, &c.reference, message,
+                                 sizeof message))
+            code = lab_fail(context, FOLIOT__EXIT_ERROR, "%s", message);
+        if (code == 0 && status == FOLIOT_STATUS_OK)
+            status = reference_watch(c.scene, finest, c.time, body, &c.reference);
+        if (code == 0 && status != FOLIOT_STATUS_OK)
+            code = report_failure(&c, status);
+    }
     if (code == 0)
         code = run_trials(&c);
     if (code == 0) {

@@ -68,21 +68,6 @@ typedef struct run {
 
 // -- the options
 
-// A length of no tick is not meant where one was asked for.
-static int wrong_time(const run *r, uint64_t nearest)
-{
-    nearest += nearest == 0;
-    char unit[FOLIOT_NAME_BYTES], time[FOLIOT__REAL_TEXT_BYTES], dt[FOLIOT__REAL_TEXT_BYTES];
-    char whole[FOLIOT__REAL_TEXT_BYTES];
-    snprintf(whole, sizeof whole, "%.12g", (double)nearest * r->scene->dt);
-    return foliot__options_wrong(
-        r->context->program, r->context->arguments,
-        "--time %s is no multiple of dt = %s %s; the nearest is %s (%" PRIu64 " tick%s)",
-        foliot__real_text(time, r->options->time), foliot__real_text(dt, r->scene->dt),
-        foliot__text_clean(unit, sizeof unit, r->scene->units.time), whole, nearest,
-        nearest == 1 ? "" : "s");
-}
-
 static int read_options(run *r)
 {
     const lab_run_options *o = r->options;
@@ -107,8 +92,18 @@ static int read_options(run *r)
     if (o->time_given && o->time < 0)
         return foliot__options_wrong(r->context->program, r->context->arguments,
                                      "--time wants a number, 0 or greater, not '%g'", o->time);
-    if (o->time_given && !lab_ticks(o->time, r->scene->dt, &r->ticks))
-        return wrong_time(r, r->ticks);
+    if (o->time_given && !lab_ticks(o->time, r->scene->dt, &r->ticks)) {
+        uint64_t nearest = r->ticks + (r->ticks == 0); // a run of no tick is not meant
+        char unit[FOLIOT_NAME_BYTES], time[FOLIOT__REAL_TEXT_BYTES], step[FOLIOT__REAL_TEXT_BYTES];
+        char whole[FOLIOT__REAL_TEXT_BYTES];
+        snprintf(whole, sizeof whole, "%.12g", (double)nearest * r->scene->dt);
+        return foliot__options_wrong(
+            r->context->program, r->context->arguments,
+            "--time %s is no multiple of dt = %s %s; the nearest is %s (%" PRIu64 " tick%s)",
+            foliot__real_text(time, o->time), foliot__real_text(step, r->scene->dt),
+            foliot__text_clean(unit, sizeof unit, r->scene->units.time), whole, nearest,
+            nearest == 1 ? "" : "s");
+    }
     // "0.2,seed=7": dt varies by up to that share of it.
     const char *text = r->options->jitter;
     if (!text)
@@ -195,20 +190,6 @@ static int record_close(run *r)
 }
 
 // -- the states as a table, with as many digits as a double has
-
-// `file` is "-" for stdout.
-static int csv_open(csv_table *csv, const lab_context *context, const char *file, uint64_t every)
-{
-    FILE *out = strcmp(file, "-") == 0 ? stdout : fopen(file, "w");
-    if (!out)
-        return lab_cannot_write(context, file);
-    *csv = (csv_table){.out = out, .file = file, .every = every};
-    fputs("tick,time,energy,body,position.x,position.y,position.z,velocity.x,velocity.y,velocity.z,"
-          "orientation.w,orientation.x,orientation.y,orientation.z,angular_velocity.x,"
-          "angular_velocity.y,angular_velocity.z\n",
-          out);
-    return 0;
-}
 
 // Whether the world's present tick is one of those that are written.
 static bool csv_due(const csv_table *csv, const foliot_world *world)
@@ -588,9 +569,17 @@ static int open_run(run *r)
         return lab_fail(r->context, FOLIOT__EXIT_ERROR, "%s: %s", r->file,
                         foliot_status_get_text(status));
     code = record_open(r);
-    if (code == 0 && o->csv)
-        code = csv_open(&r->csv, r->context, o->csv, o->every);
-    return code;
+    if (code || !o->csv)
+        return code;
+    FILE *out = strcmp(o->csv, "-") == 0 ? stdout : fopen(o->csv, "w");
+    if (!out)
+        return lab_cannot_write(r->context, o->csv);
+    r->csv = (csv_table){.out = out, .file = o->csv, .every = o->every};
+    fputs("tick,time,energy,body,position.x,position.y,position.z,velocity.x,velocity.y,velocity.z,"
+          "orientation.w,orientation.x,orientation.y,orientation.z,angular_velocity.x,"
+          "angular_velocity.y,angular_velocity.z\n",
+          out);
+    return 0;
 }
 
 int lab_run(const lab_context *context, const char *file, const lab_run_options *options)

@@ -69,16 +69,6 @@ static foliot_step_trace *recorded_at(foliot_replay *replay, uint64_t tick)
     return trace;
 }
 
-// Part and field at the first tick that differs, by each recording's own replay.
-static void find_first_field(pair *p)
-{
-    foliot_step_trace *a = trace_at(p->a, p->found.tick), *b = trace_at(p->b, p->found.tick);
-    if (a && b)
-        foliot_step_trace_compare(a, b, &p->found);
-    foliot_step_trace_destroy(a);
-    foliot_step_trace_destroy(b);
-}
-
 static void compare_ticks(pair *p)
 {
     uint64_t first = p->one->first_tick;
@@ -104,8 +94,13 @@ static void compare_ticks(pair *p)
     if (p->status == FOLIOT_STATUS_OK)
         p->status =
             differences_of_messages(p->a, p->b, p->digests ? p->found.tick : last, &p->messages);
-    if (p->digests)
-        find_first_field(p);
+    if (p->digests) { // part and field at that tick, by each recording's own replay
+        foliot_step_trace *a = trace_at(p->a, p->found.tick), *b = trace_at(p->b, p->found.tick);
+        if (a && b)
+            foliot_step_trace_compare(a, b, &p->found);
+        foliot_step_trace_destroy(a);
+        foliot_step_trace_destroy(b);
+    }
     if (p->digests && !p->found.part_known) {
         for (uint64_t tick = p->found.tick; tick <= last && !p->recorded.part_known; tick++) {
             foliot_step_trace *a = recorded_at(p->a, tick), *b = a ? recorded_at(p->b, tick) : NULL;

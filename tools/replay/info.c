@@ -150,26 +150,22 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
         printf("  damage       %s\n", damage->text);
 }
 
-static int info_file(const char *file)
-{
-    int code;
-    foliot_replay *replay = tool_look(file, &code);
-    if (!replay)
-        return code;
-    foliot_status status = foliot_replay_scan(replay);
-    if (json_wanted)
-        put_json(file, foliot_replay_get_summary(replay), foliot_replay_get_damage(replay));
-    else
-        put_text(file, foliot_replay_get_summary(replay), foliot_replay_get_damage(replay));
-    foliot_replay_close(replay);
-    return tool_exit_of_part(status);
-}
-
 int info_command(const foliot__program *program, const foliot__arguments *arguments)
 {
     int worst = FOLIOT__EXIT_FINE;
     (void)program;
-    for (uint32_t i = 0; i < arguments->operand_count; i++)
-        worst = foliot__exit_worse(worst, info_file(arguments->operands[i]));
+    for (uint32_t i = 0; i < arguments->operand_count; i++) {
+        const char *file = arguments->operands[i];
+        int code;
+        foliot_replay *replay = tool_look(file, &code);
+        if (replay) {
+            foliot_status status = foliot_replay_scan(replay);
+            (json_wanted ? put_json : put_text)(file, foliot_replay_get_summary(replay),
+                                                foliot_replay_get_damage(replay));
+            foliot_replay_close(replay);
+            code = tool_exit_of_part(status);
+        }
+        worst = foliot__exit_worse(worst, code);
+    }
     return worst;
 }

@@ -119,65 +119,46 @@ static bool read_number(foliot__json_reader *r, double *real, uint64_t *count)
     return real ? foliot__parse_real(text, real) : foliot__parse_count(text, count);
 }
 
-static void read_rules(foliot__json_reader *r, line *l)
-{
-    char key[64];
-    if (foliot__json_peek(r) != '{') {
-        foliot__json_skip(r);
-        return;
-    }
-    foliot__json_enter(r, '{');
-    while (foliot__json_more(r)) {
-        if (!foliot__json_key(r, key, sizeof key))
-            return;
-        if (strcmp(key, "verdict") == 0)
-            read_text(r, l->rules, sizeof l->rules);
-        else if (strcmp(key, "text") == 0)
-            read_text(r, l->rules_text, sizeof l->rules_text);
-        else
-            foliot__json_skip(r);
-    }
-}
-
-static void read_member(foliot__json_reader *r, const char *key, line *l)
+// Of the object "rules" alone the verdict and the text are read, as of the line itself.
+static void read_members(foliot__json_reader *r, line *l, bool rules)
 {
     const struct {
         const char *key;
         char *to;
         size_t bytes;
-    } texts[] = {{"file", l->file, sizeof l->file},         {"scene", l->scene, sizeof l->scene},
-                 {"simulation", l->scene, sizeof l->scene}, {"body", l->body, sizeof l->body},
-                 {"field", l->field, sizeof l->field},      {"stage", l->stage, sizeof l->stage},
-                 {"verdict", l->verdict, sizeof l->verdict}};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (strcmp(key, texts[i].key) == 0) {
-            read_text(r, texts[i].to, texts[i].bytes);
-            return;
-        }
-    if (strcmp(key, "ticks") == 0)
-        read_number(r, NULL, &l->ticks);
-    else if (strcmp(key, "first_bad_tick") == 0)
-        l->has_bad_tick = read_number(r, NULL, &l->bad_tick);
-    else if (strcmp(key, "cut_at") == 0)
-        l->has_cut = read_number(r, NULL, &l->cut_at);
-    else if (strcmp(key, "realtime_factor") == 0)
-        read_number(r, &l->factor, NULL);
-    else if (strcmp(key, "rules") == 0)
-        read_rules(r, l);
-    else
-        foliot__json_skip(r);
-}
-
-static bool read_line(const char *text, size_t length, line *l)
-{
+    } texts[] = {{"file", l->file, sizeof l->file},
+                 {"scene", l->scene, sizeof l->scene},
+                 {"simulation", l->scene, sizeof l->scene},
+                 {"body", l->body, sizeof l->body},
+                 {"field", l->field, sizeof l->field},
+                 {"stage", l->stage, sizeof l->stage},
+                 {"verdict", l->verdict, sizeof l->verdict},
+                 {"verdict", l->rules, sizeof l->rules},
+                 {"text", l->rules_text, sizeof l->rules_text}};
+    const size_t of_rules = 7, count = sizeof texts / sizeof texts[0];
     char key[64];
-    foliot__json_reader r = foliot__json_reader_of(text, length);
-    memset(l, 0, sizeof *l);
-    foliot__json_enter(&r, '{');
-    while (foliot__json_more(&r))
-        if (foliot__json_key(&r, key, sizeof key))
-            read_member(&r, key, l);
-    return foliot__json_end(&r) && !r.problem && *l->file;
+    foliot__json_enter(r, '{');
+    while (foliot__json_more(r)) {
+        if (!foliot__json_key(r, key, sizeof key))
+            continue;
+        size_t i = rules ? of_rules : 0, end = rules ? count : of_rules;
+        while (i < end && strcmp(key, texts[i].key) != 0)
+            i++;
+        if (i < end)
+            read_text(r, texts[i].to, texts[i].bytes);
+        else if (!rules && strcmp(key, "ticks") == 0)
+            read_number(r, NULL, &l->ticks);
+        else if (!rules && strcmp(key, "first_bad_tick") == 0)
+            l->has_bad_tick = read_number(r, NULL, &l->bad_tick);
+        else if (!rules && strcmp(key, "cut_at") == 0)
+            l->has_cut = read_number(r, NULL, &l->cut_at);
+        else if (!rules && strcmp(key, "realtime_factor") == 0)
+            read_number(r, &l->factor, NULL);
+        else if (!rules && strcmp(key, "rules") == 0 && foliot__json_peek(r) == '{')
+            read_members(r, l, true);
+        else
+            foliot__json_skip(r);
+    }
 }
 
 static report_verdict verdict_of(const line *l)
@@ -227,7 +208,11 @@ static bool put(report *r, const char *file, char *detail, const char *scene,
 static bool apply_line(report *r, const char *text, size_t length)
 {
     static line l;
-    if (length > LINE_BYTES_MAX || !read_line(text, length, &l)) {
+    foliot__json_reader reader = foliot__json_reader_of(text, length);
+    memset(&l, 0, sizeof l);
+    if (length <= LINE_BYTES_MAX)
+        read_members(&reader, &l, false);
+    if (length > LINE_BYTES_MAX || !foliot__json_end(&reader) || reader.problem || !*l.file) {
         r->bad_lines++;
         return true;
     }
@@ -514,16 +499,6 @@ static bool write_report_page(const report *r, FILE *out)
     return !ferror(out);
 }
 
-static bool write_page(const report *r)
-{
-    FILE *out = fopen(page_file, "w");
-    bool fine = out && write_report_page(r, out);
-    fine = (!out || fclose(out) == 0) && fine;
-    if (!fine)
-        tool_complain(page_file, "%s", strerror(errno));
-    return fine;
-}
-
 // As verify ends: the worst of all.
 static int exit_of(const report *r)
 {
@@ -567,7 +542,14 @@ int report_command(const foliot__program *program, const foliot__arguments *argu
             qsort(r.results, r.count, sizeof *r.results, by_verdict);
         }
         (json_wanted ? put_json : put_text)(&r);
-        code = !page_file || write_page(&r) ? exit_of(&r) : FOLIOT__EXIT_ERROR;
+        code = exit_of(&r);
+        FILE *out = page_file ? fopen(page_file, "w") : NULL;
+        bool written = out && write_report_page(&r, out);
+        written = (!out || fclose(out) == 0) && written;
+        if (page_file && !written) {
+            tool_complain(page_file, "%s", strerror(errno));
+            code = FOLIOT__EXIT_ERROR;
+        }
     }
     for (uint32_t i = 0; i < r.count; i++) {
         free(r.results[i].file);

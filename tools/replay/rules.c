@@ -113,21 +113,6 @@ static uint64_t cpu_ns(void)
     return foliot__clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-// Counts the time since r->since_ns to the rules. False if that is too much.
-static bool in_time(run *r, uint64_t tick)
-{
-    r->took_ns += cpu_ns() - r->since_ns;
-    uint64_t ticks = tick - r->about->first_tick;
-    if (r->took_ns <= r->allowance.start_ns ||
-        (r->took_ns - r->allowance.start_ns) / (ticks + 1) <= r->allowance.tick_ns)
-        return true;
-    snprintf(r->text, r->text_bytes,
-             "not comparable: after tick %" PRIu64 " the rules have taken %.1f s, more than a "
-             "session leaves them",
-             tick, 1e-9 * (double)r->took_ns);
-    return false;
-}
-
 static rules_result run_tick(run *r)
 {
     uint64_t before = foliot_replay_get_tick(r->replay);
@@ -162,10 +147,19 @@ static rules_result run_tick(run *r)
         }
         (void)status; // compare_state says what differs
     }
-    rules_result result = compare_commands(r, before + 1);
+    rules_result result = compare_commands(r, tick);
     if (result == RULES_MATCH)
-        result = compare_state(r, before + 1);
-    return result != RULES_MATCH || in_time(r, before + 1) ? result : RULES_NOT_COMPARABLE;
+        result = compare_state(r, tick);
+    r->took_ns += cpu_ns() - r->since_ns;
+    uint64_t ticks = tick - r->about->first_tick;
+    if (result != RULES_MATCH || r->took_ns <= r->allowance.start_ns ||
+        (r->took_ns - r->allowance.start_ns) / (ticks + 1) <= r->allowance.tick_ns)
+        return result;
+    snprintf(r->text, r->text_bytes,
+             "not comparable: after tick %" PRIu64 " the rules have taken %.1f s, more than a "
+             "session leaves them",
+             tick, 1e-9 * (double)r->took_ns);
+    return RULES_NOT_COMPARABLE;
 }
 
 static rules_result run_all(run *r)

@@ -48,12 +48,6 @@ static bool write_bytes(const uint8_t *bytes, size_t count)
     return fwrite(bytes, 1, count, stdout) == count;
 }
 
-static bool write_response(const uint8_t *bytes, size_t count)
-{
-    uint8_t length = (uint8_t)count;
-    return write_bytes(&length, 1) && write_bytes(bytes, count) && fflush(stdout) == 0;
-}
-
 // A request's length was read.
 static bool respond(run *r, uint8_t length)
 {
@@ -66,7 +60,8 @@ static bool respond(run *r, uint8_t length)
     foliot_status status = foliot_search_respond(&responder, request, length, bytes, &count, &tick);
     if (status == FOLIOT_STATUS_AGAIN && run_trace(r, tick) == FOLIOT_STATUS_OK)
         status = foliot_search_respond(&responder, request, length, bytes, &count, &tick);
-    return write_response(bytes, status == FOLIOT_STATUS_OK ? count : 0) &&
+    uint8_t answered = (uint8_t)(status == FOLIOT_STATUS_OK ? count : 0);
+    return write_bytes(&answered, 1) && write_bytes(bytes, answered) && fflush(stdout) == 0 &&
            status == FOLIOT_STATUS_OK;
 }
 

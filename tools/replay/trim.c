@@ -39,24 +39,6 @@ typedef struct annotations {
     bool ended;
 } annotations;
 
-// Messages after the step to `tick`.
-static foliot_status copy_messages(annotations *a, uint64_t from, uint64_t tick,
-                                   foliot_recording *recording)
-{
-    const foliot__recording_content *content = &a->content;
-    foliot_status status = FOLIOT_STATUS_OK;
-    for (; a->message < content->messages.count && status == FOLIOT_STATUS_OK; a->message++) {
-        const foliot__recorded_message *message = &content->messages.items[a->message];
-        if (message->tick > tick && message->tick <= content->tick + 1)
-            break; // a block that was full may end with the messages of the next tick
-        if (message->tick > from && message->tick == tick)
-            status = foliot_recording_note_message(recording, message->player, message->reliable,
-                                                   content->messages.payload.bytes + message->at,
-                                                   message->length);
-    }
-    return status;
-}
-
 static foliot_status copy_block(annotations *a, uint64_t from, uint64_t tick,
                                 foliot_recording *recording)
 {
@@ -69,7 +51,18 @@ static foliot_status copy_block(annotations *a, uint64_t from, uint64_t tick,
         if (note->tick >= from && note->tick <= tick)
             status = foliot__recording_note_text(recording, note->what, note->text);
     }
-    return status == FOLIOT_STATUS_OK ? copy_messages(a, from, tick + 1, recording) : status;
+    // Messages after that step.
+    const foliot__recording_content *content = &a->content;
+    for (; a->message < content->messages.count && status == FOLIOT_STATUS_OK; a->message++) {
+        const foliot__recorded_message *message = &content->messages.items[a->message];
+        if (message->tick > tick + 1 && message->tick <= content->tick + 1)
+            break; // a block that was full may end with the messages of the next tick
+        if (message->tick > from && message->tick == tick + 1)
+            status = foliot_recording_note_message(recording, message->player, message->reliable,
+                                                   content->messages.payload.bytes + message->at,
+                                                   message->length);
+    }
+    return status;
 }
 
 // Copies the annotations before the inputs of the step from `tick`, and those after that step: of
@@ -100,12 +93,11 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
     uint64_t from = foliot_replay_get_tick(replay);
     // Reads the recording along with the replay, which stays where it is.
     foliot_damage damage;
-    annotations *beside = calloc(1, sizeof *beside);
-    if (beside)
-        beside->ended =
-            foliot__block_reader_begin(&beside->reader, &replay->source, &beside->header,
-                                       &beside->content, &damage) != FOLIOT_STATUS_OK;
-    foliot_status status = beside ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
+    annotations *notes = calloc(1, sizeof *notes);
+    if (notes)
+        notes->ended = foliot__block_reader_begin(&notes->reader, &replay->source, &notes->header,
+                                                  &notes->content, &damage) != FOLIOT_STATUS_OK;
+    foliot_status status = notes ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
     while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < to) {
         foliot__recorded_tick recorded = {0};
         uint64_t tick = foliot_replay_get_tick(replay);
@@ -113,7 +105,7 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
         if (status == FOLIOT_STATUS_OK)
             status = foliot__replay_locate(replay, tick);
         if (status == FOLIOT_STATUS_OK)
-            status = annotations_copy(beside, from, tick, recording);
+            status = annotations_copy(notes, from, tick, recording);
         if (status == FOLIOT_STATUS_OK && foliot__replay_recorded(replay, tick, &recorded))
             status =
                 foliot_recording_append(recording, foliot_replay_get_simulation(replay),
@@ -123,10 +115,10 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
             foliot_recording_get_state(recording).queued_bytes > 4u << 20)
             status = foliot_recording_wait(recording, false);
     }
-    if (beside) {
-        foliot__recording_content_free(&beside->content);
-        foliot__recording_header_free(&beside->header);
-        free(beside);
+    if (notes) {
+        foliot__recording_content_free(&notes->content);
+        foliot__recording_header_free(&notes->header);
+        free(notes);
     }
     return status;
 }
@@ -142,22 +134,6 @@ static foliot_status copy_rules_state(void *user, void *bytes, size_t capacity, 
     if (bytes && *length <= capacity)
         memcpy(bytes, state, *length);
     return FOLIOT_STATUS_OK;
-}
-
-static foliot_status begin_output(foliot_replay *replay, foliot_recording **recording)
-{
-    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
-    foliot_recording_config config = foliot_recording_config_default();
-    const foliot_recording_rules rules = {.name = about->rules_name,
-                                          .version = about->rules_version,
-                                          .text = about->rules_text,
-                                          .text_bytes = about->rules_text_bytes,
-                                          .build = about->rules_build,
-                                          .save = copy_rules_state,
-                                          .user = replay};
-    config.rules = about->rules_name[0] ? &rules : NULL;
-    return foliot_recording_open(out_file, foliot_replay_get_simulation(replay), &config,
-                                 recording);
 }
 
 static int report_failure(const char *file, foliot_replay *replay, foliot_status status)
@@ -187,8 +163,18 @@ static int trim_recording(const char *file, foliot_replay *replay)
     foliot_recording *recording;
     foliot_status status = foliot_replay_seek(replay, from);
     errno = 0;
+    foliot_recording_config config = foliot_recording_config_default();
+    const foliot_recording_rules rules = {.name = about->rules_name,
+                                          .version = about->rules_version,
+                                          .text = about->rules_text,
+                                          .text_bytes = about->rules_text_bytes,
+                                          .build = about->rules_build,
+                                          .save = copy_rules_state,
+                                          .user = replay};
+    config.rules = about->rules_name[0] ? &rules : NULL;
     if (status == FOLIOT_STATUS_OK)
-        status = begin_output(replay, &recording);
+        status = foliot_recording_open(out_file, foliot_replay_get_simulation(replay), &config,
+                                       &recording);
     if (status != FOLIOT_STATUS_OK)
         return report_failure(file, replay, status);
     status = copy_ticks(replay, recording, to);

@@ -134,26 +134,9 @@ static signature_verdict signature_verify(const char *file, char *text, size_t b
     return SIGNATURE_WHOLE;
 }
 
-static const char *signature_verdict_name(signature_verdict verdict)
-{
-    static const char *const names[] = {"whole", "part", "another key", "none", "false", "failed"};
-    return names[verdict];
-}
-
 #endif
 
 // -- one file
-
-static double pace_of(const foliot_replay_summary *about)
-{
-    if (about->scene)
-        return about->scene->pace_hz > 0 ? about->scene->pace_hz : 1 / about->dt;
-#ifndef FOLIOT_REPLAY_CORE
-    return tool_terms(about).pace_hz;
-#else
-    return 0;
-#endif
-}
 
 static void verify_recording(result *r, foliot_replay *replay, const perturb_request *request)
 {
@@ -181,7 +164,13 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
     }
     r->has_verdict = true;
     r->exit_code = tool_exit_of(r->verdict.status);
-    double pace = pace_of(about);
+    double pace = 0; // ticks a second; 0: not known
+    if (about->scene)
+        pace = about->scene->pace_hz > 0 ? about->scene->pace_hz : 1 / about->dt;
+#ifndef FOLIOT_REPLAY_CORE
+    else
+        pace = tool_terms(about).pace_hz;
+#endif
     if (r->verdict.ticks && elapsed > 0 && pace > 0)
         r->realtime_factor = (double)r->verdict.ticks / pace / elapsed;
     if (r->verdict.damage.text[0] && r->verdict.status != FOLIOT_STATUS_TRUNCATED)
@@ -378,9 +367,9 @@ static void put_json(const result *r)
     }
     if (key_text) {
         foliot__json_object(&json, "signature");
-        foliot__json_text(
-            &json, "verdict",
-            r->signature < 0 ? NULL : signature_verdict_name((signature_verdict)r->signature));
+        static const char *const verdicts[] = {"whole", "part",  "another key",
+                                               "none",  "false", "failed"};
+        foliot__json_text(&json, "verdict", r->signature < 0 ? NULL : verdicts[r->signature]);
         foliot__json_text(&json, "text", r->signature < 0 ? NULL : r->signature_text);
         foliot__json_close(&json);
     }
@@ -462,20 +451,6 @@ static bool list_read(file_list *list, const char *file)
         line = next;
     }
     return fine;
-}
-
-// Every n-th file from the i-th on, so that shards are alike in size.
-static bool list_shard(file_list *list, const char *text)
-{
-    unsigned index, of;
-    char rest;
-    if (sscanf(text, "%u/%u%c", &index, &of, &rest) != 2 || index < 1 || of < 1 || index > of)
-        return false;
-    uint32_t kept = 0;
-    for (uint32_t i = index - 1; i < list->count; i += of)
-        list->names[kept++] = list->names[i];
-    list->count = kept;
-    return true;
 }
 
 // -- many files over all cores: threads that take the next one each. Without threads, one after the
@@ -581,15 +556,26 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
         return FOLIOT__EXIT_SCENE;
     }
 #endif
+    unsigned index = 1, of = 1;
+    char rest;
+    if (shard_text && (sscanf(shard_text, "%u/%u%c", &index, &of, &rest) != 2 || index < 1 ||
+                       of < 1 || index > of))
+        of = 0; // it is wrong
     for (uint32_t i = 0; i < arguments->operand_count; i++)
         list_put(&list, arguments->operands[i]);
     if (files_from && !list_read(&list, files_from)) {
         code = FOLIOT__EXIT_SCENE;
     } else if (list.count == 0 && !files_from) {
         code = foliot__options_wrong(program, arguments, "no recording is named");
-    } else if (shard_text && !list_shard(&list, shard_text)) {
+    } else if (of == 0) {
         code = foliot__options_wrong(program, arguments, "--shard %s is not I/N with 1 <= I <= N",
                                      shard_text);
+    } else {
+        // Every n-th file from the i-th on, so that shards are alike in size.
+        uint32_t kept = 0;
+        for (uint64_t i = index - 1; i < list.count; i += of)
+            list.names[kept++] = list.names[i];
+        list.count = kept;
     }
     if (code < 0)
         code = verify_list(&list, perturb_text && !tool_kind() ? &request : NULL);
