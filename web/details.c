@@ -35,7 +35,7 @@ static struct {
     bool cut;
 } d;
 
-// Memory for a block of so many bytes; NULL: there is none.
+// Memory for a block of that many bytes; NULL: there is none.
 WEB_EXPORT(room) void *web_details_room(uint32_t bytes)
 {
     if (bytes > d.capacity) {

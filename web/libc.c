@@ -37,7 +37,7 @@ int web_print(char *text, size_t bytes, const char *format, ...)
     return length;
 }
 
-// -- mathematical functions are the browser's. What is shown may differ in the last bit from
+// -- mathematical functions are the browser's. The picture may differ in the last bit from
 // browser to browser; nothing that the viewer computes enters a digest.
 
 #define FROM_PAGE(name)                                                                            \

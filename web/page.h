@@ -32,8 +32,8 @@ typedef enum web_mesh {
     WEB_MESHES
 } web_mesh;
 
-// What a vertex shader reads. `size` scales the mesh; then its upper and lower half are moved apart
-// by `half_length` along z.
+// As a vertex shader reads it. `size` scales the mesh; then its upper and lower half are moved
+// apart by `half_length` along z.
 typedef struct web_instance {
     float position[3];
     float orientation[4]; // w, x, y, z
@@ -107,7 +107,7 @@ typedef struct web_details {
 
 foliot_transport *web_socket_transport(void); // the only one; it is never destroyed
 
-// What happened to the page's connection. Bytes are copied. False: no memory, or too much waits.
+// Events of the page's connection. Bytes are copied. False: no memory, or too much waits.
 bool web_socket_opened(void);
 bool web_socket_closed(uint32_t reason);
 // `path`: 0 by the WebSocket, 1 by the data channel.
@@ -122,7 +122,7 @@ foliot_status web_kind_create(foliot_client_config *config, uint64_t now_ns,
 bool web_kind_reads(uint8_t packet);
 // After each update. NULL: there is no client any more.
 void web_kind_updated(foliot_client *client);
-// What the page tells of it: members of the object that is open.
+// Its description for the page: members of the object that is open.
 void web_kind_write(foliot__json *j, const foliot_client *client);
 // How far a shown position may be from the simulation's, at rest.
 double web_kind_rounding(const foliot_client *client);

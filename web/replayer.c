@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // replayer.c: the replay library for the page: opens a recording, compares every digest, goes to
-// any tick, and gives what to draw. The page has it twice, each in a worker of its own: one
+// any tick, and gives what to draw. The page has it twice, each in its own worker: one
 // verifies, one shows. A recording is hostile bytes.
 #include "page.h"
 
@@ -25,7 +25,7 @@ static void forget(void)
     began = 0;
 }
 
-// Memory for a file of so many bytes; NULL: there is none.
+// Memory for a file of that many bytes; NULL: there is none.
 WEB_EXPORT(begin_file) uint8_t *web_begin_file(uint32_t bytes)
 {
     forget();

@@ -71,7 +71,7 @@ void web_kind_write(foliot__json *j, const foliot_client *c)
     foliot__json_count(j, "corrections_own", s.corrections_own);
 }
 
-// What the player wishes from now on. A page that was too slow may try again.
+// The kind that the player wishes from now on. A page that was too slow may try again.
 WEB_EXPORT(set_steps) int web_set_steps(uint32_t steps)
 {
     if (!client)

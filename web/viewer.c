@@ -289,7 +289,7 @@ WEB_EXPORT(details) const web_details *web_details_block(void)
     return details;
 }
 
-// -- what is said, as JSON
+// -- the session, as JSON
 
 static void write_session(foliot__json *j)
 {

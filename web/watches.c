@@ -14,13 +14,13 @@ static bool tables_here;
 
 __attribute__((import_module("page"), import_name("want_tables"))) void page_want_tables(void);
 
-// Room for so many bytes of tables (tables.bin); NULL: they are of another build, or none at all.
+// Room for that many bytes of tables (tables.bin); NULL: they are of another build, or none at all.
 WEB_EXPORT(tables) void *web_tables_room(uint32_t bytes)
 {
     return bytes == sizeof web_tables ? &web_tables : NULL;
 }
 
-// So many bytes of them are there now. Returns 0 for those of another build.
+// That many bytes of them are there now. Returns 0 for those of another build.
 WEB_EXPORT(tables_come) int web_tables_come(uint32_t bytes)
 {
     tables_here = bytes == sizeof web_tables;

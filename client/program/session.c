@@ -29,7 +29,7 @@ uint64_t foliot__now_ns(void)
     return foliot__clock_now_ns();
 }
 
-// What steps cost, as if this player's were those of all in this process.
+// The cost of steps, as if this player's were those of all in this process.
 static uint64_t step_clock(void *user)
 {
     const foliot__app *a = user;

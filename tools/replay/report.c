@@ -119,7 +119,7 @@ static bool read_number(foliot__json_reader *r, double *real, uint64_t *count)
     return real ? foliot__parse_real(text, real) : foliot__parse_count(text, count);
 }
 
-// Of the object "rules" alone the verdict and the text are read, as of the line itself.
+// In the object "rules" only the verdict and the text are read.
 static void read_members(foliot__json_reader *r, line *l, bool rules)
 {
     const struct {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // client.c: creates a client, hands what arrives to the file that reads it, and updates the rest in
-// order. One update does a bounded amount of work. It keeps no protocol state of its own.
+// order. One update does a bounded amount of work. It keeps no protocol state.
 #include "internal.h"
 
 #include <math.h>

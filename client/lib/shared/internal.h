@@ -77,8 +77,8 @@ typedef struct foliot__held_part {
     uint8_t *bytes;
 } foliot__held_part;
 
-// What the session holds beside poses: as the server says, as the world that is stepped here has
-// it, and as it was at the render time.
+// The session's state apart from poses: as the server sends it, as the world that is stepped here
+// has it, and as it was at the render time.
 typedef struct foliot__client_updates {
     foliot__session_state served, stepped, shown;
     foliot__held_part *ring; // what `shown` lacks; allocated with the first

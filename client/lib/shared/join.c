@@ -51,8 +51,8 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
             "scene beyond all bounds");
         return;
     }
-    // What this connection sends again is discarded. A scene that may be the same stays, and is
-    // shown, until the new one is complete.
+    // State that this connection sends again is discarded. A scene that may be the same stays, and
+    // is shown, until the new one is complete.
     foliot__updates_forget_players(c);
     free(c->setup.parts);
     c->setup.parts = NULL;

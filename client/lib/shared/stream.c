@@ -60,7 +60,7 @@ static void read_partial(foliot_client *c, const uint8_t *bytes, size_t length)
 static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     if ((bytes[0] == FOLIOT__PARTIAL_PACKET) != (c->tracks != NULL)) {
-        c->statistics.pieces_malformed++; // of another kind than the welcome said
+        c->statistics.pieces_malformed++; // of another kind than the welcome's
         return;
     }
     if (c->tracks) {

@@ -107,7 +107,7 @@ static void show_part(foliot__client_updates *u, const foliot__held_part *part,
 {
     if (part->clears)
         foliot__session_state_clear(&u->shown);
-    // What is wrong in it was counted when it came.
+    // Mistakes in it were counted when it came.
     foliot_status status =
         foliot__session_state_apply(&u->shown, part->tick, bytes, part->length, NULL, NULL);
     (void)status;

@@ -263,7 +263,7 @@ static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
     return true;
 }
 
-// What was before the state of that tick is void.
+// State from before that tick is void.
 static void begin_anew(foliot__lockstep_client *l, uint64_t tick)
 {
     bool is_searched = l->state.pending && l->search.rewind.finished; // of a tick before this one
@@ -303,7 +303,7 @@ bool foliot__lockstep_client_receive_state(foliot__lockstep_client *l,
         begin_anew(l, part->tick);
     if (l->state.have == l->state.total)
         l->unfit = !begin_from_state(l);
-    // Beside a search few parts are on their way: the server waits for each of them.
+    // During a search few parts are on their way: the server waits for each of them.
     if (!l->state.pending && l->state.have < l->state.total &&
         l->state.have - l->state.acked < ACK_EVERY_BYTES)
         return false;
@@ -456,7 +456,7 @@ void foliot__lockstep_client_receive_status(foliot__lockstep_client *l, const ui
              acked = foliot__tick_near(status.acks.next, l->own.log.end);
     if (l->begun && checked > l->checked && checked <= l->tick)
         l->checked = checked;
-    // What agreed up to a tick before our state's was stepped from another one.
+    // A comparison up to a tick before our state's is of another state.
     l->diverged |= l->begun && status.diverged && checked >= l->start;
     if (l->own.begun && acked >= l->own.acked && acked <= l->own.log.end) {
         l->own.acked = acked;

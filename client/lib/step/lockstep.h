@@ -172,7 +172,7 @@ void foliot__lockstep_client_receive_diverged(foliot__lockstep_client *l,
 void foliot__lockstep_client_drop_case(
     foliot__lockstep_client *l); // frees the states of a case that nobody read
 
-// When inputs sent now should take effect, in ticks. False: the server has not said enough yet.
+// When inputs sent now should take effect, in ticks. False: the server has not sent enough yet.
 bool foliot__lockstep_client_input_time(const foliot__lockstep_client *l, uint64_t now_ns,
                                         double tick_ns, uint32_t input_delay, double *tick);
 // The first tick that inputs sent now can be for.

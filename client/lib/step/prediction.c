@@ -102,8 +102,8 @@ static uint32_t insert_input(foliot_input *inputs, uint32_t count, const foliot_
     return count + 1;
 }
 
-// The inputs of a tick as far as they are known; who is not known to change his controls is
-// guessed to hold them. Into p->inputs; the number.
+// The inputs of a tick as far as they are known; a player not known to change the controls
+// is guessed to hold them. Into p->inputs; the number.
 static uint32_t guess_inputs(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t tick)
 {
     if (foliot__tick_log_has(&l->log, tick)) // closed, behind one that is missing
@@ -275,7 +275,7 @@ static bool begin_line(foliot__prediction *p, const foliot__lockstep_client *l, 
     return line->begun;
 }
 
-// A simulation that refuses the guess is not stepped by it; what others said is forgotten.
+// A simulation that refuses the guess is not stepped by it; early inputs of others are forgotten.
 static void step_line(foliot__prediction *p, const foliot__lockstep_client *l, foliot__line *line)
 {
     uint32_t count = guess_inputs(p, l, line->tick);
@@ -295,7 +295,7 @@ static void step_line(foliot__prediction *p, const foliot__lockstep_client *l, f
         p->stepped(p->user, line);
 }
 
-// A shadow that is wrong too begins anew, but not for ever: it goes on then, and is nearer to what
+// A shadow that is wrong too begins again, but not for ever: it goes on then, and is nearer to what
 // is than the world that is shown.
 static bool begin_shadow(foliot__prediction *p, const foliot__lockstep_client *l)
 {

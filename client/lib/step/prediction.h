@@ -83,7 +83,7 @@ foliot_status foliot__prediction_create(foliot__prediction **out);
 void foliot__prediction_destroy(foliot__prediction *p);
 // Destroys the simulations, after which the setup's bytes may be freed.
 void foliot__prediction_forget(foliot__prediction *p);
-// There is no predicted world until it has caught up anew.
+// There is no predicted world until it has caught up again.
 void foliot__prediction_restart(foliot__prediction *p);
 
 // The own controls of all ticks up to `tick` are decided: they change with it, or not at all

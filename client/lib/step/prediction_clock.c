@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#define JUMP_TICKS 8   // farther off the clock is set anew
+#define JUMP_TICKS 8   // farther off the clock is set again
 #define GAIN 0.05      // of what is off, in a tick
 #define FASTER_MAX 0.1 // inputs would come late
 #define SLOWER_MAX 0.05

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define FADE_TICKS 8.0      // until a correction is down to 1/e, if it is not large ...
-#define FADE_JUMPS 2.0      // ... so that no frame moves a body by more than so many `jump`
+#define FADE_JUMPS 2.0      // ... so that no frame moves a body by more than this many `jump`
 #define FADE_OWN_TICKS 3.0  // of the own body, which its player feels
 #define JUMP_SECONDS 0.5    // in the scene's unit of time: nothing that moves is off by more
 #define CORRECTION_MIN 1e-3 // in the scene's unit of length: what is counted
@@ -146,7 +146,7 @@ typedef struct replacement {
     double share_from, share_to;
 } replacement;
 
-// What is left of earlier corrections is part of what is shown. How far off that was.
+// The rest of earlier corrections is part of what is shown. Returns how far off that was.
 static double correct_body(const foliot__prediction_view *view, const replacement *r, uint32_t i,
                            foliot__error_smoothing *smoothing, uint32_t index)
 {

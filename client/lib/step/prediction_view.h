@@ -33,7 +33,7 @@ typedef struct foliot__prediction_view {
 } foliot__prediction_view;
 
 void foliot__prediction_view_close(foliot__prediction_view *view);
-// What was shown is forgotten.
+// Forgets what was shown.
 void foliot__prediction_view_restart(foliot__prediction_view *view);
 // The world of that line has made a step, or begins. FOLIOT_STATUS_MEMORY: it is not shown.
 foliot_status foliot__prediction_view_append(foliot__prediction_view *view, uint32_t line,

@@ -16,7 +16,7 @@ void foliot__stepped_show(foliot_client *c);      // the client shows what it st
 void foliot__stepped_hand_over(foliot_client *c); // or what the server sends
 
 // predict.c
-// A connection begins: worlds are predicted anew, if the client asked for it.
+// A connection begins: worlds are predicted again, if the client asked for it.
 foliot_status foliot__predict_begin(foliot_client *c);
 void foliot__predict_forget(foliot_client *c); // the setup's bytes are about to be freed
 void foliot__predict_end(foliot_client *c);    // not in this session

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#define TELEPORT_FACTOR 4.0 // beyond so many times what its speeds explain, a move is a jump
+#define TELEPORT_FACTOR 4.0 // beyond this multiple of what its speeds explain, a move is a jump
 #define TELEPORT_STEPS 256.0
 #define NEAR_DOT 0.999 // cosine of half the angle between two rotations
 #define NEAR_TANGENT 0.05

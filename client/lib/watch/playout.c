@@ -24,7 +24,7 @@
 #define STOP_NS 3000000000u   // without a snapshot: what follows is a start, as after a pause
 #define LEAST_NS 5000000000u  // windows of the fastest arrivals
 #define LEAST_JOIN_NS 1000000000u
-// What a join queues (a whole state in hundreds of packets) comes late, and what is behind it less
+// The packets that a join queues (a whole state in hundreds) come late, and those behind them less
 // and less. While ages fall by ticks, it is still the join.
 #define JOIN_NS 1000000000u   // at most
 #define SETTLE_NS 1000000000u // for the render time to forget it

@@ -271,7 +271,7 @@ static bool state_at(const foliot__tracks *t, const foliot__track *track, double
     return true;
 }
 
-// What was extrapolated wrongly is shown where it was, and glides to where it is.
+// A body that was extrapolated wrongly is shown where it was, and glides to where it is.
 static void correct(foliot__tracks *t, foliot__track *track, double extrapolate_ticks,
                     const foliot_body_state *shown)
 {
