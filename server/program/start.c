@@ -72,10 +72,22 @@ static void resume_found(foliot__app *a, const char *file, const foliot__host_op
     }
 }
 
+// Gives a part without ticks its end. Its ticks are in no file, or in the part before
+// it, which goes on.
+static void end_empty(foliot__app *a, const char *file, const foliot__host_options *options)
+{
+    foliot__hosted *h = &a->hosted[a->hosted_count++];
+    if (foliot__hosted_resume(h, file, options) == 0) {
+        fprintf(stderr, "foliot-server: --resume-all: %s has no ticks, and ends here\n", file);
+        (void)!foliot__hosted_end_recording(h);
+    }
+    leave_out(a, h);
+}
+
 static int resume_all(foliot__app *a, const foliot__host_options *options)
 {
-    uint32_t count;
-    char **files = foliot__recordings_unfinished(a->choices->sessions.resume_all, &count);
+    uint32_t count, empties;
+    char **files = foliot__recordings_unfinished(a->choices->sessions.resume_all, &count, &empties);
     if (!files) {
         fprintf(stderr, "foliot-server: --resume-all %s: %s\n", a->choices->sessions.resume_all,
                 strerror(errno));
@@ -91,6 +103,11 @@ static int resume_all(foliot__app *a, const foliot__host_options *options)
                     files[i], FOLIOT_SESSIONS_MAX);
         free(files[i]);
     }
+    for (uint32_t i = count; i < count + empties; i++) {
+        if (a->hosted_count < FOLIOT_SESSIONS_MAX)
+            end_empty(a, files[i], options);
+        free(files[i]);
+    }
     free(files);
     return 0;
 }
@@ -102,7 +119,7 @@ static void begin_or_leave(foliot__app *a, foliot__hosted *h)
     char note[FOLIOT_NAME_BYTES + 80];
     if (!a->choices->sessions.resume_all || !goes_on(a, h))
         return;
-    snprintf(note, sizeof note, "foliot-server: the session '%s' goes on; it is not begun anew",
+    snprintf(note, sizeof note, "foliot-server: the session '%s' goes on; it is not started again",
              h->name);
     fprintf(stderr, "%s\n", note);
     leave_out(a, h);

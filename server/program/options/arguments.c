@@ -114,7 +114,7 @@ static const foliot__option host_options[] = {
                 "watch. While the session is younger than the delay, they see nothing, or its "
                 "first state. Joins, leaves and refusals are logged at once."},
     {"interest", "FAR[,NEAR[,KBIT]]", FOLIOT__OPTION_TEXT, &parsed.play.interest_text,
-     .help = "sends each client only bodies within FAR of its own",
+     .help = "sends each client only bodies within FAR of its body",
      .details = "Bodies within NEAR (default 5) are sent most often. A client is sent at most KBIT "
                 "(default 256) kbit/s. The option is for big worlds, and not for lockstep."},
     {"no-force", NULL, FOLIOT__OPTION_FLAG, &parsed.play.no_force,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // recordings.c: see recordings.h. Which recordings are finished is read from the files, never from
 // their names. The helper process that runs the command is forked early: it keeps the system
-// calls that the server gives up, and is told nothing but names of files. With a name goes a lock
+// calls that the server gives up, and receives nothing but names of files. With a name goes a lock
 // of the file, so that no budget deletes a recording that waits for its command.
 #include "recordings.h"
 
@@ -224,7 +224,9 @@ static listed *list_folder(const char *folder, uint32_t *count)
 
 // A descriptor that locks the file, if no process writes to it and it has ended as `closed` says;
 // else -1. *damage: why it cannot be read, if so; FOLIOT_STATUS_AGAIN where it is written to.
-static int lock_idle(const char *file, bool closed, foliot_damage *damage)
+// *empty (may be NULL): whether it is a part without a tick, which a crash left while the one
+// before it had no end either (rotation.c).
+static int lock_idle(const char *file, bool closed, foliot_damage *damage, bool *empty)
 {
     foliot_replay *replay;
     *damage = (foliot_damage){0};
@@ -243,9 +245,9 @@ static int lock_idle(const char *file, bool closed, foliot_damage *damage)
     if (idle && foliot__replay_look(file, &replay, damage) == FOLIOT_STATUS_OK) {
         *damage = (foliot_damage){0};
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);
-        // A part without a tick (rotation.c): the one before it has no end either.
-        bool empty = about->first_tick > 0 && about->last_tick == about->first_tick;
-        bool fits = about->closed == closed && (closed || !empty);
+        bool fits = about->closed == closed;
+        if (empty)
+            *empty = about->first_tick > 0 && about->last_tick == about->first_tick;
         foliot_replay_close(replay);
         if (fits)
             return descriptor;
@@ -254,27 +256,31 @@ static int lock_idle(const char *file, bool closed, foliot_damage *damage)
     return -1;
 }
 
-char **foliot__recordings_unfinished(const char *folder, uint32_t *count)
+char **foliot__recordings_unfinished(const char *folder, uint32_t *count, uint32_t *empty_count)
 {
-    uint32_t all, found = 0;
+    uint32_t all, found = 0, empties = 0;
     listed *list = list_folder(folder, &all);
     if (!list)
         return NULL;
     char **files = calloc(all + 1, sizeof *files);
     for (uint32_t i = all; files && i-- > 0;) {
         foliot_damage damage;
-        int descriptor = lock_idle(list[i].path, false, &damage);
+        bool empty = false;
+        int descriptor = lock_idle(list[i].path, false, &damage, &empty);
         if (descriptor < 0 && damage.status != FOLIOT_STATUS_OK && list[i].bytes > 0)
             fprintf(stderr, "foliot-server: %s cannot be gone on with, and is left alone: %s\n",
                     list[i].path, damage.text);
         if (descriptor < 0)
             continue;
         close(descriptor);
-        files[found++] = list[i].path;
+        files[empty ? all - ++empties : found++] = list[i].path;
         list[i].path = NULL;
     }
     free_list(list, all);
+    if (files)
+        memmove(files + found, files + all - empties, empties * sizeof *files);
     *count = found;
+    *empty_count = empties;
     return files;
 }
 
@@ -297,7 +303,7 @@ static trim_result trim_folder(const char *folder, uint64_t bytes_max)
         kept.bytes += list[i].bytes;
     for (uint32_t i = 0; i < count && kept.bytes > bytes_max; i++) {
         foliot_damage damage;
-        int descriptor = lock_idle(list[i].path, true, &damage);
+        int descriptor = lock_idle(list[i].path, true, &damage, NULL);
         if (descriptor < 0)
             continue;
         if (unlink(list[i].path) == 0) {
@@ -452,7 +458,7 @@ typedef struct closing {
 static void end_item(void *item)
 {
     closing *c = item;
-    (void)!foliot_recording_end(c->hosted.recording); // what stopped it is told when it is closed
+    (void)!foliot_recording_end(c->hosted.recording); // close reports what stopped it
 }
 
 static void compact_item(void *item)

@@ -22,9 +22,10 @@ void foliot__recordings_finished(const char *file);
 // Waits until the commands have ended, `wait_ms` at most.
 void foliot__recordings_end_commands(uint32_t wait_ms);
 
-// The unfinished recordings of a folder that no process writes to, the newest first, each to be
-// freed, and the list too. NULL and errno: the folder cannot be read.
-char **foliot__recordings_unfinished(const char *folder, uint32_t *count);
+// The unfinished recordings of a folder that no process writes to, the newest first, and behind
+// them *empty_count later parts without a tick; each to be freed, and the list too. NULL and errno:
+// the folder cannot be read.
+char **foliot__recordings_unfinished(const char *folder, uint32_t *count, uint32_t *empty_count);
 
 // Deletes the oldest finished recordings of the folder, until all *.foliot in it take at most
 // --recordings-max-bytes: on a worker, or at the end of the program. One that is unfinished, that a
