@@ -16,7 +16,7 @@ typedef struct foliot__command_texts {
     uint32_t count;
 } foliot__command_texts;
 
-// Of a text field, with its closing zero.
+// Most bytes of a text field, with its closing zero.
 size_t foliot__command_text_bytes(uint32_t kind, const foliot_command_field *field);
 // The words that the text form has for the values 0, 1, ... of a field; ends with NULL. NULL if it
 // has none.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// command_json.h: commands in JSON together with what stands beside them in files.
+// command_json.h: commands in JSON, with the tick, source and sequence that files add.
 #ifndef FOLIOT_COMMAND_COMMAND_JSON_H
 #define FOLIOT_COMMAND_COMMAND_JSON_H
 

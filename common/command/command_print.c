@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// command_print.c: commands as JSON. What is printed here reads back as the same command, to the
-// bit.
+// command_print.c: commands as JSON, which reads back as the same command, to the bit.
 #include "command/command_json.h"
 
 #include <inttypes.h>

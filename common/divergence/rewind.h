@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // rewind.h: recomputes a tick that a run has passed, from a state saved before it and the inputs
-// and commands since, and traces that tick stage by stage. It has a simulation of its own, so the
+// and commands since, and traces that tick stage by stage. It has its own simulation, so the
 // run continues.
 #ifndef FOLIOT_DIVERGENCE_REWIND_H
 #define FOLIOT_DIVERGENCE_REWIND_H
@@ -40,10 +40,10 @@ void foliot__rewind_hold(foliot__rewind *r, const uint8_t *state, size_t state_b
 void foliot__rewind_assume_held(foliot__rewind *r);
 // Takes at most `steps` steps. True when finished, with success or not (`status`).
 bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps);
-// What entered the last step; nothing before it was taken.
+// Inputs and commands of the last step; none if no step was taken.
 foliot_tick_inputs foliot__rewind_last(const foliot__rewind *r);
-// Frees the trace, which is larger than the simulation: the search is over. What entered the last
-// step, and the states around it, stay. foliot__rewind_release frees the simulation too.
+// Frees the trace, which is larger than the simulation: the search is over. The inputs of the
+// last step, and the states around it, stay. foliot__rewind_release frees the simulation too.
 void foliot__rewind_drop_trace(foliot__rewind *r);
 void foliot__rewind_release(foliot__rewind *r);
 void foliot__rewind_free(foliot__rewind *r);

@@ -24,7 +24,7 @@ typedef struct foliot__trace_layer {
     uint64_t *bits; // of fields
 } foliot__trace_layer;
 
-// What a field is beside its bits. Parts that have the same share them: a trace of a large world
+// A field without its bits. Parts with the same fields share them: a trace of a large world
 // holds half a million fields.
 typedef struct foliot__field_name {
     const char *name;
@@ -59,7 +59,7 @@ uint64_t foliot__layer_hash(const foliot__trace_layer *layer, uint32_t part, uin
                             uint32_t count);
 // A field of a part, both of which there are.
 uint64_t foliot__layer_bits(const foliot__trace_layer *layer, uint32_t part, uint32_t field);
-// Of the whole layer, and of how many parts it has.
+// A hash of the whole layer and of its count of parts.
 uint64_t foliot__layer_digest(const foliot__trace_layer *layer);
 // The smallest power of the fan-out by which `count` entries make at most that many groups.
 uint32_t foliot__tree_group(uint32_t count);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // compact.c: rewrites a closed recording in longer blocks. Keyframes, notes and the header are
-// copied byte for byte; inputs and digests are encoded anew. Refuses a recording of which anything
+// copied byte for byte; inputs and digests are encoded again. Refuses a recording of which anything
 // would be lost. Replaces the file only after it has read back the new one and found the same
 // content.
 #define _FILE_OFFSET_BITS 64
@@ -446,8 +446,8 @@ static foliot_status replace_file(compaction *c, const char *file, const char *p
 foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks,
                                         const foliot_signer *signer)
 {
-    // `.NAME.compact` beside NAME: a name that nobody gives to a file, since what is there is
-    // deleted. NULL without memory.
+    // `.NAME.compact` in the folder of NAME. A file of that name is deleted: nobody gives it to one
+    // of theirs.
     static const char end[] = ".compact";
     const char *slash = strrchr(file, '/');
     size_t folder = slash ? (size_t)(slash - file) + 1 : 0, bytes = strlen(file) + 1 + sizeof end;

@@ -40,7 +40,7 @@ static void sync_now(foliot__drain *drain)
 
 // -- one block
 
-// What lies in the ring behind its header, added to `out`.
+// Adds the bytes behind the header in the ring to `out`.
 static void copy_payload(const foliot__drain *drain, const foliot__queued *queued,
                          foliot__buffer *out)
 {

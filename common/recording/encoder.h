@@ -53,12 +53,12 @@ void foliot__session_encode_tick(foliot__session_encoder *encoder, uint64_t tick
 bool foliot__recording_encoder_init(foliot__recording_encoder *encoder, uint64_t tick,
                                     uint32_t digest_every, uint32_t digest_bytes);
 void foliot__recording_encoder_free(foliot__recording_encoder *encoder);
-// All that is known of players is forgotten, as at a keyframe. The block must be empty.
+// Forgets the prediction of inputs, as at a keyframe. The block must be empty.
 void foliot__recording_encoder_reset(foliot__recording_encoder *encoder);
 
-// What entered the step from encoder->tick to the next, in order; `digest` of the state that it
-// gave. False if the block cannot hold it: close it first, then it fits, or is too much for any
-// block.
+// Encodes the inputs of the step from encoder->tick to the next, in order; `digest` is that of the
+// state after it. False if the block cannot hold it: close it first, then it fits, or is too much
+// for any block.
 bool foliot__recording_encode_tick(foliot__recording_encoder *encoder,
                                    const foliot__recorded_tick *recorded, foliot_digest digest);
 // The records of the block as encoder->payload, and an empty block. *inputs_bytes and *digest_bytes

@@ -515,7 +515,7 @@ foliot_recording_state foliot_recording_get_state(const foliot_recording *record
     state.other_bytes = atomic_load(&recording->drain.other_bytes);
     state.stopped = foliot__recording_status(recording);
     state.stopped_errno = atomic_load(&recording->drain.stopped_errno);
-    // What is queued behind a full queue is still written; behind a refusing disk nothing is.
+    // Blocks in a full queue are still written; blocks that wait for a refusing disk are not.
     if (state.stopped == FOLIOT_STATUS_IO)
         state.ticks_lost = recording->seen_tick - state.written_tick;
     else if (state.stopped == FOLIOT_STATUS_FULL)

@@ -17,7 +17,7 @@
 #include "recording/ring.h"
 #include "recording/signature.h"
 
-// What the ring holds: one of these and `length` bytes, for each block to be.
+// Entries of the ring: one of these and `length` bytes for each block to be written.
 enum foliot__queued_kind {
     FOLIOT__QUEUED_TICKS,    // records, as they are
     FOLIOT__QUEUED_KEYFRAME, // a state, then `rules_bytes` of the rules' and `note_bytes` of
@@ -96,7 +96,7 @@ void foliot__drain_wait(foliot__drain *drain, bool synced);
 // Compacts the file to blocks of `compact_ticks` (0: leaves it as it is), ends the thread and
 // closes the sink. Does nothing the second time.
 void foliot__drain_finish(foliot__drain *drain, uint32_t compact_ticks);
-// What is left of it then; of a drain that was never started too.
+// Frees the rest; also of a drain that was never started.
 void foliot__drain_free(foliot__drain *drain);
 
 // A sink that is the file; FOLIOT_STATUS_IO if it cannot be opened, FOLIOT_STATUS_AGAIN if another
@@ -134,9 +134,9 @@ foliot_status foliot__recording_start(foliot_recording *recording,
 // "Compaction".
 
 // Replaces `file` by one with the same content in blocks of `block_ticks`. The new file is written
-// beside the old one as .FILE.compact, synced, compared with it and then renamed over it: whatever
-// happens, `file` is one of the two, and whole. On an error it is the old one. The caller holds the
-// lock of its only writer. A file that is as compact already stays, and that is no error.
+// to .FILE.compact in the same folder, synced, compared with the old one and then renamed over it:
+// in every case `file` is one of the two, and whole. On an error it is the old one. The caller
+// holds the lock of its only writer. A file that is as compact already stays, and that is no error.
 // FOLIOT_STATUS_UNSUPPORTED: it is no closed recording of ours.
 // Signatures are of the old bytes: they are left out, and `signer` signs the new ones.
 // FOLIOT_STATUS_UNSUPPORTED also: it is signed, and `signer` is NULL.

@@ -250,7 +250,7 @@ foliot_status foliot__replay_step_trace(foliot_replay *replay, foliot_simulation
 }
 
 // Compares the state with the digest that was recorded of its tick, if there is one and it is at
-// hand: in the block of the step that led there, or beside the keyframe of the first tick.
+// hand: in the block of the step that led there, or with the keyframe of the first tick.
 static foliot_status check_state(const foliot_replay *replay)
 {
     uint8_t bytes[16];

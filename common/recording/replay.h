@@ -6,7 +6,7 @@
 #include "foliot/replay.h"
 #include "recording/block_reader.h"
 
-// What a player holds, followed from block to block: for steps back.
+// Controls that a player holds, followed from block to block: for steps back.
 typedef struct foliot__recording_held {
     bool joined;
     int8_t axes[FOLIOT_AXIS_COUNT];
@@ -67,7 +67,7 @@ foliot_status foliot__replay_probe(foliot_replay *replay);
 foliot_hosted_world *foliot__replay_hosted(const foliot_replay *replay);
 // As it was at the recording's first tick; the reader stands after the first keyframe.
 foliot_status foliot__replay_rewind(foliot_replay *replay);
-// Whether a keyframe's bytes give the digest beside them. A checksum only shows that the file is as
+// Whether a keyframe's bytes give its digest. A checksum only shows that the file is as
 // it was written, and the writer of a hostile file writes its checksums too; FOLIOT_STATUS_CORRUPT
 // is reported as the replay's damage. Every keyframe goes through here before anything starts from
 // it. A compressed one is decompressed by it, where its kind is known and this build has zstd.
@@ -78,7 +78,7 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
 size_t foliot__replay_state_bytes_max(const foliot_replay *replay);
 // The block that follows. Keeps its keyframe as the segment's.
 foliot_status foliot__replay_load(foliot_replay *replay);
-// What entered the step from `tick`, which `content` covers. False if it does not.
+// Inputs, commands and orders of the step from `tick`. False if `content` does not cover it.
 bool foliot__replay_recorded(const foliot_replay *replay, uint64_t tick,
                              foliot__recorded_tick *recorded);
 // Until `content` covers the step from `tick` on.

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// `put` and `taken` count bytes since the start; each is changed by its own side alone. What is put
-// into an empty ring goes to its beginning, so that no more of its memory is ever touched than was
-// needed at once.
+// `put` and `taken` count bytes since the start; each is changed by one side alone. Bytes that are
+// put into an empty ring go to its beginning, so that no more of its memory is ever touched than
+// was needed at once.
 typedef struct foliot__ring {
     uint8_t *bytes;
     size_t capacity;

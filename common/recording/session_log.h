@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// session_log.h: what entered a session beside the inputs of players, tick by tick: commands and
-// orders. Most ticks have none and cost nothing.
+// session_log.h: commands and orders that entered a session, tick by tick. Most ticks have none and
+// cost nothing.
 #ifndef FOLIOT_RECORDING_SESSION_LOG_H
 #define FOLIOT_RECORDING_SESSION_LOG_H
 
@@ -13,7 +13,7 @@
 #include "foliot/rules.h"
 #include "foliot/simulation.h"
 
-// Those of one tick stand side by side.
+// Items of one tick are neighbours.
 typedef struct foliot__tick_run {
     uint64_t tick;
     uint32_t first, count;

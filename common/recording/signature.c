@@ -19,7 +19,7 @@
 #include "recording/block_content.h"
 #include "recording/format.h"
 
-// What is signed: no other use of the key can be taken for it.
+// Begins every signed message: no other use of the key can be mistaken for it.
 static const char domain[] = "foliot recording signature 1";
 #define MESSAGE_BYTES (sizeof domain + FOLIOT__HASH_BYTES + 9)
 

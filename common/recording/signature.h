@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // signature.h: signatures inside a recording. A chain of hashes runs over the file: over its start,
-// then over each block with the hash before. A signature is a block of its own and signs the chain
+// then over each block with the hash before. A signature is a block and signs the chain
 // up to it, so that whoever reads on needs the file once.
 #ifndef FOLIOT_RECORDING_SIGNATURE_H
 #define FOLIOT_RECORDING_SIGNATURE_H
@@ -20,7 +20,7 @@ typedef struct foliot__signed_chain {
 
 // The start of the file, and then every block, with its header.
 void foliot__signed_chain_add(foliot__signed_chain *chain, const void *bytes, size_t count);
-// What lies in the source before `end`, which is the end of a block. FOLIOT_STATUS_IO, _MEMORY.
+// Adds the bytes of the source before `end`, the end of a block. FOLIOT_STATUS_IO, _MEMORY.
 foliot_status foliot__signed_chain_read(foliot__signed_chain *chain, foliot__byte_source *source,
                                         uint64_t end);
 // The record of a signature on all of the chain, added to `out`. `final`: only the closing block
