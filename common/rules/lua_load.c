@@ -217,23 +217,6 @@ static bool has_zero_escape(const lua_token *token)
     return false;
 }
 
-static bool is_word(const lua_token *token, const char *word)
-{
-    return token->length == strlen(word) && memcmp(token->start, word, token->length) == 0;
-}
-
-// Why the token is refused; NULL if it is not.
-static const char *refusal(const lua_token *token)
-{
-    if (token->kind == TOKEN_OTHER && *token->start == '^')
-        return "`^` differs from machine to machine; use math.pow";
-    if (token->kind == TOKEN_NAME && is_word(token, "_ENV"))
-        return "_ENV is not available";
-    if (token->kind == TOKEN_STRING && has_zero_escape(token))
-        return "a text has no zero bytes";
-    return NULL;
-}
-
 static bool refuse(const char *name, uint32_t line, uint32_t column, const char *why, char *problem,
                    size_t problem_bytes)
 {
@@ -258,7 +241,13 @@ static bool check_tokens(const char *script, size_t length, const char *name, ch
     }
     lua_token token;
     while (scan_token(&s, &token)) {
-        const char *why = refusal(&token);
+        const char *why = NULL;
+        if (token.kind == TOKEN_OTHER && *token.start == '^')
+            why = "`^` differs from machine to machine; use math.pow";
+        if (token.kind == TOKEN_NAME && token.length == 4 && memcmp(token.start, "_ENV", 4) == 0)
+            why = "_ENV is not available";
+        if (token.kind == TOKEN_STRING && has_zero_escape(&token))
+            why = "a text has no zero bytes";
         if (why)
             return refuse(name, token.line, token.column, why, problem, problem_bytes);
     }
@@ -337,19 +326,6 @@ static int set_global(lua_State *L)
     return 0;
 }
 
-static void push_environment(lua_State *L)
-{
-    lua_newtable(L);
-    lua_createtable(L, 0, 3);
-    foliot__lua_push_globals(L);
-    lua_setfield(L, -2, "__index");
-    lua_pushcfunction(L, set_global);
-    lua_setfield(L, -2, "__newindex");
-    lua_pushboolean(L, false);
-    lua_setfield(L, -2, "__metatable");
-    lua_setmetatable(L, -2);
-}
-
 static void push_libraries(lua_State *L)
 {
     static const struct {
@@ -377,23 +353,6 @@ static void push_libraries(lua_State *L)
 }
 
 // -- callbacks
-
-static void keep_callback(lua_State *L, int i)
-{
-    foliot__lua *lua = foliot__lua_of(L);
-    lua_Debug about;
-    lua_getfield(L, -1, callback_names[i]);
-    if (lua_isnil(L, -1)) {
-        lua_pop(L, 1);
-        return;
-    }
-    if (!lua_isfunction(L, -1))
-        luaL_error(L, "%s is a %s, not a function", callback_names[i], luaL_typename(L, -1));
-    lua_pushvalue(L, -1);
-    lua_getinfo(L, ">u", &about);
-    lua->parameters[i] = about.isvararg ? UINT8_MAX : about.nparams;
-    lua->callbacks[i] = luaL_ref(L, LUA_REGISTRYINDEX);
-}
 
 // A function that is named like a callback and is none would never be called.
 static void check_name(lua_State *L, const char *name)
@@ -445,13 +404,33 @@ static int load_body(lua_State *L)
         foliot__lua_abandon(lua, "the script takes more than 2 seconds to compile");
     if (status != LUA_OK)
         return lua_error(L);
-    push_environment(L);
+    lua_newtable(L); // the environment
+    lua_createtable(L, 0, 3);
+    foliot__lua_push_globals(L);
+    lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, set_global);
+    lua_setfield(L, -2, "__newindex");
+    lua_pushboolean(L, false);
+    lua_setfield(L, -2, "__metatable");
+    lua_setmetatable(L, -2);
     lua_setupvalue(L, -2, 1);
     lua_call(L, 0, 0);
     foliot__lua_push_globals(L);
     check_names(L);
-    for (int i = 0; i < FOLIOT__LUA_CALLBACK_COUNT; i++)
-        keep_callback(L, i);
+    for (int i = 0; i < FOLIOT__LUA_CALLBACK_COUNT; i++) {
+        lua_Debug about;
+        lua_getfield(L, -1, callback_names[i]);
+        if (lua_isnil(L, -1)) {
+            lua_pop(L, 1);
+            continue;
+        }
+        if (!lua_isfunction(L, -1))
+            luaL_error(L, "%s is a %s, not a function", callback_names[i], luaL_typename(L, -1));
+        lua_pushvalue(L, -1);
+        lua_getinfo(L, ">u", &about);
+        lua->parameters[i] = about.isvararg ? UINT8_MAX : about.nparams;
+        lua->callbacks[i] = luaL_ref(L, LUA_REGISTRYINDEX);
+    }
     foliot__lua_remember_globals(L);
     lua->loaded = true;
     return 0;
@@ -492,14 +471,6 @@ static bool compile(const char *script, size_t length, const char *chunk, char *
     return fails && message;
 }
 
-// Whether the problem ends in "near 'TEXT'" with the text of the token.
-static bool is_near(const char *problem, const lua_token *token)
-{
-    const char *near = strstr(problem, " near '");
-    size_t length = near ? strlen(near) : 0;
-    return length == token->length + 8 && memcmp(near + 7, token->start, token->length) == 0;
-}
-
 // Token number `n` of the line, or its last one if there are fewer; returns how many there are up
 // to it.
 static uint32_t token_of_line(const char *script, size_t length, unsigned line, uint32_t n,
@@ -516,14 +487,6 @@ static uint32_t token_of_line(const char *script, size_t length, unsigned line, 
     return count;
 }
 
-static bool fails_here(const char *script, const char *chunk, const lua_token *token,
-                       const char *problem)
-{
-    char text[512];
-    size_t end = (size_t)(token->start - script) + token->length;
-    return compile(script, end, chunk, text, sizeof text) && strcmp(text, problem) == 0;
-}
-
 // The column of the error of `line`, 0 if it is not found. By bisection: a cut before the token has
 // another error, a cut behind it has this one.
 static unsigned find_column(const char *script, size_t length, const char *chunk, unsigned line,
@@ -537,15 +500,19 @@ static unsigned find_column(const char *script, size_t length, const char *chunk
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         token_of_line(script, length, line, middle, &token);
-        if (fails_here(script, chunk, &token, problem))
+        char text[512];
+        size_t end = (size_t)(token.start - script) + token.length;
+        if (compile(script, end, chunk, text, sizeof text) && strcmp(text, problem) == 0)
             high = middle;
         else
             low = middle + 1;
     }
     token_of_line(script, length, line, low, &token);
     // A cut changes the text of half a token; behind the last token something is missing.
-    return low < count || is_near(problem, &token) ? token.column
-                                                   : token.column + (unsigned)token.length;
+    const char *near = strstr(problem, " near '");
+    bool is_near = near && strlen(near) == token.length + 8 &&
+                   memcmp(near + 7, token.start, token.length) == 0;
+    return low < count || is_near ? token.column : token.column + (unsigned)token.length;
 }
 
 void foliot__lua_add_column(const char *script, size_t length, const char *name, char *problem,
