@@ -122,7 +122,7 @@ FORCE:
 $(BUILD)/obj/common/rules/%.o $(BUILD)/obj/tests/unit/test_rules_doc.o: EXTRA += $(LUA_INCLUDES)
 $(BUILD)/obj/server/%.o: EXTRA += -Iserver
 $(BUILD)/obj/server/http/%.o: EXTRA += $(if $(filter 0,$(HTTP)),-DFOLIOT_HTTP_OFF)
-$(BUILD)/obj/server/rtc/%.o $(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/bench/%.o: EXTRA += $(if $(filter 0,$(WEBRTC)),-DFOLIOT_WEBRTC_OFF)
+$(BUILD)/obj/server/rtc/%.o $(BUILD)/obj/tests/program/%.o $(BUILD)/obj/tests/bench/%.o: EXTRA += $(if $(filter 0,$(WEBRTC)),-DFOLIOT_WEBRTC_OFF)
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(DEPS_STAMP)
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c $< -o $@
@@ -179,21 +179,21 @@ $(BUILD)/obj/server/web/web_files.o: $(BUILD)/web_files.c $(BUILD)/.flags
 # Tests of its parts in one process.
 WEB_OBJECTS := $(filter $(BUILD)/obj/server/http/% $(BUILD)/obj/server/web/%,$(SERVER_OBJECTS)) $(BUILD)/obj/server/web/web_files.o \
     $(BUILD)/librtc.a
-$(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/tests/server/test_connections $(BUILD)/bench/web: $(WEB_OBJECTS)
-$(BUILD)/tests/server/test_web $(BUILD)/tests/server/test_web_proof $(BUILD)/tests/server/test_connections $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
-$(BUILD)/obj/tests/server/%.o $(BUILD)/obj/tests/rtc/%.o $(BUILD)/obj/tests/bench/web.o $(BUILD)/obj/tests/bench/channel.o $(BUILD)/obj/tests/unit/test_rewind.o: EXTRA += -Iserver
-RTC_PEER := $(BUILD)/obj/tests/rtc/peer.o $(BUILD)/obj/tests/rtc/far_end.o
-$(BUILD)/tests/server/test_channel $(BUILD)/tests/server/test_amplification $(BUILD)/bench/channel: $(WEB_OBJECTS) $(RTC_PEER)
-$(BUILD)/tests/server/test_channel $(BUILD)/tests/server/test_amplification $(BUILD)/bench/channel: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
+$(BUILD)/tests/program/test_web $(BUILD)/tests/program/test_web_proof $(BUILD)/tests/program/test_connections $(BUILD)/bench/web: $(WEB_OBJECTS)
+$(BUILD)/tests/program/test_web $(BUILD)/tests/program/test_web_proof $(BUILD)/tests/program/test_connections $(BUILD)/bench/web: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
+$(BUILD)/obj/tests/program/%.o $(BUILD)/obj/tests/program/%.o $(BUILD)/obj/tests/bench/web.o $(BUILD)/obj/tests/bench/channel.o $(BUILD)/obj/tests/unit/test_rewind.o: EXTRA += -Iserver
+RTC_PEER := $(BUILD)/obj/tests/program/peer.o $(BUILD)/obj/tests/program/far_end.o
+$(BUILD)/tests/program/test_channel $(BUILD)/tests/program/test_amplification $(BUILD)/bench/channel: $(WEB_OBJECTS) $(RTC_PEER)
+$(BUILD)/tests/program/test_channel $(BUILD)/tests/program/test_amplification $(BUILD)/bench/channel: LIBS_test += $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS)
 # A fault that is found before the libraries that it is named like.
-$(BUILD)/tests/server/libusrsctp_hang.so: tests/server/hang.c $(BUILD)/.flags
+$(BUILD)/tests/program/libusrsctp_hang.so: tests/program/hang.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(CC) -shared -fPIC -O1 -o $@ $<
-$(BUILD)/tests/server/test_takeover_channels: $(WEB_OBJECTS) $(RTC_PEER) | $(BUILD)/tests/server/libusrsctp_hang.so
-$(BUILD)/tests/server/test_takeover_channels: LIBS_test += -L$(BUILD)/tests/server -lusrsctp_hang -Wl,-rpath,'$$ORIGIN' $(HTTP_LIBS) \
+$(BUILD)/tests/program/test_takeover_channels: $(WEB_OBJECTS) $(RTC_PEER) | $(BUILD)/tests/program/libusrsctp_hang.so
+$(BUILD)/tests/program/test_takeover_channels: LIBS_test += -L$(BUILD)/tests/program -lusrsctp_hang -Wl,-rpath,'$$ORIGIN' $(HTTP_LIBS) \
     $(RTC_LIBS) $(QR_LIBS)
-$(BUILD)/tests/server/test_rtc_parsers $(BUILD)/tests/server/test_sctp: $(BUILD)/librtc.a
-$(BUILD)/tests/server/test_rtc_parsers $(BUILD)/tests/server/test_sctp: LIBS_test += $(RTC_LIBS)
+$(BUILD)/tests/program/test_rtc_parsers $(BUILD)/tests/program/test_sctp: $(BUILD)/librtc.a
+$(BUILD)/tests/program/test_rtc_parsers $(BUILD)/tests/program/test_sctp: LIBS_test += $(RTC_LIBS)
 # What draws bodies, for the programs that do: no part of the library.
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
 $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)
@@ -201,12 +201,12 @@ $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(V
 MODULE_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/module/*.c))
 $(BUILD)/foliot-server $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/foliot-lab: $(MODULE_OBJECTS)
 $(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/program/board.o
-$(BUILD)/tests/server/test_bans: $(BUILD)/obj/server/admin/bans.o
+$(BUILD)/tests/program/test_bans: $(BUILD)/obj/server/admin/bans.o
 $(BUILD)/tests/unit/test_focus: $(BUILD)/obj/client/program/focus.o
 $(BUILD)/tests/unit/test_step_workers: $(BUILD)/obj/server/program/step_workers.o $(BUILD)/obj/server/program/priority.o
 $(BUILD)/tests/unit/test_rewind: $(BUILD)/obj/server/program/report/report.o
 $(BUILD)/tests/unit/test_closing: $(BUILD)/obj/server/program/session/closing.o
-$(BUILD)/tests/replay/test_forged: $(BUILD)/obj/tools/replay/rules.o $(BUILD)/obj/tools/replay/differences.o
+$(BUILD)/tests/program/test_forged: $(BUILD)/obj/tools/replay/rules.o $(BUILD)/obj/tools/replay/differences.o
 $(BUILD)/tests/web/test_details: $(BUILD)/obj/web/details.o $(BUILD)/obj/web/lines.o
 $(BUILD)/tests/web/test_socket: $(BUILD)/obj/web/socket.o
 $(BUILD)/tests/web/test_watches: $(BUILD)/obj/web/watches.o

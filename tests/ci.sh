@@ -69,7 +69,7 @@ packages() {
 }
 # simulate SEEDS: each is a test. By a virtual clock: it may take its time.
 simulate() {
-    nice_make "$build/tests/simulation/simulate" || return
+    nice_make "$build/tests/cluster/simulate" || return
     nice_make simulate SEEDS="$1" | tee "$out/simulate.txt"
     local rc=${PIPESTATUS[0]}
     sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$out/simulate.txt" >>"$RESULTS"
@@ -96,7 +96,7 @@ test-all)
         part abi in_make abi-check
     }
     part packages packages build test clang valgrind fuzz package abi matrix-short web web-test site
-    part build in_make all left-build "$build/determinism/ready_scenes.h" "$build/tests/simulation/simulate"
+    part build in_make all left-build "$build/determinism/ready_scenes.h" "$build/tests/cluster/simulate"
     beside waiting
     part determinism nice_make determinism-left
     part simulate simulate 301-1000
@@ -115,7 +115,7 @@ nightly)
     part damage in_make damage
     part planted in_make planted
     part soak in_make soak
-    part prometheus env BUILD="$build" SCRAPE_SECONDS=60 tests/run.sh tests/server/test_prometheus.sh
+    part prometheus env BUILD="$build" SCRAPE_SECONDS=60 tests/run.sh tests/program/test_prometheus.sh
     part slurm in_make test-slurm
     part deb in_make test-deb
     part web in_make test-web LONG=1

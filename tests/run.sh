@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# run.sh TEST...: runs test programs and scripts in the given order, JOBS at a time (2). Those of tests/server run in
+# run.sh TEST...: runs test programs and scripts in the given order, JOBS at a time (2). Those of tests/program run in
 # parallel with them, two at a time: they wait for clocks more than they compute. A program is a cmocka one, whose closing lines are
 # on stderr; a script prints "ok - NAME" and "not ok - NAME" lines. A test that ends badly without naming a failed test
 # counts as one failure. So does one that names no test at all unless it says "skip", a program that ends before its
@@ -60,7 +60,7 @@ served=() computed=()
 for test in "$@"; do
     rm -f "$logs/$(echo "$test" | tr '/' '-')".log*
     case $test in
-    tests/server/*.sh) served+=("$test") ;;
+    tests/program/*.sh) served+=("$test") ;;
     *) computed+=("$test") ;;
     esac
 done

@@ -21,7 +21,7 @@
 #define JSON_TYPE "application/json"
 
 // A page may load only from here, and is shown in no other site's frame. The hash is of
-// the one script within index.html, which tests/server/test_browser.sh compares.
+// the one script within index.html, which tests/program/test_browser.sh compares.
 static const struct {
     const char *name, *value;
 } headers[] = {

@@ -30,7 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../rtc/peer.h"
+#include "../program/peer.h"
 #include "base/rng.h"
 #include "bench.h"
 #include "clock.h"

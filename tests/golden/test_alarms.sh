@@ -27,7 +27,7 @@ fi
 # shellcheck disable=SC2086 # flags, one word each
 {
     for program in driver cases selftest; do
-        $CC $flags $bits -c "tests/determinism/$program.c" -o "$tree/$program.o" || exit 1
+        $CC $flags $bits -c "tests/golden/$program.c" -o "$tree/$program.o" || exit 1
     done
 }
 link_program() { # PROGRAM OBJECT...

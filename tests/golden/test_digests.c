@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../determinism/cases.h"
+#include "cases.h"
 #include "sim/selftest/fingerprint.h"
 
 #define GOLDEN_FILE "tests/golden/digests.txt"

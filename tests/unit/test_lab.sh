@@ -389,7 +389,7 @@ synctest_passes() {
 }
 # Rigid bodies, joints and sleepers among them: what a contact or a joint stores is part of the state.
 synctest_passes_all() {
-    for scene in scenes/*.yaml tests/simulation/scenes/*.yaml; do
+    for scene in scenes/*.yaml tests/cluster/scenes/*.yaml; do
         [ "$scene" = scenes/city.yaml ] && continue # 10,000 bodies take long
         run synctest "$scene" --ticks 12
         [ "$code" = 0 ] && [ "$(grep -cE '^(replay|sync|serialisation|perturbation) +passed +[1-9]' "$work/out")" = 4 ] ||

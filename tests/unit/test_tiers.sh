@@ -21,7 +21,7 @@ report "there is no other tier" "$([ -z "$others" ]; echo $?)" "$others"
 gone=$(awk '!/^#/ { print $3 }' tests/times.txt | while read -r path; do [ -f "$path" ] || echo "$path"; done)
 report "every recorded time is of a test that exists" "$([ -z "$gone" ]; echo $?)" "$gone"
 
-unplaced=$(tests/simulation/planted.sh --places)
+unplaced=$(tests/cluster/planted.sh --places)
 report "every planted fault finds its line" $? "$unplaced"
 
 tree=$(mktemp -d)

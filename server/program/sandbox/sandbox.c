@@ -106,10 +106,10 @@ int foliot__sandbox_drop(void)
 
 static char *call_names[CALLS_NAMED];
 
-// Calls that strace saw after the start, in all of tests/server and with browsers, what error paths
-// need, and what stands for these on other machines and in other C libraries: names with 64 and 32
-// are those of 32 bits, those with "at" and ppoll those of arm64. Names that a machine does not
-// have are left out.
+// Calls that strace saw after the start, in all of tests/program and with browsers, what error
+// paths need, and what stands for these on other machines and in other C libraries: names with 64
+// and 32 are those of 32 bits, those with "at" and ppoll those of arm64. Names that a machine does
+// not have are left out.
 static const char *const allowed[] = {
     // Files. fchown: a compacted recording in a folder whose files belong to another group.
     "access", "close", "faccessat", "faccessat2", "fchmod", "fchown", "fchown32", "fcntl",
