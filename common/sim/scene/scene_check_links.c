@@ -183,7 +183,7 @@ static void check_constraint(foliot__checker *c, foliot__scene_place at,
             (constraint->b != FOLIOT_NO_BODY && foliot__norm2(constraint->anchor_b, 3) != 0))
             foliot__complain(
                 c, FOLIOT_STATUS_REFUSED, at, "anchor_a",
-                "a constraint holds bodies at their centres only: a `distance` may be off-centre");
+                "a rod holds bodies at their centres only: a `distance` may be off-centre");
         const double *a = c->scene->bodies[constraint->a].position;
         const double *b = constraint->b == FOLIOT_NO_BODY
                               ? constraint->anchor_b
@@ -192,7 +192,7 @@ static void check_constraint(foliot__checker *c, foliot__scene_place at,
         double error = foliot__sqrt(foliot__norm2(d, 3)) - constraint->length;
         if (error > 1e-6 * constraint->length || error < -1e-6 * constraint->length)
             foliot__complain(c, FOLIOT_STATUS_INVALID, at, "length",
-                             "a constraint must have its length when the world starts (to 1 part "
+                             "a rod must have its length when the world starts (to 1 part "
                              "in 10^6): move the "
                              "bodies, or leave `length` out");
     } else if (foliot__constraint_is_joint(constraint))
