@@ -48,25 +48,25 @@ places() {
 78 78 SERVER --simulation ./@ --allow-modules --port 0 --no-record
 78 78 SERVER --config @ --port 0 --no-record
 78 0 SERVER SCENE --bans @ --port 0 --no-record --ticks 1
-1 0 SERVER SCENE --key arena.key --used-tokens @ --port 0 --no-record --ticks 1
-1 1 SERVER SCENE --key @ --port 0 --no-record
-1 1 SERVER SCENE --password @ --port 0 --no-record
-1 1 SERVER SCENE --sign @ --port 0
-1 1 SERVER SCENE --recordings @ --port 0 --ticks 1
-1 1 SERVER SCENE --scenes @ --admin-socket admin.socket --port 0 --no-record --ticks 1
-2 2 SERVER SCENE --http 127.0.0.1:0 --admin-token @ --port 0 --no-record
+78 0 SERVER SCENE --key arena.key --used-tokens @ --port 0 --no-record --ticks 1
+78 78 SERVER SCENE --key @ --port 0 --no-record
+78 78 SERVER SCENE --password @ --port 0 --no-record
+78 78 SERVER SCENE --sign @ --port 0
+78 78 SERVER SCENE --recordings @ --port 0 --ticks 1
+78 78 SERVER SCENE --scenes @ --admin-socket admin.socket --port 0 --no-record --ticks 1
+78 78 SERVER SCENE --http 127.0.0.1:0 --admin-token @ --port 0 --no-record
 1,4 4 SERVER --resume @ --port 0
-1 1 CLIENT 127.0.0.1:9 --token @
-1 1 CLIENT 127.0.0.1:9 --password @
+78 78 CLIENT 127.0.0.1:9 --token @
+78 78 CLIENT 127.0.0.1:9 --password @
 78 78 CLIENT 127.0.0.1:9 --simulation ./@
-1 1 CTL token --key @
+78 78 CTL token --key @
 1,78 0 LAB run SCENE --ticks 1 --inputs @
 1,78 0 LAB run GAME --ticks 1 --commands @
 1,78 0 LAB run GAME --ticks 1 --orders @
 1,78 1,78 LAB compare KEPLER --integrators rk4 --dt 0.1 --reference @
 78 78 LAB synctest --simulation ./@
 1,4 6 REPLAY verify @
-1 1 REPLAY verify given.foliot --key @
+78 78 REPLAY verify given.foliot --key @
 LIST
 }
 names="SERVER=$server CLIENT=$client LAB=$lab REPLAY=$replay CTL=$build/foliotctl SCENE=$scenes/spacewar.yaml"
@@ -89,14 +89,14 @@ while read -r codes of_empty command; do
     done
 done < <(places)
 for file in folder /dev/zero huge; do # a pipe may have a writer here
-    refuses "$file as a list of files" 1 "$file: " "$replay" verify --files-from $file
+    refuses "$file as a list of files" 78 "$file: " "$replay" verify --files-from $file
     refuses "and for a report" 1 "$file: " "$replay" report /dev/null --files-from $file
 done
 # Places that are written later are looked at when the server starts.
 for option in "--record" "--recordings" "--bans" "--admin-socket s --scenes" "--admin-socket" "--key arena.key --used-tokens"; do # shellcheck disable=SC2086
     refuses "$option in no folder" "1 75 78" "no/where" "$server" "$scenes/spacewar.yaml" --port 0 --ticks 1 $option no/where
 done
-refuses "a pipe that nobody reads to record into" 1 "pipe: " "$server" "$scenes/spacewar.yaml" --port 0 --ticks 1 --record pipe
+refuses "a pipe that nobody reads to record into" 78 "pipe: " "$server" "$scenes/spacewar.yaml" --port 0 --ticks 1 --record pipe
 refuses "a pipe to record into, in foliot-lab" "1 75" "pipe" "$lab" run "$scenes/spacewar.yaml" --ticks 1 --record pipe
 ln -s given.foliot link.foliot
 ok "a link that the user names is followed" "$replay" verify link.foliot >/dev/null
