@@ -6,7 +6,7 @@ set -eu
 packages_of() { # GROUP
     case $1 in
     build) echo "gcc libc6-dev pkg-config libuv1-dev libenet-dev libmsgpack-dev libyaml-dev libxxhash-dev libncurses-dev libsodium-dev libzstd-dev liblua5.4-dev libwebsockets-dev libcurl4-openssl-dev libqrencode-dev libseccomp-dev libutf8proc-dev libssl-dev libusrsctp-dev" ;;
-    test) echo "zstd libcmocka-dev curl openssl python3" ;;
+    test) echo "zstd libcmocka-dev curl openssl perl python3 python3-yaml" ;;
     format) echo "clang-format-14" ;;
     clang) echo "clang" ;;
     prometheus) echo "prometheus" ;;
