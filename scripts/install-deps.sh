@@ -16,7 +16,6 @@ packages_of() { # GROUP
     deploy) echo "slurm-wlm munge parallel python3 python3-yaml systemd" ;;
     manifests) echo "nodejs $(command -v npm >/dev/null || echo npm)" ;;
     image) echo "buildah debootstrap python3" ;;
-    abi) echo "abigail-tools" ;;
     fuzz) echo "clang libclang-rt-14-dev llvm-14" ;;
     web) echo "clang-19 lld-19 libclang-rt-19-dev-wasm32 wasi-libc libxxhash-dev nodejs esbuild xz-utils" ;;
     npm) echo "nodejs $(command -v npm >/dev/null || echo npm)" ;; # other packages of node bring npm along

@@ -93,9 +93,8 @@ test-all)
         part programs in_make test-left
         part web in_make test-web SHORT=1
         part install in_make test-install
-        part abi in_make abi-check
     }
-    part packages packages build test clang valgrind fuzz package abi matrix-short web web-test site
+    part packages packages build test clang valgrind fuzz package matrix-short web web-test site
     part build in_make all left-build "$build/determinism/ready_scenes.h" "$build/tests/cluster/simulate"
     beside waiting
     part determinism nice_make determinism-left
