@@ -10,7 +10,7 @@ MAKEFLAGS += --no-builtin-rules
 VERSION := $(shell awk '/^.define FOLIOT_VERSION_(MAJOR|MINOR|PATCH) / { n[$$2] = $$3; found = 1 } \
     /^.define FOLIOT_VERSION "/ { text = $$3; gsub(/"/, "", text) } \
     END { m = "FOLIOT_VERSION_"; print found ? n[m "MAJOR"] "." n[m "MINOR"] "." n[m "PATCH"] : text }' \
-    include/foliot/version.h)
+    include/foliot/status.h)
 SOVERSION := $(firstword $(subst ., ,$(VERSION)))
 BUILD ?= build
 PREFIX ?= /usr/local

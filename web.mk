@@ -138,7 +138,7 @@ npm: $(BUILD)/npm/foliot-$(VERSION).tgz
 $(BUILD)/npm/foliot-$(VERSION).tgz: $(NPM_FILES) | $(call deps_of,npm)
 	cd $(NPM) && npm pack --silent --pack-destination .. > /dev/null
 	@touch $@
-$(NPM)/package.json: web/npm/package.json include/foliot/version.h
+$(NPM)/package.json: web/npm/package.json include/foliot/status.h
 	@mkdir -p $(@D)
 	sed 's/"version": "[^"]*"/"version": "$(VERSION)"/' $< > $@
 $(NPM)/LICENSES.txt: $(WEB_SRC)/.stamp

@@ -8,8 +8,8 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "foliot/contact.h"
-#include "foliot/scene_reader.h"
+#include "foliot/query.h"
+#include "foliot/scene.h"
 #include "lab/lab.h"
 #include "scene/assembly.h"
 

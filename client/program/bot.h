@@ -7,7 +7,7 @@
 
 #include "base/rng.h"
 #include "foliot/client.h"
-#include "foliot/input.h"
+#include "foliot/command.h"
 #include "simulation/input_script.h"
 
 typedef enum foliot__bot_kind {

@@ -8,7 +8,7 @@
 
 #include "base/assert.h"
 #include "base/text.h"
-#include "foliot/version.h"
+#include "foliot/status.h"
 
 #define HELP_COLUMNS 80
 #define HELP_INDENT 29    // of the text after an option's name

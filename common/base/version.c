@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // version.c: names the version, the compiler and the instruction set of this build.
-#include "foliot/version.h"
+#include "foliot/status.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // harness.c: runs one undisturbed simulation, and next to it instances that are recreated, rolled
 // back, restored and perturbed. Invariant checked: at every tick all instances have the same state.
-#include "foliot/harness.h"
+#include "foliot/divergence.h"
 
 #include "base/rng.h"
 #include "divergence/harness_inputs.h"

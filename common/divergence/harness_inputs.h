@@ -4,7 +4,7 @@
 #ifndef FOLIOT_DIVERGENCE_HARNESS_INPUTS_H
 #define FOLIOT_DIVERGENCE_HARNESS_INPUTS_H
 
-#include "foliot/input.h"
+#include "foliot/command.h"
 
 typedef struct foliot__harness_players foliot__harness_players;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // harness_report.c: the harness's result as a text table and as JSON.
-#include "foliot/harness.h"
+#include "foliot/divergence.h"
 
 #include "divergence/divergence.h"
 

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "foliot/history.h"
+#include "foliot/query.h"
 #include "sim/state/past.h"
 
 #define FOLIOT__HISTORY_UNLOADED UINT8_MAX // no place of a ring

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "crypto/crypto.h"
-#include "foliot/version.h"
+#include "foliot/status.h"
 #include "net/address.h"
 
 #define FOLIOT__COOKIE_EPOCH_NS                                                                    \

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "foliot/lockstep.h"
+#include "foliot/divergence.h"
 #include "foliot/recording.h"
 #include "foliot/world.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "foliot/version.h"
+#include "foliot/status.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #define FOLIOT_RECORDING_ENCODER_H
 
 #include "foliot/digest.h"
-#include "foliot/input.h"
+#include "foliot/command.h"
 #include "foliot/recording.h"
 #include "foliot/simulation.h"
 #include "foliot/world.h"

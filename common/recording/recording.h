@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "foliot/recording.h"
-#include "foliot/signature.h"
+#include "foliot/replay.h"
 #include "foliot/status.h"
 #include "recording/encoder.h"
 #include "recording/journal.h"

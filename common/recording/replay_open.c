@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/file.h"
 #include "recording/block_content.h"
-#include "foliot/contact.h"
+#include "foliot/query.h"
 #include "sim/state/state.h"
 #include "sim/world/layout.h"
 

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "foliot/command.h"
-#include "foliot/input.h"
 #include "foliot/rules.h"
 #include "foliot/simulation.h"
 

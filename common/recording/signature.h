@@ -7,7 +7,7 @@
 
 #include "base/pack.h"
 #include "crypto/crypto.h"
-#include "foliot/signature.h"
+#include "foliot/replay.h"
 #include "recording/block_reader.h"
 
 struct foliot_signer {

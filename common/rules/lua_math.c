@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lua_math.c: math and utf8. The functions of math are those of foliot/math.h and what follows from
-// them and from exact operations, so that they give the same bits on every machine. Random numbers
-// come from the rules' own stream.
+// lua_math.c: math and utf8. The functions of math are those of foliot/digest.h and what follows
+// from them and from exact operations, so that they give the same bits on every machine. Random
+// numbers come from the rules' own stream.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "foliot/math.h"
+#include "foliot/digest.h"
 
 #define PI 3.141592653589793238462643383279502884
 

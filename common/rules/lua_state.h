@@ -29,7 +29,7 @@
 #include <lua.h>
 #include <lualib.h>
 
-#include "foliot/contact.h"
+#include "foliot/query.h"
 #include "foliot/rules.h"
 
 #define FOLIOT__LUA_STRING_MAX 65536 // bytes of one string

@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "foliot/history.h"
 #include "foliot/query.h"
 
 // The view of the tick; an error in on_init, where there is no world yet.

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 
 // -- reading.c: the state of reading one scene: the first fault, places in the text, and an arena
 // that lives as long as the reading. Invariant: after the first fault the status never changes.

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "foliot/input.h"
+#include "foliot/command.h"
 #include "scene/key_tables.h"
 #include "sim/math/hash.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // reader.c: from a file to a checked scene in one heap block. Either the whole scene is valid, or
 // nothing comes out but the first fault and its place. Knows no keys: keys.c does.
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "foliot/input.h"
+#include "foliot/command.h"
 #include "foliot/status.h"
 
 // All zero but `first_tick` is an empty log whose open tick is first_tick.

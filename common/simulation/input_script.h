@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "foliot/input.h"
+#include "foliot/command.h"
 #include "foliot/status.h"
 
 typedef struct foliot__input_script {

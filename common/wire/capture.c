@@ -2,7 +2,7 @@
 // capture.c: a world's bodies as the integers of a snapshot. Rounding is to the nearest, ties away
 // from zero, on every machine. Apart from quantise.c, so that what only reads snapshots links no
 // world.
-#include "foliot/math.h"
+#include "foliot/digest.h"
 #include "foliot/snapshot.h"
 
 #include <string.h>

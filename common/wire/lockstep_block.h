@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "foliot/input.h"
+#include "foliot/command.h"
 #include "foliot/status.h"
 
 #define FOLIOT__BLOCK_INPUTS_MAX 4096 // in one block

@@ -12,13 +12,11 @@
 
 #include "foliot/digest.h"
 #include "foliot/command.h"
-#include "foliot/input.h"
 #include "foliot/rules.h"
 #include "foliot/scene.h"
 #include "foliot/simulation.h"
 #include "foliot/snapshot.h"
 #include "foliot/status.h"
-#include "foliot/version.h"
 
 #define FOLIOT__SENTENCE_BYTES 256
 #define FOLIOT__SCENE_PART_BYTES 8192

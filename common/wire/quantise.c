@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // quantise.c: the format of bodies as integers, and back from them. capture.c makes them.
-#include "foliot/math.h"
+#include "foliot/digest.h"
 #include "foliot/snapshot.h"
 
 #include "base/bytes.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <foliot/simulation_module.h>
+#include <foliot/simulation.h>
 
 #define NODES_MAX 64
 #define PLAYERS_MAX 8

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foliot/contact.h"
-#include "foliot/math.h"
+#include "foliot/query.h"
+#include "foliot/digest.h"
 #include "siege.h"
 
 #define THROW_SPEED 26.0

@@ -3,7 +3,7 @@
 #ifndef FOLIOT_GAMES_SIEGE_H
 #define FOLIOT_GAMES_SIEGE_H
 
-#include "foliot/contact.h"
+#include "foliot/query.h"
 #include "foliot/rules.h"
 
 #define AMMO_MAX 4

@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "foliot/input.h"
-#include "foliot/lockstep.h"
+#include "foliot/command.h"
+#include "foliot/divergence.h"
 #include "foliot/rules.h"
 #include "foliot/scene.h"
 #include "foliot/simulation.h"
@@ -111,8 +111,8 @@ bool foliot_client_get_fingerprint_refused(const foliot_client *client);
 // Leaves; the state becomes CLOSED when the server has acknowledged it.
 void foliot_client_leave(foliot_client *client, uint64_t now_ns);
 
-// The controls from now on, until they are set again (input.h). Rules that look back judge a change
-// at the tick that the last sample showed: sample first, then set.
+// The controls from now on, until they are set again (command.h). Rules that look back judge a
+// change at the tick that the last sample showed: sample first, then set.
 void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT],
                              uint16_t buttons);
 

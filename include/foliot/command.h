@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// command.h: what a game decides outside the step and puts into a world at the start of a tick.
+// command.h: what enters a world at the start of a tick: inputs of players and commands of the
+// game.
 //
 // Commands are inputs: they are ordered, recorded, replayed, relayed and digested like the controls
 // of players, so that a recording replays without the game that was played. They come from the
@@ -27,6 +28,36 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// -- inputs
+//
+// What one player does in one tick.
+//
+// Inputs are the only thing that enters a world from outside. The inputs of one tick are ordered by
+// (player, sequence); a world refuses any other order with FOLIOT_STATUS_INVALID.
+
+#define FOLIOT_PLAYERS_MAX 1024
+#define FOLIOT_NO_PLAYER UINT32_MAX // a spectator, or nobody
+#define FOLIOT_AXIS_COUNT 4
+
+// The value stands in recordings and on the wire: never reuse one.
+typedef enum foliot_input_kind {
+    FOLIOT_INPUT_CONTROL = 0, // axes and buttons, held until the player's next one
+    FOLIOT_INPUT_JOIN = 1,    // the player's body is spawned
+    FOLIOT_INPUT_LEAVE = 2,   // the player's body is despawned
+} foliot_input_kind;
+
+typedef struct foliot_input {
+    uint32_t player;   // 0 .. players.limit - 1
+    uint32_t sequence; // the player's own count, growing from input to input
+    uint8_t kind;      // foliot_input_kind
+    // Thrust along x, y and z, then turning; -127..127, and -128 is read as -127. The scene's
+    // `players.control` says in which frame and how strongly (foliot_control_kind, scene.h).
+    int8_t axes[FOLIOT_AXIS_COUNT];
+    uint16_t buttons; // bits of enum foliot_button (scene.h)
+} foliot_input;
+
+// -- commands
 
 #define FOLIOT_COMMANDS_MAX 65536           // in a tick
 #define FOLIOT_COMMAND_TICK_BYTES_MAX 65536 // that a session's commands of one tick may take

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// digest.h: hashes of simulation states, and of the arithmetic of this build.
+// digest.h: what is the same on every machine: digests of states, the fingerprint of the arithmetic
+// of a build, and elementary functions.
 //
 // Two worlds with the same digest at the same tick are taken to be equal. Two builds with the same
 // fingerprint compute the same bits.
@@ -46,6 +47,30 @@ foliot_digest foliot_get_fingerprint(void);
 // FOLIOT_STATUS_DIVERGED and *part (static) names the first arithmetic path that is wrong
 // ("contraction", "exp", ...); FOLIOT_STATUS_MEMORY: there was no memory for it.
 FOLIOT_MUST_CHECK foliot_status foliot_self_test(const char **part);
+
+// -- elementary functions
+//
+// The elementary functions of the simulation, with the same bits on every machine.
+//
+// They use + - * / and sqrt alone. The results of libm differ with the processor that one binary
+// runs on, so code that must agree between machines (callbacks, simulations of your own) calls
+// these. Angles are in radians. The functions have no state and no side effects; any thread may
+// call them. The rounding mode must be to nearest.
+//
+// Errors are bounds over the whole range, in units in the last place, measured by
+// tests/unit/test_math.c. docs/explanation/determinism.md names the methods and their sources.
+
+double foliot_sqrt(double x);            // correctly rounded (IEEE-754)
+double foliot_sin(double x);             // < 1 ulp, any finite x; NaN for infinities
+double foliot_cos(double x);             // < 1 ulp, any finite x; NaN for infinities
+double foliot_atan2(double y, double x); // < 1 ulp; -pi..pi
+double foliot_exp(double x);             // < 1 ulp
+double foliot_expm1(double x);           // < 1 ulp
+double foliot_log(double x);             // < 1 ulp; natural logarithm
+double foliot_floor(double x);           // exact
+double foliot_min(double a, double b);   // b if either is NaN
+double foliot_max(double a, double b);   // b if either is NaN
+double foliot_clamp(double x, double low, double high);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// divergence.h: finds where two runs of one simulation first differ, and reports it.
+// divergence.h: finds where two runs of one simulation first differ, reports it, and tests whether
+// a simulation is deterministic.
 //
 // The search goes down a tree: tick, stage, group of parts, part, group of fields, field. One side
 // sends requests, the other responds; at most FOLIOT_SEARCH_BYTES_MAX bytes are exchanged, however
@@ -14,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "foliot/command.h"
+#include "foliot/scene.h"
 #include "foliot/simulation.h"
 #include "foliot/status.h"
 
@@ -180,6 +183,145 @@ size_t foliot_divergence_print_json(const foliot_divergence *divergence,
 // The part for people: `body 3`, `player 0`, `world`.
 size_t foliot_divergence_print_part(const foliot_divergence *divergence, char *text,
                                     size_t capacity);
+
+// -- the harness
+//
+// Tests whether a simulation is fit for lockstep, replay and rollback.
+//
+// One call runs the simulation through four tests, which find hidden state, forgotten fields and
+// state that is not in the digest, and says what went wrong first and where.
+
+// X(name, what is said when it passes). Each test compares with one undisturbed run.
+//   replay         A second instance of the same setup is given the same inputs. Finds globals,
+//                  clocks, random sources, memory that was never written.
+//   sync           An instance is rolled back to captured bytes and steps again, over every
+//                  distance. Finds what `capture` forgets and what `restore` leaves standing.
+//   serialisation  An instance is restored from the undisturbed one before every tick. Finds hidden
+//                  state. Its captured bytes must be equal too.
+//   perturbation   Every number of every part is changed by one unit, and one bit is flipped in the
+//                  captured bytes. Finds state that is not in the digest.
+#define FOLIOT_HARNESS_TESTS(X)                                                                    \
+    X(replay, "two runs from the start agree")                                                     \
+    X(sync, "what was rolled back comes again")                                                    \
+    X(serialisation, "a restored copy has the same future")                                        \
+    X(perturbation, "the digest notices every change")
+
+typedef enum foliot_harness_test {
+#define FOLIOT_HARNESS_ENUM(name, text) FOLIOT_HARNESS_##name,
+    FOLIOT_HARNESS_TESTS(FOLIOT_HARNESS_ENUM)
+#undef FOLIOT_HARNESS_ENUM
+        FOLIOT_HARNESS_TEST_COUNT
+} foliot_harness_test;
+
+#define FOLIOT_HARNESS_DISTANCES 4
+#define FOLIOT_HARNESS_DISTANCE_MAX 256
+#define FOLIOT_HARNESS_INPUTS_MAX 4096 // of one tick
+
+typedef struct foliot_harness_config {
+    const foliot_simulation_kind *kind;
+    const void *setup;
+    size_t setup_bytes;
+    uint64_t ticks;
+    // Called once a tick, in order: writes the inputs, ordered by (player, sequence), and returns
+    // their number. NULL: inputs drawn from `seed` of `players` players, who join, press, release,
+    // leave and come back.
+    uint32_t (*inputs)(void *user, uint64_t tick, foliot_input *inputs, uint32_t capacity);
+    void *inputs_user;
+    uint32_t players;
+    uint64_t seed;
+    // Called after `inputs`: appends the commands of the tick, ordered by their sequences. An error
+    // ends the run. NULL: there are none.
+    foliot_status (*commands)(void *user, uint64_t tick, foliot_command_list *commands);
+    void *commands_user;
+    uint32_t distances[FOLIOT_HARNESS_DISTANCES]; // of rolling back, in ticks; 0: none
+    uint32_t perturb_every;                       // ticks from one perturbation test to the next
+    uint32_t perturbations; // of numbers, and of bits, in each of them at most
+    uint32_t skipped;       // tests that are not run: bits 1 << foliot_harness_test
+} foliot_harness_config;
+
+// 600 ticks, 4 players, distances 1, 2 and 8, 256 perturbations every 20 ticks. The caller sets
+// kind and setup.
+foliot_harness_config foliot_harness_config_default(void);
+
+typedef struct foliot_harness_row {
+    bool passed;                  // or skipped
+    bool skipped;                 // as the config demands
+    uint64_t checks;              // comparisons made
+    foliot_divergence divergence; // where it failed first: valid if not passed
+    char text[256];               // what failed, in words; empty if passed
+} foliot_harness_row;
+
+typedef struct foliot_harness_result {
+    const foliot_simulation_kind *kind;
+    bool passed;          // all of them
+    uint64_t ticks;       // run
+    uint64_t inputs;      // given
+    uint64_t commands;    // given
+    size_t saved_bytes;   // the most that were captured
+    foliot_digest digest; // of the undisturbed run at its end
+    // The test whose instance is called now, FOLIOT_HARNESS_TEST_COUNT: the undisturbed run. With
+    // `ticks` it says where a simulation crashed; handlers of signals may read both.
+    foliot_harness_test running;
+    char problem[256]; // why there is no result, where the status alone does not say it; else empty
+    foliot_harness_row row[FOLIOT_HARNESS_TEST_COUNT];
+} foliot_harness_result;
+
+// FOLIOT_STATUS_OK whenever there is a result, passed or not. FOLIOT_STATUS_INVALID: the config or
+// the kind's table; or a step that is not one tick. FOLIOT_STATUS_MEMORY; else what an instance
+// returned from `create` or `step`: then *result says how far it came.
+FOLIOT_MUST_CHECK foliot_status foliot_harness_run(const foliot_harness_config *config,
+                                                   foliot_harness_result *result);
+
+const char *foliot_harness_test_get_name(foliot_harness_test test);
+// A table for people; one JSON object for programs. They return the length of the whole text, and
+// write what fits into `capacity` bytes with a closing zero, as snprintf does.
+size_t foliot_harness_print_text(const foliot_harness_result *result, char *text, size_t capacity);
+size_t foliot_harness_print_json(const foliot_harness_result *result, char *text, size_t capacity);
+
+// -- the report of a lockstep session
+//
+// The report on a client whose state differs from the server's in a lockstep session.
+//
+// Server and client find the place by the search of divergence.h and each report it, with their own
+// state before and after the step that diverged.
+
+// Everything that it points to belongs to the server or client that gave it, until its next update.
+typedef struct foliot_divergence_report {
+    const char *session;
+    uint32_t player;              // FOLIOT_NO_PLAYER: a spectator
+    const char *name;             // of the player or the spectator
+    foliot_divergence divergence; // expected: the server's; actual: the client's
+    uint32_t exchanged;           // bytes of requests and responses
+    // Captured states before and after the step that gave that tick, its inputs and commands; NULL
+    // where they are not known.
+    const uint8_t *before, *after;
+    size_t before_bytes, after_bytes;
+    const foliot_input *inputs;
+    uint32_t input_count;
+    const foliot_command *commands;
+    uint32_t command_count;
+    // The simulation, and what an instance of it is made from.
+    const foliot_simulation_kind *kind;
+    const void *setup;
+    size_t setup_bytes;
+} foliot_divergence_report;
+
+// Writes a recording of that one tick for foliot-replay: `state` shows it, and `compare` finds it
+// again between two builds. FOLIOT_STATUS_INVALID if the states are not known; FOLIOT_STATUS_IO;
+// statuses of the kind's `create` and `restore`.
+FOLIOT_MUST_CHECK foliot_status
+foliot_divergence_report_write(const foliot_divergence_report *found, const char *file);
+
+// Writes a file name that is not taken yet: SESSION-divergence-TICK-PLAYER-SIDE.foliot, where
+// `side` is "server" or "client".
+void foliot_divergence_report_name_file(const foliot_divergence_report *found, const char *side,
+                                        char *file, size_t capacity);
+// The report for people, and as one JSON object; as snprintf. `scene` gives bodies their names; may
+// be NULL.
+size_t foliot_divergence_report_print_text(const foliot_divergence_report *found,
+                                           const foliot_scene *scene, char *text, size_t capacity);
+size_t foliot_divergence_report_print_json(const foliot_divergence_report *found,
+                                           const foliot_scene *scene, char *text, size_t capacity);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,23 @@
 // SPDX-License-Identifier: MIT
-// query.h: finds bodies along a ray, along the path of a shape, within a shape, or near a point.
+// query.h: what a world answers between two steps: which bodies are along a ray, along the path of
+// a shape, within a shape or near a point; which touched in the last step; and the same in the
+// past.
+#ifndef FOLIOT_QUERY_H
+#define FOLIOT_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/scene.h"
+#include "foliot/status.h"
+#include "foliot/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// -- rays, shapes and points
 //
 // A query is asked of a world between two steps. It changes nothing and allocates nothing. Its
 // answer depends on the state of the world alone and has the same bits on every machine. Every
@@ -9,18 +27,6 @@
 // Positions and directions are in world axes, lengths in the unit of the scene. Directions need not
 // have unit length, but more than 0; returned normals have unit length. Orientations are w, x, y,
 // z. Several threads may query one world at the same time while none steps it.
-#ifndef FOLIOT_QUERY_H
-#define FOLIOT_QUERY_H
-
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "foliot/scene.h"
-#include "foliot/world.h"
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 // Decides whether a body counts. A filter of zeros accepts all but sensors, and so does NULL.
 typedef struct foliot_query_filter {
@@ -69,6 +75,149 @@ uint32_t foliot_world_overlap_shape(const foliot_world *world, const foliot_shap
 // a body, hit->distance is negative; the body that it lies deepest in is returned.
 bool foliot_world_find_nearest(const foliot_world *world, const double from[3], double distance,
                                const foliot_query_filter *filter, foliot_query_hit *hit);
+
+// -- contacts and hits of the last step
+//
+// Which bodies touched, which struck each other and which met a sensor in the last step.
+//
+// Contact events say which pairs pressed on each other: begin, persist, end. Hit events say which
+// pairs collided within the step, with their impulse. Both lists have a total order that is the
+// same on every machine and with any number of threads.
+//
+// The lists describe the last step alone, like the events of world.h. They are no part of the state
+// and not in the digest. A world restored from bytes produces the same lists as the captured one
+// from the next step on; before that step it has no hit events, and all its contacts persist.
+//
+// Bodies are named by slot. Positions and directions are in world axes; lengths, times and masses
+// are in the units of the scene.
+
+// A collision. Either it was resolved at its time of impact: the two met within the step and
+// bounced, or one was so fast that it would have passed the other by half its size. Or the solver
+// resolved it: two that were not in contact before began to press, and approached faster than a
+// step's acceleration gives (and than 1/512 of the smaller body's inradius in a step). The list is
+// ordered by time; at one instant by cause and effect; independent ones by (a, b), those of the
+// solver last.
+typedef struct foliot_hit_event {
+    uint32_t a, b; // slots, a < b
+    double time;   // since the start of the step; of the solver's, the end of the first substep in
+                   // which they press
+    double point[3];  // of contact
+    double normal[3]; // unit length, from a to b
+    double speed;     // of approach at that point along the normal, as they meet; > 0
+    double impulse; // mass times speed along the normal, on b; -impulse on a. Without friction. Of
+                    // the solver's, all of the step, and what will end an approach that is left
+} foliot_hit_event;
+
+// Of one step, or contacts_max if that is less. Further ones are counted in
+// counters.events_dropped.
+#define FOLIOT_HIT_EVENTS_MAX 1024
+
+// Owned by the world, valid until its next step.
+const foliot_hit_event *foliot_world_get_hit_events(const foliot_world *world, uint32_t *count);
+
+// Two bodies are in contact after a step if they press on each other in its last substep. Two that
+// are neither after the step nor after the one before, and met in between, have both events, begin
+// and end, one after the other. A bounce is such a contact.
+typedef enum foliot_contact_change {
+    FOLIOT_CONTACT_BEGIN,   // not in contact in the step before
+    FOLIOT_CONTACT_PERSIST, // in contact in both
+    FOLIOT_CONTACT_END,     // in contact in the step before alone. One of the two may be gone and
+                            // its slot hold another body
+} foliot_contact_change;
+
+typedef struct foliot_contact_event {
+    uint32_t a, b;    // slots, a < b
+    uint32_t change;  // foliot_contact_change
+    uint32_t points;  // that press, 1 to 4. At END this and all below is 0
+    double point[3];  // the mean of these points
+    double normal[3]; // unit length, from a to b
+    double force;     // on b along the normal, -force on a; mean over the last substep, or over the
+                      // step where the contact has ended
+    double friction[3]; // force on b, -friction on a; 0 where the contact has ended
+    double speed; // at BEGIN: of approach of the two centres along the normal, at the start of the
+                  // step; may be negative
+} foliot_contact_event;
+
+// All contacts of the last step, ascending by (a, b), a begin before its end. Writes the first
+// `capacity` (`events` may be NULL if it is 0) and returns how many there are. Sleeping bodies stay
+// in contact. A pair that lands is reported once, in the first step that ends while it presses.
+// Contacts within the step beyond FOLIOT_HIT_EVENTS_MAX are counted in counters.events_dropped.
+uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *events,
+                                         uint32_t capacity);
+
+// A body began or ceased to overlap a sensor (scene.h) in the last step. Sensors sense dynamic and
+// kinematic bodies with a shape, sleeping ones too, that their filter admits; no static ones and no
+// other sensors. A body that passes within a step has entered and left in it. The way is straight
+// between two substeps and bends at impacts; a body that leaves and returns within one step stays
+// inside. A body that overlaps a sensor as the scene starts has not entered it.
+typedef enum foliot_sensor_change {
+    FOLIOT_SENSOR_ENTER,
+    FOLIOT_SENSOR_LEAVE, // one of the two may be gone and its slot hold another body
+} foliot_sensor_change;
+
+typedef struct foliot_sensor_event {
+    uint32_t sensor, body; // slots
+    uint32_t change;       // foliot_sensor_change
+} foliot_sensor_event;
+
+// All changes of the last step, ascending by (sensor, body); where one slot had two bodies in turn,
+// those of the first come first. Writes the first `capacity` (`events` may be NULL if it is 0) and
+// returns how many there are. None before the
+// first step after a restore; overlaps beyond contacts_max are counted in counters.events_dropped.
+uint32_t foliot_world_get_sensor_events(const foliot_world *world, foliot_sensor_event *events,
+                                        uint32_t capacity);
+
+// -- the past
+//
+// The last ticks of a world, for questions about the past: whom would this shot have hit
+// where its player saw them?
+//
+// A history keeps the poses of all bodies at every tick, their shapes, ids, filters and tags. A
+// view of it is a world that is read and queried (query.h) and never stepped: the bodies as they
+// were at a fractional tick, between two ticks as a client shows them: cubic between positions and
+// velocities, along the arc between orientations. A body that was spawned, removed, or moved
+// farther than its speeds explain is not interpolated: it stays where the earlier tick has it.
+//
+// Positions are kept in the steps of snapshots (snapshot.h: 2^-16 to 2^-9 of the unit of length),
+// orientations in steps of 2^-15; static bodies exactly. Everything has the same bits on every
+// machine.
+
+typedef struct foliot_history foliot_history;
+
+// Of the last `ticks` ticks, FOLIOT_HISTORY_TICKS_MIN to FOLIOT_HISTORY_TICKS_MAX (scene.h), of a
+// world of that scene. The caller frees it with foliot_history_destroy (NULL is allowed). It holds
+// at most 172 bytes a body and tick, most of it only where bodies are spawned all the time.
+// FOLIOT_STATUS_INVALID: too few or too many ticks, or more than FOLIOT_HISTORY_POSES_MAX times
+// bodies; FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_history_create(const foliot_scene *scene, uint32_t ticks,
+                                                      foliot_history **history);
+void foliot_history_destroy(foliot_history *history);
+void foliot_history_clear(foliot_history *history);
+
+// Keeps the world as it is now, after every step. Where the tick does not follow the last one that
+// was kept, the history begins anew. Costs what moved. FOLIOT_STATUS_FULL: the world has more slots
+// than the scene asks for; then nothing is kept.
+FOLIOT_MUST_CHECK foliot_status foliot_history_append(foliot_history *history,
+                                                      const foliot_world *world);
+
+uint32_t foliot_history_get_count(const foliot_history *history);  // of ticks that are kept
+uint64_t foliot_history_get_oldest(const foliot_history *history); // ticks; 0 where none is kept
+uint64_t foliot_history_get_newest(const foliot_history *history);
+
+// The world at a tick, clamped to what is kept; NULL where nothing is. It lends poses, shapes, ids,
+// tags, prototypes and queries; velocities are 0, and it has no joints, players or events. Valid
+// until the next call that is given the history. One thread at a time.
+const foliot_world *foliot_history_view(foliot_history *history, double tick);
+
+// Everything that is kept, as bytes that are the same on every machine. `bytes` NULL asks for the
+// length alone. FOLIOT_STATUS_FULL if `capacity` is too small.
+FOLIOT_MUST_CHECK foliot_status foliot_history_capture(const foliot_history *history,
+                                                       uint8_t *bytes, size_t capacity,
+                                                       size_t *length);
+// Into a history of the same scene and ticks. Hostile bytes give FOLIOT_STATUS_TRUNCATED or
+// FOLIOT_STATUS_CORRUPT and leave it as it was; FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_history_restore(foliot_history *history,
+                                                       const uint8_t *bytes, size_t length);
 
 #ifdef __cplusplus
 }

@@ -16,10 +16,9 @@
 #include <stdint.h>
 
 #include "foliot/command.h"
-#include "foliot/input.h"
 #include "foliot/rules.h"
 #include "foliot/scene.h"
-#include "foliot/signature.h"
+#include "foliot/replay.h"
 #include "foliot/simulation.h"
 #include "foliot/status.h"
 #include "foliot/world.h"

@@ -23,8 +23,7 @@
 
 #include "foliot/command.h"
 #include "foliot/digest.h"
-#include "foliot/history.h"
-#include "foliot/input.h"
+#include "foliot/query.h"
 #include "foliot/scene.h"
 #include "foliot/status.h"
 #include "foliot/world.h"

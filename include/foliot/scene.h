@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// scene.h: the description that a world is built from, as a value.
+// scene.h: the description that a world is built from, as a value; its text form; the integrators.
 //
-// scene_reader.h reads the text form (YAML). The binary form, canonical bytes, is what recordings
-// and the wire carry. docs/reference/scenes.md is the reference of both.
+// foliot_scene_read reads the text form (YAML). The binary form, canonical bytes, is what
+// recordings and the wire carry. docs/reference/scenes.md is the reference of both.
 //
 // Units: any consistent set. `units` of a scene are labels for people. "N" and
 // "m" below stand for the units of force and length that follow from them. Angles are in radians.
@@ -21,12 +21,80 @@
 #include <stdint.h>
 
 #include "foliot/digest.h"
-#include "foliot/integrator.h"
 #include "foliot/status.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+// -- integrators
+//
+// The integrators (time-stepping schemes), by number and by name, with what each can
+// do.
+//
+// Scenes, the lab and the library share this one table. docs/explanation/integrators.md gives the
+// formulas and their sources. All of it is constant data; any thread may read it.
+
+// The value is the integrator's number in canonical scenes and recordings: never reuse one.
+typedef enum foliot_integrator {
+    FOLIOT_INTEGRATOR_NONE = 0,
+    FOLIOT_INTEGRATOR_EXPLICIT_EULER = 1,
+    FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER = 2,
+    FOLIOT_INTEGRATOR_IMPLICIT_EULER = 3,
+    FOLIOT_INTEGRATOR_VERLET = 4,
+    FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET = 5,
+    FOLIOT_INTEGRATOR_VELOCITY_VERLET = 6,
+    FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED = 7,
+    FOLIOT_INTEGRATOR_LEAPFROG = 8,
+    FOLIOT_INTEGRATOR_MIDPOINT = 9,
+    FOLIOT_INTEGRATOR_HEUN = 10,
+    FOLIOT_INTEGRATOR_IMPROVED_EULER = 11,
+    FOLIOT_INTEGRATOR_RK4 = 12,
+    FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT = 13,
+    FOLIOT_INTEGRATOR_KINEMATIC = 14,
+    FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE = 15,
+    FOLIOT_INTEGRATOR_KINEMATIC_STRANG = 16,
+    FOLIOT_INTEGRATOR_YOSHIDA4 = 17,
+    FOLIOT_INTEGRATOR_PEFRL4 = 18,
+    FOLIOT_INTEGRATOR_YOSHIDA6 = 19,
+    FOLIOT_INTEGRATOR_BLANES_MOAN6 = 20,
+    FOLIOT_INTEGRATOR_KAHAN_LI8 = 21,
+    FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG = 22,
+    FOLIOT_INTEGRATOR_COUNT
+} foliot_integrator;
+
+typedef enum foliot_reversibility {
+    FOLIOT_REVERSIBILITY_NONE,
+    FOLIOT_REVERSIBILITY_ROUNDED, // as a map, up to rounding
+    FOLIOT_REVERSIBILITY_EXACT,   // backward steps return to the same bits
+} foliot_reversibility;
+
+// What an integrator is.
+typedef struct foliot_integrator_info {
+    foliot_integrator id;
+    const char *name;       // "velocity-verlet"
+    const char *aliases;    // separated by blanks, may be empty
+    uint8_t order;          // of the global error in position, under smooth forces of position
+    uint8_t order_damped;   // on the damped oscillator x'' = -k x - b v; 0: damping is refused
+    uint8_t rotation_order; // of free rigid-body rotation; 0: bodies do not rotate
+    bool symplectic;
+    foliot_reversibility reversible;
+    uint8_t evaluations; // of all forces in a step; 0: as many as its solver needs
+    bool contacts;       // admitted in a scene with contacts or position-level constraints
+    bool rods;           // admitted in a scene with rods
+    bool lab_only;       // needs a varying dt: foliot_world_step_dt alone steps it
+    const char *summary; // one sentence
+} foliot_integrator_info;
+
+// NULL for a number that names no integrator.
+const foliot_integrator_info *foliot_integrator_get_info(foliot_integrator id);
+// By name or alias; FOLIOT_INTEGRATOR_NONE if it is unknown.
+foliot_integrator foliot_integrator_find(const char *name);
+// The known name of which `name` is a likely misspelling, for error messages; NULL if none is
+// close.
+const char *foliot_integrator_find_nearest(const char *name);
+
+// -- the scene
 
 #define FOLIOT_SCENE_FORMAT 1        // of the text form: `foliot: 1`
 #define FOLIOT_SCENE_BYTES_FORMAT 1  // of canonical bytes
@@ -80,7 +148,7 @@ typedef struct foliot_body_definition {
     foliot_shape shape;
     bool is_static;       // never moves
     bool is_kinematic;    // moves as its velocity or a command says; `mass` and `force` are ignored
-    bool is_sensor;       // meets nothing; reports who enters and leaves it (contact.h)
+    bool is_sensor;       // meets nothing; reports who enters and leaves it (query.h)
     double gravity_scale; // of the scene's gravity
     // Velocity is divided by 1 + damping x dt in every substep; >= 0, 1 / unit of time.
     double linear_damping, angular_damping;
@@ -221,7 +289,7 @@ typedef enum foliot_script_kind {
 } foliot_script_kind;
 #define FOLIOT_SCRIPT_BYTES_MAX (1u << 20)
 
-// How far back the rules of a session may look (history.h).
+// How far back the rules of a session may look (query.h).
 #define FOLIOT_HISTORY_TICKS_MIN 2u
 #define FOLIOT_HISTORY_TICKS_MAX 250u
 #define FOLIOT_HISTORY_POSES_MAX 262144u // ticks times slots
@@ -302,6 +370,26 @@ void foliot_scene_destroy(foliot_scene *scene); // NULL is allowed
 // The index of the body or prototype of that name, FOLIOT_NO_BODY if there is none.
 uint32_t foliot_scene_find_body(const foliot_scene *scene, const char *name);
 uint32_t foliot_scene_find_prototype(const foliot_scene *scene, const char *name);
+
+// -- scenes from text
+//
+// Reads scenes from YAML or JSON text, under a strict schema.
+//
+// docs/reference/scenes.md lists every key. An unknown key, a value out of its range or a second
+// value for one key is an error with its line, column and path. The functions share no state:
+// several threads may read at the same time.
+
+// Reads a file; CSV files named in it are searched beside it. On success *scene has passed
+// foliot_scene_check and belongs to the caller, who frees it with foliot_scene_destroy.
+// FOLIOT_STATUS_INVALID or FOLIOT_STATUS_REFUSED: a bad scene; FOLIOT_STATUS_IO: no such file;
+// FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_scene_read(const char *file, foliot_scene **scene,
+                                                  foliot_error *error);
+// The same from `length` bytes of memory. `name` stands for the file in messages. `folder` is where
+// CSV files are searched; NULL: naming one is an error.
+FOLIOT_MUST_CHECK foliot_status foliot_scene_parse(const char *text, size_t length,
+                                                   const char *name, const char *folder,
+                                                   foliot_scene **scene, foliot_error *error);
 
 #ifdef __cplusplus
 }

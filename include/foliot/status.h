@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// status.h: the result of every call that can fail. Zero is success, negative is an error.
+// status.h: the result of every call that can fail, and versions. Zero is success, negative is an
+// error.
 //
-// Three kinds of failure are treated in three ways. A mistake of the caller that no argument check
-// can report (a slot beyond the last one, say) is an assertion and ends the program, in release
-// builds too. A fault of the world outside (no memory, no such file, a bad scene) is a status.
-// Bytes from a network or a file are never trusted: they give FOLIOT_STATUS_TRUNCATED,
-// FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_NEWER or FOLIOT_STATUS_UNSUPPORTED, never an assertion.
+// Three kinds of failure are treated in three ways. A mistake of the caller that no status
+// can report is an assertion and ends the program, in release builds too. A fault of the world
+// outside (no memory, no such file, a bad scene) is a status. Bytes from a network or a file are
+// never trusted: they give FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_NEWER or
+// FOLIOT_STATUS_UNSUPPORTED, never an assertion.
 //
 // Unless a function says otherwise, results passed back through pointers are written on success
 // alone.
@@ -73,6 +74,28 @@ __attribute__((format(printf, 3, 4)))
 #endif
 foliot_status
 foliot_error_set(foliot_error *error, foliot_status status, const char *format, ...);
+
+// -- versions
+//
+// The version of these headers, and of the library that a program has linked.
+
+// Semantic versioning. Before 1.0 a new minor version may change the API and the ABI.
+#define FOLIOT_VERSION_MAJOR 0
+#define FOLIOT_VERSION_MINOR 1
+#define FOLIOT_VERSION_PATCH 0
+// The same in one number, to compare by: 1.2.3 is 10203.
+#define FOLIOT_VERSION_NUMBER                                                                      \
+    (FOLIOT_VERSION_MAJOR * 10000 + FOLIOT_VERSION_MINOR * 100 + FOLIOT_VERSION_PATCH)
+// The same as text. tests/unit/test_headers.sh checks that the three numbers agree with it.
+#define FOLIOT_VERSION "0.1.0"
+
+// The version of the protocol, for watching and stepping, in native programs and in pages. Peers of
+// other versions refuse each other.
+#define FOLIOT_PROTOCOL 1
+
+// Of the linked library. Static strings; safe from any thread.
+const char *foliot_get_version(void); // "0.1.0"
+const char *foliot_get_build(void); // compiler and instruction set, for people: "gcc 12.2.0 x86_64"
 
 #ifdef __cplusplus
 }

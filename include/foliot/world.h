@@ -27,7 +27,6 @@
 
 #include "foliot/command.h"
 #include "foliot/digest.h"
-#include "foliot/input.h"
 #include "foliot/scene.h"
 #include "foliot/status.h"
 
@@ -158,7 +157,7 @@ typedef struct foliot_world_counters {
 
 // A force that the host (the program that embeds the library) computes. `acceleration` adds (never
 // sets) to ax, ay, az the accelerations of bodies 0 .. count - 1, from its arguments alone, with
-// + - * / sqrt and the functions of math.h. Positions, velocities and masses come as one array a
+// + - * / sqrt and the functions of digest.h. Positions, velocities and masses come as one array a
 // component. Static and dead bodies have inverse_mass 0. It is called from the thread that steps.
 typedef struct foliot_callback_arguments {
     uint32_t count;

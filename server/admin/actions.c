@@ -12,7 +12,7 @@
 #include "admin.h"
 #include "base/clock.h"
 #include "base/text.h"
-#include "foliot/version.h"
+#include "foliot/status.h"
 
 #define BAN_SECONDS_MAX 3153600000u // a hundred years
 

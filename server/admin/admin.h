@@ -13,7 +13,7 @@
 #include "bans.h"
 #include "base/json.h"
 #include "command/command_json.h"
-#include "foliot/admin.h"
+#include "foliot/server.h"
 #include "http/http.h"
 
 #define FOLIOT__CALL_TEXT_BYTES 512

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "foliot/admin.h"
+#include "foliot/server.h"
 #include "net/address.h"
 
 #define FOLIOT__BANS_MAX 10000

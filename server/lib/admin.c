@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// admin.c: see foliot/admin.h. What the host does to sessions and players while they go on. Calls
+// admin.c: see foliot/server.h. What the host does to sessions and players while they go on. Calls
 // nothing that waits, and touches no world while a step runs.
-#include "foliot/admin.h"
+#include "foliot/server.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 // and which changed lately by cell of a grid. The grid makes candidates only; distances decide.
 #include "interest_view.h"
 
-#include "foliot/math.h"
+#include "foliot/digest.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -14,7 +14,7 @@
 #include "player.h"
 #include "session.h"
 
-#include "foliot/integrator.h"
+#include "foliot/scene.h"
 #include "net/transport.h"
 #include "sim/selftest/fingerprint.h"
 

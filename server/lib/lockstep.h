@@ -8,7 +8,7 @@
 
 #include <stdatomic.h>
 
-#include "foliot/lockstep.h"
+#include "foliot/divergence.h"
 #include "foliot/server.h"
 #include "foliot/simulation.h"
 #include "recording/keyframe_codec.h"

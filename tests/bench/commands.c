@@ -15,7 +15,7 @@
 #include "clock.h"
 #include "foliot/foliot.h"
 #include "foliot/rules.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "divergence/harness_inputs.h"
 #include "wire/session_state.h"
 #include "world_simulation.h"

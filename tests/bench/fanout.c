@@ -33,7 +33,7 @@
 
 #include "bench.h"
 #include "clock.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "foliot/server.h"
 #include "crypto/sealed.h"
 #include "net/raw_datagram.h"

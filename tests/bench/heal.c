@@ -9,7 +9,7 @@
 #include "bench.h"
 #include "foliot/client.h"
 #include "foliot/foliot.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "foliot/server.h"
 #include "status.h"
 

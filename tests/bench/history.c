@@ -6,7 +6,6 @@
 // 100 ms with jitter and loss, on a virtual clock, and one of 150 ms.
 #include "../support/bench.h"
 #include "foliot/foliot.h"
-#include "foliot/history.h"
 #include "foliot/query.h"
 #include "cluster.h"
 #include "status.h"

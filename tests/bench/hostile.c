@@ -17,7 +17,7 @@
 
 #include "clock.h"
 #include "foliot/client.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "foliot/server.h"
 #include "hostile.h"
 

@@ -14,7 +14,7 @@
 #include "../../server/lib/session.h"
 #include "bench.h"
 #include "foliot/foliot.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "status.h"
 
 #define WATCHERS_MAX 64

@@ -11,7 +11,7 @@
 #include "bench.h"
 #include "foliot/foliot.h"
 #include "foliot/rules.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "divergence/harness_inputs.h"
 #include "recording/encoder.h"
 #include "wire/session_state.h"

@@ -14,7 +14,7 @@
 #include "cluster.h"
 #include "base/assert.h"
 #include "bench.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "status.h"
 
 #define SEEDS 10

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cluster.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "net/transport.h"
 #include "pace.h"
 

@@ -10,7 +10,7 @@
 
 #include "cluster.h"
 #include "bulky.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "game_rules.h"
 #include "../../client/lib/step/stepper.h"
 #include "net/transport.h"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "foliot/admin.h"
+#include "foliot/server.h"
 #include "cluster.h"
 
 #define FIRST 100

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "foliot/admin.h"
+#include "foliot/server.h"
 #include "cluster.h"
 
 static void a_client_sees_what_the_server_steps(void **state)

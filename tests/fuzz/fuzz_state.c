@@ -14,9 +14,8 @@
 
 #include "base/assert.h"
 #include "base/bytes.h"
-#include "foliot/contact.h"
-#include "foliot/foliot.h"
 #include "foliot/query.h"
+#include "foliot/foliot.h"
 #include "foliot/snapshot.h"
 #include "sim/selftest/probe.h"
 #include "status.h"

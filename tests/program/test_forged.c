@@ -15,7 +15,7 @@
 #include "../fuzz/mend_recording.h"
 #include "base/file.h"
 #include "foliot/foliot.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "recording_fixture.h"
 
 #define TICKS 90

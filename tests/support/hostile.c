@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "base/rng.h"
-#include "foliot/lockstep.h"
+#include "foliot/divergence.h"
 #include "wire/lockstep_message.h"
 #include "status.h"
 

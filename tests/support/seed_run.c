@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "sim/math/hash.h"
 
 foliot__lockstep_limits seed_limits = FOLIOT__LOCKSTEP_LIMITS;

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "base/rng.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "foliot/world.h"
 #include "status.h"
 

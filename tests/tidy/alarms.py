@@ -177,7 +177,7 @@ def rules(tree):
         'const char *s = "free(x)";\ndouble f(double x)\n{\n    return foliot_sin(x);\n}\n'})
     tree.silent("programs may draw, base may know statuses, contacts have binary32", {
         "client/program/screen.c": '#include "view/view.h"\n', "tools/replay/play.c": '#include "view/view.h"\n',
-        "common/base/status.c": '#include "foliot/status.h"\n#include "foliot/version.h"\n',
+        "common/base/status.c": '#include "foliot/status.h"\n#include "foliot/status.h"\n',
         "common/sim/collide/x.c": "static const float x = 1;\n", "common/sim/world/create.c": "void *f(void) { return malloc(3); }\n"})
     twin = "typedef struct foliot__twin {\n    int x;\n} foliot__twin;\n"
     tree.silent("a type that is declared in one file and defined in another", {

@@ -29,7 +29,7 @@ HOMES = {name: re.compile(home) for names, home in {
     "ncurses.h curses.h": "(client|tools)/",
 }.items() for name in names.split()}
 # Of the public headers, base sees those of every library; neither base nor sim sees what lies above.
-BASE_SEES = {"foliot/status.h", "foliot/version.h"}
+BASE_SEES = {"foliot/status.h", "foliot/status.h"}
 ABOVE_SIM = re.compile(r'foliot/(scene_reader|recording|replay|server|client|transport)\.h$')
 DRAWS = re.compile(r'client/program/|server/program/|tools/')
 SIM_HEADERS = re.compile(r'(math|time|fenv|stdio|pthread|sys/time|unistd|complex|tgmath)\.h$')

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/rng.h"
-#include "foliot/contact.h"
+#include "foliot/query.h"
 #include "scene_builder.h"
 
 #define COLLISIONS 2900

@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 #include "foliot/foliot.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 
 #define TICKS 600
 #define FRESH_TICKS 50

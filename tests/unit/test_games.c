@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "foliot/rules.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 
 #define PLAYERS 5
 #define HOSTILE 4

@@ -117,7 +117,7 @@ if [ -n "$cxx" ] && [ -f "$build/libfoliot.a" ]; then
 fi
 # A const object is local to its file in C++, unless a header has declared it.
 cat >"$folder/module.cpp" <<'MODULE'
-#include <foliot/simulation_module.h>
+#include <foliot/simulation.h>
 static foliot_simulation_kind kind;
 static foliot_status describe(const void *, size_t, foliot_simulation_terms *) { return FOLIOT_STATUS_OK; }
 static foliot_simulation_module filled()

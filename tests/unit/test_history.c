@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "base/rng.h"
-#include "foliot/history.h"
 #include "foliot/query.h"
 #include "foliot/snapshot.h"
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "foliot/integrator.h"
+#include "foliot/scene.h"
 #include "status.h"
 
 #define STEPS 3

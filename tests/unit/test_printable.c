@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 #include "recording/journal.h"
 #include "wire/message.h"
 

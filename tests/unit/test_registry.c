@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "foliot/integrator.h"
+#include "foliot/scene.h"
 
 static void every_number_names_one_row(void **state)
 {

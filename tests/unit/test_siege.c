@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 #include "foliot/rules.h"
-#include "foliot/scene_reader.h"
+#include "foliot/scene.h"
 
 #define TICKS 1800
 #define RESTORED_EVERY 90 // ticks: both are made anew

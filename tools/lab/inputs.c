@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "command/command_script.h"
-#include "foliot/harness.h"
+#include "foliot/divergence.h"
 #include "foliot/replay.h"
 #include "recording/format.h"
 #include "divergence/harness_inputs.h"

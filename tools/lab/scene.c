@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "foliot/contact.h"
+#include "foliot/query.h"
 
 bool lab_integrator(const char *name, foliot_integrator *id, char *message, size_t bytes)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // module.h: loads shared objects for the programs: rules, and simulations that are no world
-// (foliot/simulation_module.h). Nothing is unloaded. A module's description of itself is checked
+// (foliot/simulation.h). Nothing is unloaded. A module's description of itself is checked
 // before it is used; its code is not: it runs with all rights of the program.
 #ifndef FOLIOT_TOOLS_MODULE_H
 #define FOLIOT_TOOLS_MODULE_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "foliot/simulation_module.h"
+#include "foliot/simulation.h"
 
 // Ticks in a real second that a module may ask for.
 #define FOLIOT__MODULE_PACE_HZ_MIN 0.01

@@ -3,7 +3,7 @@
 // exit status.
 #include "checks.h"
 #ifndef FOLIOT_REPLAY_CORE
-#include "foliot/signature.h"
+#include "foliot/replay.h"
 #include "module/module.h"
 #endif
 #include "tool.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "foliot/version.h"
+#include "foliot/status.h"
 
 #define HELLO_EVERY_NS 20000000u // unreliable copies of the hello, until the welcome
 #define RECONNECT_EVERY_NS 500000000u

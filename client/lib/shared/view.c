@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // view.c: what the caller reads: samples at the render time, players, statistics. Receives and
 // sends nothing.
-#include "foliot/math.h"
+#include "foliot/digest.h"
 #include "internal.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 // whichever world had it first.
 #include "stepper.h"
 
-#include "foliot/contact.h"
+#include "foliot/query.h"
 
 #include <stdlib.h>
 #include <string.h>

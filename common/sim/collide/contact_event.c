@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // contact_event.c: what a step reports of contacts. Contact events compare two lists of pairs: the
 // table `contact` when the step began, and as it is now. Contact points are computed on demand.
-#include "foliot/contact.h"
+#include "foliot/query.h"
 
 #include "sim/collide/shape.h"
 #include "sim/collide/contact_event.h"

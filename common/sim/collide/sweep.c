@@ -4,7 +4,7 @@
 // first use.
 #include "sim/collide/sweep.h"
 
-#include "foliot/math.h"
+#include "foliot/digest.h"
 #include "sim/state/contact_cache.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
 // direction. Exact for the forces of the table; the host's callbacks by one-sided differences.
 #include "sim/force/force.h"
 
-#include "foliot/math.h"
+#include "foliot/digest.h"
 #include "sim/force/force_workspace.h"
 
 typedef struct direction {

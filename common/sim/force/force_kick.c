@@ -6,7 +6,7 @@
 // over h.
 #include "sim/force/force.h"
 
-#include "foliot/math.h"
+#include "foliot/digest.h"
 #include "sim/force/force_workspace.h"
 
 #define CALLBACK_ITERATIONS_MAX 24

@@ -17,7 +17,7 @@
 
 #include <float.h>
 
-#include "foliot/math.h"
+#include "foliot/digest.h"
 #include "sim/state/filter.h"
 #include "sim/state/lanes.h"
 

@@ -10,7 +10,7 @@
 // Anal. 5, 506, 1968).
 #include "sim/integrator/scheme.h"
 
-#include "foliot/math.h"
+#include "foliot/digest.h"
 #include "sim/state/lanes.h"
 #include "sim/math/floating_point.h"
 

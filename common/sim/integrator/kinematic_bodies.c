@@ -5,7 +5,7 @@
 // depend on its substeps. (kinematic.c is another thing: a family of schemes.)
 #include "sim/integrator/scheme.h"
 
-#include "foliot/math.h"
+#include "foliot/digest.h"
 #include "sim/state/filter.h"
 
 // q turned by the angular velocity w for dt, exactly.

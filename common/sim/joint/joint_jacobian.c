@@ -7,7 +7,7 @@
 // along the line between the anchors, bounded where it is a rope.
 #include "sim/joint/joint_internal.h"
 
-#include "foliot/math.h"
+#include "foliot/digest.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// math_internal.h: what the simulation needs in addition to include/foliot/math.h: error-free sums
-// and products, range-checked conversions, and the entire functions that exact flows are made of.
+// math_internal.h: what the simulation needs in addition to include/foliot/digest.h: error-free
+// sums and products, range-checked conversions, and the entire functions that exact flows are made
+// of.
 #ifndef FOLIOT_SIM_MATH_MATH_INTERNAL_H
 #define FOLIOT_SIM_MATH_MATH_INTERNAL_H
 
@@ -8,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "foliot/math.h"
+#include "foliot/digest.h"
 
 // An unevaluated sum, |low| <= ulp(high) / 2.
 typedef struct foliot__double_double {

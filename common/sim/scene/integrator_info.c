@@ -5,7 +5,7 @@
 //
 // The claims (order, symplectic, reversible, evaluations) are measured in tests/unit/test_order.c
 // and its neighbours, which loop over these rows.
-#include "foliot/integrator.h"
+#include "foliot/scene.h"
 
 #include <string.h>
 

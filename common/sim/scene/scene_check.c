@@ -9,7 +9,6 @@
 #include "sim/scene/scene_rules.h"
 
 #include "foliot/command.h"
-#include "foliot/input.h"
 
 #define ITERATIONS_MAX 1000
 

@@ -5,7 +5,7 @@
 #ifndef FOLIOT_SIM_SELFTEST_PROBE_H
 #define FOLIOT_SIM_SELFTEST_PROBE_H
 
-#include "foliot/input.h"
+#include "foliot/command.h"
 #include "foliot/scene.h"
 
 #define FOLIOT__PROBE_BODIES 64

@@ -11,7 +11,7 @@
 #ifndef FOLIOT_SIM_SOLVER_SOLVER_H
 #define FOLIOT_SIM_SOLVER_SOLVER_H
 
-#include "foliot/contact.h"
+#include "foliot/query.h"
 #include "sim/ccd/impact.h"
 #include "sim/collide/manifold.h"
 #include "sim/state/solver_body.h"

@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/rng.h"
-#include "foliot/contact.h"
+#include "foliot/query.h"
 #include "foliot/world.h"
 
 #define FOLIOT__LANES 8 // doubles in the widest lane we use (AVX-512); a multiple of every other

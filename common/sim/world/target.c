@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "foliot/math.h"
+#include "foliot/digest.h"
 #include "sim/math/vec3.h"
 #include "sim/state/body.h"
 #include "sim/state/range.h"

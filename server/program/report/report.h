@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <uv.h>
 
-#include "foliot/lockstep.h"
+#include "foliot/divergence.h"
 #include "foliot/server.h"
 #include "foliot/transport.h"
 #include "http/http.h"
