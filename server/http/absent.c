@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// absent.c: in place of the service where this program is built without libwebsockets.
+// absent.c: replaces the service where this program is built without libwebsockets.
 #include "present.h"
 
 #if !FOLIOT__HTTP_PRESENT

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// connection.c: one connection: its slot, whose it is, and what every request on it must have.
+// connection.c: one connection: its slot, its owner, and the checks that every request must pass.
 // Knows neither answers nor messages.
 #include "present.h"
 
@@ -118,8 +118,8 @@ void foliot__http_close_connection(struct lws *wsi)
 
 // -- what a request must have
 
-// Behind a proxy on this machine the peer is whom the proxy names last: what stands before that
-// anybody may have sent. Addresses alone are taken.
+// Behind a proxy on this machine the peer is the last address that the proxy names: anybody may
+// have sent the text before it. Only addresses are accepted.
 bool foliot__http_forwarded(const foliot__http_connection *c, char address[FOLIOT__HTTP_PEER_BYTES])
 {
     char text[256];

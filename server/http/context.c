@@ -82,7 +82,7 @@ void foliot__http_tick_in(foliot__http *http, uint32_t ms)
     lws_sul_schedule(http->context, 0, &http->tick, on_tick, (lws_usec_t)ms * LWS_US_PER_MS);
 }
 
-// libwebsockets closes what it watches: it gets a copy.
+// libwebsockets closes the descriptors that it watches: it gets a copy.
 static bool watch_descriptor(struct lws_vhost *vhost, int descriptor, const char *protocol,
                              int *copy)
 {
@@ -129,8 +129,8 @@ void foliot__http_serve(void *user)
     foliot__http *http = user;
     send_answers(http);
     while (!atomic_load(&http->stopping)) {
-        // Reads the next request once the whole answer is out. Earlier the library would have to
-        // keep it.
+        // Reads the next request once the whole answer is out. Before that, the library would have
+        // to buffer it.
         for (uint32_t i = 0; http->answered > 0 && i < http->connections_max; i++) {
             foliot__http_connection *c = &http->connections[i].connection;
             if (!c->wsi || !c->answered || lws_partial_buffered(c->wsi))

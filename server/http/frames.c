@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// frames.c: the heads of a WebSocket's frames (intake.h). libwebsockets shows them to nobody, so
-// they are read where it reads its sockets (intake.c). Apart from intake.c, which replaces
+// frames.c: the heads of a WebSocket's frames (intake.h). libwebsockets does not expose them, so
+// they are parsed where it reads its sockets (intake.c). Separate from intake.c, which replaces
 // functions of the C library, so that a fuzzer can link it.
 #include "intake.h"
 

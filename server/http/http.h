@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// http.h: the HTTP service of foliot-server: routes, files and WebSockets on one port, on a thread
-// of its own. It knows nothing of sessions. A handler runs on the service's thread and answers at
-// once, or passes the request's id on, and any thread answers later. So no request delays a tick.
+// http.h: the HTTP service of foliot-server: routes, files and WebSockets on one port, on a
+// separate thread. It knows nothing of sessions. A handler runs on the service's thread and answers
+// at once, or passes the request's id on, and any thread answers later. So no request delays a
+// tick.
 //
-// It guards: names in Host against a list (DNS rebinding), then Origin; a bearer token for
-// routes that need it; the size of headers and bodies, how long a request may take in all, and how
-// many connections there are, in all and of one address.
+// It checks Host against a list of names (DNS rebinding), then Origin, and a bearer token for
+// routes that need it. It limits the size of headers and bodies, the total time of a request, and
+// the number of connections, in total and per address.
 #ifndef FOLIOT_SERVER_HTTP_H
 #define FOLIOT_SERVER_HTTP_H
 
@@ -15,19 +16,19 @@
 
 #define FOLIOT__HTTP_HEADER_BYTES 8192     // of all headers of a request
 #define FOLIOT__HTTP_BODY_BYTES 262144     // of a request
-#define FOLIOT__HTTP_REQUEST_SECONDS 10    // from its first byte to its answer's first
+#define FOLIOT__HTTP_REQUEST_SECONDS 10    // from its first byte to the first byte of its answer
 #define FOLIOT__HTTP_REPLY_SECONDS 60      // for the answer
 #define FOLIOT__HTTP_IDLE_SECONDS 30       // between two requests
-#define FOLIOT__HTTP_PART_SECONDS 2        // for what a refused request still sends
-#define FOLIOT__HTTP_CONNECTIONS 512       // in all, by default
-#define FOLIOT__HTTP_CONNECTIONS_KEPT 8    // of those, for the Unix socket, where there is one
+#define FOLIOT__HTTP_PART_SECONDS 2        // for the rest of a refused request
+#define FOLIOT__HTTP_CONNECTIONS 512       // in total, by default
+#define FOLIOT__HTTP_CONNECTIONS_KEPT 8    // of those, reserved for the Unix socket
 #define FOLIOT__HTTP_PATH_BYTES 512        // longer ones are refused
 #define FOLIOT__HTTP_ARGUMENTS 2           // of {} in a route's path
 #define FOLIOT__HTTP_ARGUMENT_BYTES 192    // of each
 #define FOLIOT__HTTP_TOKEN_BYTES_MIN 16    // of a bearer token
 #define FOLIOT__HTTP_TOKEN_BYTES_MAX 512   // of a bearer token
 #define FOLIOT__HTTP_SOCKET_FRAGMENTS 1024 // of one message of a WebSocket
-#define FOLIOT__HTTP_SOCKETS_PARTING 8     // of one address, that were sent why they are closed
+#define FOLIOT__HTTP_SOCKETS_PARTING 8     // of one address, whose close frame has been sent
 
 typedef struct foliot__http foliot__http;
 typedef struct foliot__http_socket foliot__http_socket; // one WebSocket
@@ -35,8 +36,8 @@ typedef struct foliot__http_socket foliot__http_socket; // one WebSocket
 typedef struct foliot__http_request {
     uint64_t id; // what the answer names
     const char *method;
-    const char *path; // decoded, without what follows a question mark
-    char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES]; // that stand for {}
+    const char *path; // decoded, without the query
+    char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES]; // the parts that match {}
     const char *body;                                                    // closed by a zero
     size_t body_bytes;
 } foliot__http_request;
@@ -66,20 +67,20 @@ typedef struct foliot__http_sockets {
     const char *path, *subprotocol;
     size_t message_bytes_max; // a longer one closes the socket (1009)
     void *user;
-    // A socket is open; what is returned is passed on to the others. NULL: it is closed again.
-    // `address` is the peer's, as text without a port.
+    // A socket is open; the result is passed to the other functions as `of_socket`. NULL: it is
+    // closed again. `address` is the peer's, as text without a port.
     void *(*opened)(void *user, foliot__http_socket *socket, const char *address);
     void (*received)(void *user, void *of_socket, const void *bytes, size_t length, bool binary);
     void (*writable)(void *user, void *of_socket); // asked for by foliot__http_socket_want_write
     void (*closed)(void *user, void *of_socket);
     void (*woken)(void *user); // after foliot__http_wake; may be NULL
-    // Once, by foliot__http_start, when the port is known: returns a descriptor to be watched
-    // beside the connections, or -1. It stays the hook's. May be NULL.
+    // Called once, by foliot__http_start, when the port is known: returns a descriptor to watch
+    // along with the connections, or -1. The hook owns it. May be NULL.
     int (*listening)(void *user, uint16_t port);
     void (*readable)(void *user); // that descriptor
     void (*ticked)(void *user);   // asked for by foliot__http_tick_in
-    // The thread was stopped for good within any of the above, but not within `closed`, which
-    // follows for all sockets. Returns the descriptor to be watched from now on, or -1. May be
+    // The thread was stopped for good within one of the functions above, but not within `closed`,
+    // which follows for all sockets. Returns the descriptor to watch from now on, or -1. May be
     // NULL.
     int (*abandoned)(void *user);
 } foliot__http_sockets;
@@ -91,18 +92,18 @@ typedef struct foliot__http_config {
     const char *const
         *hosts; // names that Host may have in addition to localhost and numeric addresses
     uint32_t host_count;
-    const char *token; // of guarded routes; copied; NULL: they are served on the Unix socket alone
-    uint32_t connections_max;         // 0: FOLIOT__HTTP_CONNECTIONS
+    const char *token;        // of guarded routes; copied; NULL: the Unix socket alone serves them
+    uint32_t connections_max; // 0: FOLIOT__HTTP_CONNECTIONS
     const foliot__http_route *routes; // lent, as the others; NULL: none
     const foliot__http_file *files;
     const foliot__http_sockets *sockets;
     void *user; // of handlers
-    // Set before the thread starts, and to NULL if it does not: never written after that, since
-    // handlers read it. NULL: not wanted.
+    // Set before the thread starts, and to NULL if it does not start. It is never written
+    // afterwards, since handlers read it. NULL: not wanted.
     foliot__http **self;
 } foliot__http_config;
 
-// Counters of the service: X(name, what is counted, as a sentence).
+// Counters of the service: X(name, a sentence that describes the counter).
 #define FOLIOT__HTTP_COUNTERS(X)                                                                   \
     X(restarts, "Times that the service began anew, since its thread did not come back.")          \
     X(connections, "Connections taken.")                                                           \
@@ -122,60 +123,62 @@ typedef struct foliot__http_counters {
     uint64_t connections_now, sockets_now;
 } foliot__http_counters;
 
-// False where this program was built without libwebsockets: then nothing can be started, and
-// `problem` of foliot__http_start says so.
+// False where this program was built without libwebsockets: foliot__http_start then fails, and its
+// `problem` gives the reason.
 bool foliot__http_available(void);
 // NULL with a sentence.
 foliot__http *foliot__http_start(const foliot__http_config *config, char *problem,
                                  size_t problem_bytes);
-// Ends its thread; open connections are closed. NULL is allowed. False: the thread does not come
-// back. Then what it may touch stays, `user` of the hooks too, and the process ends by _exit.
+// Ends the thread and closes open connections. NULL is allowed. False: the thread does not return.
+// Then everything that it may touch stays allocated, including `user` of the hooks, and the process
+// ends by _exit.
 bool foliot__http_stop(foliot__http *http);
-bool foliot__http_is_lost(void); // some service has ended so
+bool foliot__http_is_lost(void); // some service has ended in this way
 
-// Looks at the thread, about once a second, always from one thread other than its own. One that has
+// Checks the thread; called about once a second, always from one other thread. A thread that has
 // computed for two seconds within the library is stopped there for good; another takes its place,
 // with all connections closed.
 typedef enum foliot__http_health {
     FOLIOT__HTTP_HEALTHY,
-    FOLIOT__HTTP_RESTARTED, // since the last look
+    FOLIOT__HTTP_RESTARTED, // since the last check
     FOLIOT__HTTP_STUCK      // it could not be stopped, and nobody is served
 } foliot__http_health;
 foliot__http_health foliot__http_watch(foliot__http *http);
 uint16_t foliot__http_get_port(const foliot__http *http);
 
-// Answers a request, from any thread. `bytes` are copied. A client that has gone misses it.
-// Without memory for the copy the client gets no answer, and its time limit ends it.
+// Answers a request, from any thread. `bytes` are copied. If the client has gone, the answer is
+// dropped. Without memory for the copy the client gets no answer, and its time limit ends it.
 void foliot__http_answer(foliot__http *http, uint64_t request, int status, const char *type,
                          const void *bytes, size_t length);
-// Another bearer token from now on, from any thread; copied.
+// Replaces the bearer token, from any thread; copied.
 void foliot__http_set_token(foliot__http *http, const char *token);
-// On the service's thread alone.
+// On the service's thread only.
 foliot__http_counters foliot__http_get_counters(const foliot__http *http);
 
-// On the service's thread alone: `ticked` is called once, after that time.
+// On the service's thread only: `ticked` is called once, after that time.
 void foliot__http_tick_in(foliot__http *http, uint32_t ms);
 // From any thread: `woken` is called soon on the service's thread.
 void foliot__http_wake(foliot__http *http);
-// On the service's thread alone.
+// On the service's thread only.
 void foliot__http_socket_want_write(foliot__http_socket *socket);
-// The same for many of them, in `woken`: of those that can take something now, `writable` is called
-// before this returns.
+// The same for many of them, in `woken`: `writable` is called before this returns for those that
+// can accept data now.
 void foliot__http_sockets_want_write(foliot__http *http, foliot__http_socket *const *sockets,
                                      uint32_t count);
-// One whole message, in `writable` alone: any number of them, while the socket takes them. `more`:
-// another follows in the same call, and both may go in one packet.
+// Sends one whole message, in `writable` only. Any number of messages may be sent while the socket
+// accepts them. `more`: another follows in the same call, and both may go in one packet.
 typedef enum foliot__http_written {
     FOLIOT__HTTP_WRITTEN,
-    FOLIOT__HTTP_HELD,  // it goes when the socket takes more; then `writable` is called again
+    FOLIOT__HTTP_HELD,  // sent when the socket accepts more; then `writable` is called again
     FOLIOT__HTTP_BROKEN // and closes
 } foliot__http_written;
 foliot__http_written foliot__http_socket_write(foliot__http_socket *socket, const void *bytes,
                                                size_t length, bool more);
-// With a code of RFC 6455 and a reason of at most 123 bytes; `closed` follows. The peer has five
-// seconds to take it, or less where its address has FOLIOT__HTTP_SOCKETS_PARTING of them.
+// Closes with a code of RFC 6455 and a reason of at most 123 bytes; `closed` follows. The peer has
+// five seconds to read the reason, or less where its address has FOLIOT__HTTP_SOCKETS_PARTING such
+// sockets.
 void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason);
-// The socket ends after `seconds`, even if its peer reads nothing; 0: it does not.
+// The socket ends after `seconds`, even if its peer reads nothing; 0: no limit.
 void foliot__http_socket_limit(foliot__http_socket *socket, int seconds);
 int foliot__http_socket_get_descriptor(const foliot__http_socket *socket);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// intake.c: see intake.h. libwebsockets reads its sockets by recv and waits for them by poll, which
-// a program may define: then these are found before the C library's. They do as those do, but for
-// descriptors that are watched. It is the same with send.
+// intake.c: see intake.h. libwebsockets reads its sockets by recv and waits for them by poll. A
+// program may define these functions: the linker then finds them before the C library's. They
+// behave like the C library's, except for watched descriptors. The same holds for send.
 #include "intake.h"
 
 #include <ctype.h>
@@ -69,7 +69,7 @@ static span next_line(span *rest)
 }
 
 // A target in absolute form, which proxies and some clients send to every server (RFC 9112, section
-// 3.2.2): scheme, authority, and all that origin form has. False: it was refused.
+// 3.2.2): a scheme, an authority, and everything that origin form has. False: it was refused.
 static bool read_absolute(foliot__intake *in, span target, head *h)
 {
     static const char *const schemes[] = {"http://", "https://"};
@@ -124,8 +124,8 @@ static bool read_request_line(foliot__intake *in, span line, head *h)
     return true;
 }
 
-// Headers that the library or this server reads. Two readers could understand some of them
-// differently: these may be there once.
+// Headers that the library or this server reads. Two parsers could understand a repeated header
+// differently, so some of them may occur only once.
 static const struct {
     const char *name;
     bool once;
@@ -157,7 +157,8 @@ static bool read_header(foliot__intake *in, span line, head *h)
         value.end--;
     if (is_named(line.at, length, "transfer-encoding"))
         return refuse(in, 501, "a body comes with Content-Length, not in chunks", 0);
-    // The library closes a connection that asks for another protocol. It goes on without, here.
+    // The library closes a connection that asks for another protocol. Here the connection goes on
+    // without it.
     if (is_named(line.at, length, "upgrade") &&
         !is_named(value.at, (size_t)(value.end - value.at), "websocket"))
         *line.at = '!';
@@ -185,8 +186,9 @@ static bool read_header(foliot__intake *in, span line, head *h)
             in->left = in->left * 10 + (*digit - '0');
         }
     }
-    // The library waits for ever behind a name with which a longer one that it knows begins ("X:",
-    // "Get:"). It gets the names above, and others with a first letter that begins none.
+    // The library waits for ever after a name that is the beginning of a longer one that it knows
+    // ("X:", "Get:"). It gets the names above, and others with a first letter that begins no known
+    // name.
     bool known = false;
     for (size_t i = 0; i < KNOWN_HEADERS; i++)
         known = known || is_named(line.at, length, known_headers[i].name);
@@ -195,7 +197,7 @@ static bool read_header(foliot__intake *in, span line, head *h)
     return true;
 }
 
-// Replaces the bytes `old` of the head. Others move.
+// Replaces the bytes `old` of the head, and moves the others.
 static void replace(foliot__intake *in, span old, const char *bytes, size_t length)
 {
     memmove(old.at + length, old.end, (size_t)(in->head + in->head_bytes - old.end));
@@ -203,8 +205,8 @@ static void replace(foliot__intake *in, span old, const char *bytes, size_t leng
     in->head_bytes = (uint32_t)(in->head_bytes + length - (size_t)(old.end - old.at));
 }
 
-// The library gets origin form, and a Host header that names the host of the target, which counts
-// and not the one that was sent. HTTP/1.0 may lack the header. False: it was refused.
+// The library gets origin form, and a Host header with the host of the target, which takes
+// precedence over the one that was sent. HTTP/1.0 may lack the header. False: it was refused.
 static bool to_origin_form(foliot__intake *in, const head *h)
 {
     char host[AUTHORITY_BYTES_MAX + 16];
@@ -215,7 +217,7 @@ static bool to_origin_form(foliot__intake *in, const head *h)
         return true;
     if (in->head_bytes + (size_t)length > FOLIOT__INTAKE_HEAD_BYTES)
         return refuse(in, 431, "the headers are too long", 0);
-    // From the back to the front: what lies before stays where it is.
+    // From the back to the front: text before the edit stays where it is.
     uint8_t *headers = memchr(in->head, '\n', in->head_bytes);
     if (adds)
         replace(in, (span){headers + 1, headers + 1}, host, (size_t)length);
@@ -364,13 +366,13 @@ static ssize_t broken(void)
     return -1;
 }
 
-// Straight to the socket: the library has sent nothing of an answer while a head is read.
+// Writes straight to the socket: the library has sent no part of an answer while a head is read.
 static void say(int descriptor, const char *text)
 {
     (void)!sendto(descriptor, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
 }
 
-// Takes no byte behind the head out of the kernel.
+// Takes no byte after the head out of the kernel.
 static ssize_t read_of_head(int descriptor, foliot__intake *in, uint8_t *bytes, size_t length)
 {
     uint8_t piece[PIECE_BYTES];
@@ -423,7 +425,7 @@ static ssize_t read_frames(int descriptor, foliot__frames *frames, void *bytes, 
     if (!code)
         return got;
     if (!refused) {
-        // A close frame of the server's, straight to the socket: nothing more is read from it.
+        // A close frame of the server, straight to the socket: nothing more is read from it.
         const uint8_t frame[4] = {0x88, 2, (uint8_t)(code >> 8), (uint8_t)code};
         (void)!sendto(descriptor, frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
     }

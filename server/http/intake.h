@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// intake.h: what a connection sends, cut into requests before libwebsockets sees any of it. The
-// library gets whole, checked heads, then exactly the body that a head announces, then nothing
-// until its answer is out. What follows stays in the kernel. So it never holds bytes of a second
-// request: version 4.1 loops for ever over those. Requests that are no HTTP/1 are answered here.
+// intake.h: splits the bytes of a connection into requests before libwebsockets sees any of them.
+// The library gets whole, checked heads, then exactly the body that a head announces, then nothing
+// until its answer is out. The bytes of the next request stay in the kernel, so the library never
+// holds them: version 4.1 loops for ever over them. Requests that are not HTTP/1 are answered here.
 #ifndef FOLIOT_SERVER_HTTP_INTAKE_H
 #define FOLIOT_SERVER_HTTP_INTAKE_H
 
@@ -10,10 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// -- looks at the heads of the frames that come by a WebSocket, before libwebsockets does:
-// that one of a client is masked (RFC 6455, section 5.1), which version 4.1 does not ask for, and
-// that there are not too many control frames, which it answers without telling. And it lets several
-// frames for a browser go in one packet, which libwebsockets sends one by one.
+// -- checks the heads of frames on a WebSocket before libwebsockets sees them: frames of a client
+// must be masked (RFC 6455, section 5.1), which version 4.1 does not check, and control frames are
+// limited, since it answers them without reporting them. It also lets several frames for a browser
+// go in one packet, which libwebsockets sends one by one.
 
 #define FOLIOT__FRAMES_CONTROL_SECOND 10 // pings and the like, of one socket
 #define FOLIOT__FRAMES_CONTROL_BURST 100
@@ -29,13 +29,13 @@ typedef struct foliot__frames {
     uint16_t refused; // a close code; 0: nothing was wrong so far
 } foliot__frames;
 
-// Checks the next bytes. Returns 0, or the close code to refuse them with.
+// Checks the next bytes. Returns 0, or the close code that refuses them.
 uint16_t foliot__frames_read(foliot__frames *frames, const uint8_t *bytes, size_t length,
                              uint64_t now_ns);
 // Frames come from now on.
 void foliot__frames_begin(foliot__frames *frames);
 
-// Bytes that this thread sends wait in the kernel for more, until the next call with false.
+// Bytes that this thread sends stay in the kernel until the next call with false.
 void foliot__frames_follow(bool follows);
 
 // -- heads of requests
@@ -43,24 +43,24 @@ void foliot__frames_follow(bool follows);
 #define FOLIOT__INTAKE_HEAD_BYTES 8192       // of a request line and all headers
 #define FOLIOT__INTAKE_HEADERS 100           // of one request
 #define FOLIOT__INTAKE_BODY_BYTES 262144     // of a request that says Expect: 100-continue
-#define FOLIOT__INTAKE_DROPPED_BYTES 1048576 // that are read behind an answer that ends it all
+#define FOLIOT__INTAKE_DROPPED_BYTES 1048576 // read after an answer that ends the connection
 
 typedef enum foliot__intake_state {
     FOLIOT__INTAKE_HEAD,   // a head is collected
-    FOLIOT__INTAKE_GIVE,   // and given to the library
+    FOLIOT__INTAKE_GIVE,   // it is given to the library
     FOLIOT__INTAKE_BODY,   // `left` bytes follow
     FOLIOT__INTAKE_ANSWER, // nothing is read
     FOLIOT__INTAKE_FRAMES, // of a WebSocket
-    FOLIOT__INTAKE_DROP    // all that comes: the connection ends
+    FOLIOT__INTAKE_DROP    // everything: the connection ends
 } foliot__intake_state;
 
 typedef struct foliot__intake {
     foliot__intake_state state;
     uint8_t *head; // FOLIOT__INTAKE_HEAD_BYTES
     uint32_t head_bytes, given;
-    uint64_t left;  // of the body; of what may be dropped
+    uint64_t left;  // of the body; of what may still be dropped
     bool continues; // the client waits for "100 Continue" before it sends the body
-    // The head is no request that the library may see: the status to answer, or 0, and why.
+    // The status to answer if the library may not see the head, or 0; and the reason.
     int status;
     const char *why;
     foliot__frames frames;
@@ -70,24 +70,24 @@ typedef struct foliot__intake {
 bool foliot__intake_open(foliot__intake *intake);
 void foliot__intake_close(foliot__intake *intake);
 
-// The next bytes of a head. Returns how many of them belong to it; `state` is GIVE with the last,
-// or `status` is set.
+// The next bytes of a head. Returns how many of them belong to it. The last one sets `state` to
+// GIVE, unless `status` is set.
 size_t foliot__intake_read_head(foliot__intake *intake, const uint8_t *bytes, size_t length);
-// Some of the head, or 0: all was given.
+// Copies part of the head; 0: all of it was given.
 size_t foliot__intake_give(foliot__intake *intake, uint8_t *bytes, size_t length);
-// So many bytes of the body were read.
+// `length` bytes of the body were read.
 void foliot__intake_read_body(foliot__intake *intake, size_t length);
 // The answer is out: the next head may come.
 void foliot__intake_next(foliot__intake *intake);
-// The answer made a WebSocket of it.
+// The answer turned the connection into a WebSocket.
 void foliot__intake_upgrade(foliot__intake *intake);
-// Nothing more is wanted of it.
+// The rest of the connection is not needed.
 void foliot__intake_drop(foliot__intake *intake);
 
-// From now on recv and poll on this descriptor go through `intake`, which stays the caller's.
-// False: the number is too high to be watched.
+// From now on recv and poll on this descriptor go through `intake`, which the caller owns. False:
+// the number is too high to be watched.
 bool foliot__intake_watch(int descriptor, foliot__intake *intake);
-// No longer, unless the number is another connection's by now.
+// Stops that, unless the number belongs to another connection by now.
 void foliot__intake_unwatch(int descriptor, foliot__intake *intake);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// listen.c: the listening sockets. They are the service's own, not the library's: a service that
-// begins again goes on with them, and no connection that waits there is lost.
+// listen.c: the listening sockets. The service owns them, not the library: a restarted service goes
+// on with them, and no waiting connection is lost.
 #include "present.h"
 
 #if FOLIOT__HTTP_PRESENT
@@ -62,7 +62,7 @@ static bool listen_tcp(foliot__http *http, char *problem, size_t bytes)
     return true;
 }
 
-// The socket is the owner's alone. One that a dead server left is replaced; nothing else is.
+// Only the owner may use the socket. A socket that a dead server left is replaced; nothing else is.
 static bool listen_unix(foliot__http *http, char *problem, size_t bytes)
 {
     const char *path = http->config.unix_path;
@@ -115,7 +115,7 @@ static bool accept_one(foliot__http *http, struct lws_vhost *vhost, int listener
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            // Without a descriptor for it, a connection waits where it is, and would wake the loop
+            // Without a free descriptor, a connection would wait in the backlog and wake the loop
             // at once.
             static const struct timespec moment = {.tv_nsec = 10000000};
             nanosleep(&moment, NULL);

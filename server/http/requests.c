@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// requests.c: a request is looked at once its headers are there, handed to a file or a route, and
-// answered in pieces as the peer takes them. One request of a connection at a time.
+// requests.c: a request is checked once its headers are there, passed to a file or a route, and
+// answered in pieces as the peer reads them. A connection has one request at a time.
 #include "present.h"
 
 #if FOLIOT__HTTP_PRESENT
@@ -20,8 +20,8 @@
 #define HEADER_BYTES 2048
 #define JSON_TYPE "application/json"
 
-// A page may load only from here, and is shown in no other site's frame. The hash is of
-// the one script within index.html, which tests/program/test_browser.sh compares.
+// A page may load only from here, and is shown in no other site's frame. The hash is that of the
+// one script within index.html, which tests/program/test_browser.sh compares.
 static const struct {
     const char *name, *value;
 } headers[] = {
@@ -69,7 +69,8 @@ static int finish(foliot__http_connection *c)
     return 0;
 }
 
-// `owned` is freed after the answer, `bytes` lie in it; or NULL. Returns what a callback returns.
+// `owned` is freed after the answer and contains `bytes`; or NULL. Returns the result of the
+// callback.
 int foliot__http_reply(foliot__http_connection *c, int status, const char *type, uint8_t *owned,
                        const void *bytes, size_t length, const foliot__http_file *file)
 {
@@ -125,7 +126,7 @@ static int send_piece(foliot__http_connection *c)
     return 0;
 }
 
-// A request whose body is not read: the connection ends behind the answer.
+// A request whose body is not read: the connection ends after the answer.
 static int refuse_and_close(foliot__http_connection *c, int status, const char *why)
 {
     c->request.closes = true;
@@ -186,7 +187,7 @@ static int check_token(foliot__http_connection *c)
     char token[FOLIOT__HTTP_TOKEN_BYTES_MAX + 1];
     if (!c->request.route->guarded || c->local)
         return 0;
-    // Guesses are counted by address. 0: not counted, as for requests of this machine.
+    // Guesses are counted by address. 0: not counted, such as requests of this machine.
     char address[FOLIOT__HTTP_PEER_BYTES];
     uint64_t guesser = foliot__http_forwarded(c, address) ? foliot__http_host_of(address) : c->host;
     if (guesser && !foliot__admission_allows(&c->http->guesses, guesser, uv_hrtime()))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// service.h: what the files of the service share: connections, and answers on their way to the
-// thread. service.c: start and end. takeover.c: a thread that does not come back. context.c: the
-// library's loop, and the queue. listen.c: sockets that listen. requests.c: requests and answers.
-// sockets.c: WebSockets. connection.c: one connection. Each calls only those behind it.
+// service.h: shared by the files of the service: connections, and answers on their way to the
+// thread. service.c: start and end. takeover.c: a thread that does not return. context.c: the
+// library's loop, and the queue. listen.c: listening sockets. requests.c: requests and answers.
+// sockets.c: WebSockets. connection.c: one connection. Each calls only those listed after it.
 #ifndef FOLIOT_SERVER_HTTP_SERVICE_H
 #define FOLIOT_SERVER_HTTP_SERVICE_H
 
@@ -149,10 +149,10 @@ int foliot__http_refused(const foliot__http_connection *c, const char **why);
 // A header that is not too long; "" if it is not there. False: it is too long.
 bool foliot__http_header(struct lws *wsi, enum lws_token_indexes token, char *text, size_t bytes);
 
-// The key that an address's connections are counted by: equal for all addresses that may be one
-// person's. 0: not counted, for a proxy of this machine, and for a text that is no address.
+// The key that an address's connections are counted by: equal for all addresses that one person may
+// have. 0: not counted, for a proxy of this machine, and for text that is no address.
 uint64_t foliot__http_host_of(const char *address);
-// Whether one that comes from there, whether it has its slot or not, is within a quarter of all
+// Whether a connection from there, with or without a slot already, is within a quarter of all
 // connections.
 bool foliot__http_within_share(const foliot__http *http, uint64_t host);
 

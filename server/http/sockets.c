@@ -40,8 +40,8 @@ static void set_reason(foliot__http_connection *c, uint16_t code, const char *wh
     size_t length = strnlen(why, REASON_BYTES);
     memcpy(reason, why, length);
     lws_close_reason(c->wsi, (enum lws_close_status)code, reason, length);
-    // A socket stays open until its peer has read the reason, which a peer that is refused may put
-    // off. So the oldest ones of an address make room for the others.
+    // A socket stays open until its peer has read the reason, which a refused peer may delay. So
+    // the oldest sockets of an address make room for the others.
     foliot__http *http = c->http;
     foliot__http_connection *oldest = NULL;
     uint32_t count = 0;
@@ -90,7 +90,8 @@ static int receive(foliot__http_connection *c, const void *bytes, size_t length)
         return 0;
     if (lws_is_first_fragment(c->wsi))
         c->socket.message_bytes = c->socket.fragments = 0;
-    // The frame's announced length is believed, so that it is refused before it comes.
+    // The frame's announced length is trusted, so that a message that is too long is refused before
+    // it arrives.
     if (length > hook->message_bytes_max - c->socket.message_bytes ||
         lws_remaining_packet_payload(c->wsi) >
             hook->message_bytes_max - c->socket.message_bytes - length)
@@ -155,8 +156,8 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
         c = foliot__http_connection_of(wsi);
         if (!c)
             return -1;
-        // The peer's answer is awaited, and what it sends until then is read: closed now, the
-        // socket would be reset, and the reset would take the reason from the peer.
+        // The peer's answer is awaited, and its data is read until then: if closed now, the socket
+        // would be reset, and the peer would lose the reason.
         if (c->socket.state == FOLIOT__SOCKET_PARTING)
             return 0;
         if (!is_closing(c) && c->socket.of_socket)
@@ -187,7 +188,7 @@ void foliot__http_socket_want_write(foliot__http_socket *socket)
     lws_callback_on_writable(socket->connection.wsi);
 }
 
-// Asking the kernel for all at once is cheaper than the loop's way for each.
+// Polling the kernel for all sockets at once is cheaper than the loop's way for each.
 void foliot__http_sockets_want_write(foliot__http *http, foliot__http_socket *const *sockets,
                                      uint32_t count)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// takeover.c: what becomes of a service whose thread does not come back from the library. A thread
-// cannot be ended from outside, and one that goes on must not wake up among what a new one has. So
-// it is stopped where it is, for good, but only while it executes the code of a library that may
+// takeover.c: handles a service thread that does not return from the library. A thread cannot be
+// ended from outside, and one that continues must not resume while a new thread uses the same data.
+// So it is stopped where it is, for good, but only while it executes code of a library that may
 // loop: there it holds no lock that another thread takes, neither of malloc nor of this program.
-// Another thread then takes its place, with the sockets that listen; its connections are closed,
-// and what the library had for them stays where it is.
+// Another thread then takes its place, with the listening sockets; its connections are closed, and
+// the library's memory for them is leaked.
 #include "present.h"
 
 #if FOLIOT__HTTP_PRESENT
@@ -62,7 +62,7 @@ static int add_ranges(struct dl_phdr_info *info, size_t size, void *user)
     return 0;
 }
 
-// The instruction that a signal interrupted; 0: not known on this machine, so no thread is stopped.
+// The instruction that a signal interrupted; 0: unknown on this machine, so no thread is stopped.
 static uintptr_t place_of(const ucontext_t *context)
 {
 #if defined __x86_64__ && defined __LP64__
@@ -81,7 +81,7 @@ static uintptr_t place_of(const ucontext_t *context)
 #endif
 }
 
-// The handler never returns where the thread is stopped.
+// The handler does not return where the thread is stopped.
 static void on_park(int number, siginfo_t *info, void *context)
 {
     foliot__http *http = served;
@@ -134,7 +134,8 @@ static void wait_a_little(void)
     nanosleep(&moment, NULL);
 }
 
-// Asks the thread to stop where it may, until it has. False: it was never there.
+// Asks the thread to stop until it has stopped at a place where it may. False: it was never at such
+// a place.
 static bool park(foliot__http *http, pthread_t thread, int tries)
 {
     for (int i = 0; i < tries && !atomic_load(&http->watchdog.parked); i++) {
@@ -163,7 +164,7 @@ static void drop_connections(foliot__http *http)
         foliot__http_connection *c = &http->connections[i].connection;
         if (!c->wsi)
             continue;
-        // Its number may be another file's by now, if the library had closed it.
+        // Its number may belong to another file by now, if the library had closed it.
         struct stat about;
         bool is =
             c->descriptor >= 0 && fstat(c->descriptor, &about) == 0 && about.st_ino == c->inode;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// absent.c: in place of data channels where this program is built without OpenSSL or usrsctp:
-// browsers have their WebSockets alone.
+// absent.c: replaces data channels where this program is built without OpenSSL or usrsctp: browsers
+// have only their WebSockets.
 #include "rtc/present.h"
 
 #if !FOLIOT__RTC_PRESENT

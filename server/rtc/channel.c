@@ -172,7 +172,7 @@ bool foliot__rtc_listen(foliot__rtc *rtc)
     return true;
 }
 
-// Adds an address, if it is none that means all, and new.
+// Adds an address, unless it is a wildcard or already in the list.
 static uint32_t add(char candidates[FOLIOT__SDP_CANDIDATES_MAX][46], uint32_t count,
                     const char *text)
 {

@@ -28,7 +28,8 @@ typedef struct foliot__rtc_datagram {
     socklen_t from_bytes;
 } foliot__rtc_datagram;
 
-// Where a browser is, or seems to be. It is asked there, and answers what only it could receive.
+// The address of a browser, verified or presumed. A check is sent to it, and only its owner can
+// answer.
 typedef struct foliot__rtc_path {
     bool used;
     struct sockaddr_storage address;
@@ -45,8 +46,8 @@ struct foliot__rtc_channel {
     uint32_t index;
     char ufrag[FOLIOT__RTC_UFRAG_BYTES + 1], password[FOLIOT__RTC_PASSWORD_BYTES + 1];
     foliot__sdp_offer offer;
-    foliot__rtc_path path;      // all goes there, and it is found by it
-    foliot__rtc_path candidate; // an address that it asked from, and is checked
+    foliot__rtc_path path;      // all packets go there, and the channel is found by it
+    foliot__rtc_path candidate; // an address that it asked from, which is being checked
     foliot__rtc_channel *next;  // of the same bucket
     foliot__dtls *dtls;         // NULL until its address is validated, or its first datagram
     foliot__sctp *sctp;         // NULL until DTLS is open
@@ -74,15 +75,15 @@ struct foliot__rtc {
 void foliot__rtc_receive_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns);
 
 // channel.c
-// As much as the address may get.
+// How many bytes the address may still get.
 void foliot__rtc_send_to(foliot__rtc *rtc, foliot__rtc_path *path, const uint8_t *bytes,
                          size_t length);
-// Makes up user name and password. False: there is no randomness.
+// Generates a user name and a password. False: there is no randomness.
 bool foliot__rtc_name(foliot__rtc_channel *c, uint32_t index);
 uint32_t foliot__rtc_index_of(const char ufrag[FOLIOT__RTC_UFRAG_BYTES]); // UINT32_MAX: none
 // A message of SCTP; `user` is the channel.
 void foliot__rtc_receive_message(void *user, const uint8_t *bytes, size_t length);
-// Begins the handshake, where the browser waits for that.
+// Begins the handshake, if the browser waits for it.
 void foliot__rtc_shake(foliot__rtc_channel *c);
 // A datagram of DTLS from the channel's address.
 void foliot__rtc_channel_receive(foliot__rtc_channel *c, const uint8_t *bytes, size_t length);

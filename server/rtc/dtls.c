@@ -83,7 +83,8 @@ static long bio_control(BIO *bio, int command, long number, void *pointer)
     }
 }
 
-// -- the cookie, of one address: who cannot hear there, since it is another's, begins no handshake
+// -- the cookie, bound to one address: a peer that spoofs another address receives no cookie and
+// begins no handshake
 
 static int make_cookie(SSL *ssl, unsigned char *cookie, unsigned int *length)
 {
@@ -253,7 +254,7 @@ bool foliot__dtls_is_foreign(const foliot__dtls *dtls)
     return dtls->foreign;
 }
 
-// What OpenSSL returned: whether it only waits for more.
+// Interprets a result of OpenSSL: true if it only waits for more data.
 static bool goes_on(foliot__dtls *d, int returned)
 {
     int error = SSL_get_error(d->ssl, returned);

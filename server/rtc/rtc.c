@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rtc.c: see rtc.h. A channel is found by the user name in STUN, whose first letters are its index,
-// or by its address. Channels that are over are reaped after the datagram or
-// tick that ended them, since the libraries below are in the middle of something until then.
+// or by its address. Ended channels are reaped after the datagram or tick that ended them, since
+// the libraries below are still on the call stack until then.
 #include "rtc/present.h"
 
 #if FOLIOT__RTC_PRESENT
@@ -83,7 +83,7 @@ static void forget_address(foliot__rtc_channel *c)
     c->path.used = false;
 }
 
-// The channel goes on at that address. Cookies of DTLS are of an address.
+// The channel moves to that address. Cookies of DTLS are bound to an address.
 static void use_path(foliot__rtc_channel *c, const foliot__rtc_path *path)
 {
     foliot__rtc_channel *other = by_address(c->rtc, &path->key);
@@ -138,7 +138,7 @@ static void destroy_channel(foliot__rtc_channel *c)
     free(c);
 }
 
-// What has become of it since it was looked at last.
+// Updates the channel's state after calls into the layers.
 static void look_at(foliot__rtc_channel *c)
 {
     foliot__rtc_look(c);
@@ -221,9 +221,10 @@ static void receive_request(foliot__rtc *rtc, const foliot__rtc_datagram *d,
     }
     c->asked_ns = now_ns;
     foliot__rtc_path once = {.address = d->from, .address_bytes = d->from_bytes};
-    // An authentic request came from there: from where the channel is, or may be from now on. A
-    // source can be made up: where nothing is known yet the channel begins there, unless another
-    // one is there and still asks; else it waits for an answer. NULL: it is of no interest.
+    // An authentic request came from this address: the channel's path, or a candidate. Sources can
+    // be spoofed: without a known path the channel begins at this address, unless
+    // another channel has validated that address and still sends requests; otherwise this channel
+    // waits for an answer to a check. NULL: the address is ignored.
     foliot__rtc_path *path;
     foliot__rtc_path fresh = {.used = true, .address = d->from, .address_bytes = d->from_bytes};
     fresh.key = key_of(&d->from);
@@ -264,7 +265,7 @@ static bool answers(const foliot__rtc_path *path, const foliot__rtc_datagram *d,
            CRYPTO_memcmp(path->transaction, m->transaction, sizeof m->transaction) == 0;
 }
 
-// The answer to a check: the browser receives there.
+// The answer to a check: the browser receives at that address.
 static void receive_answer(foliot__rtc *rtc, const foliot__rtc_datagram *d,
                            const foliot__stun_message *m, uint64_t now_ns)
 {
@@ -364,8 +365,8 @@ bool foliot__rtc_tick(foliot__rtc *rtc, uint64_t now_ns)
         foliot__rtc_channel *c = rtc->channels[i];
         if (!c)
             continue;
-        // Checks go on where the channel is, so that nothing is sent for long to who went away (RFC
-        // 7675).
+        // Checks continue on the channel's path, so that packets to a peer that went away stop soon
+        // (RFC 7675).
         foliot__rtc_path *path = &c->path;
         if (path->used && path->validation.validated) {
             uint64_t ago_ns = now_ns - path->answered_ns;

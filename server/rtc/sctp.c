@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // sctp.c: see sctp.h. usrsctp knows an association by a number, never by an address of memory: it
-// writes it into cookies, which travel. A number whose association is gone is ignored. usrsctp
-// counts on the largest packets, since it never raises the size of a path that was once smaller:
-// its messages are cut to what the path takes (SCTP_MAXSEG), and its packets divided on their way.
+// writes it into cookies, which travel. A number whose association is gone is ignored. usrsctp is
+// configured for the largest packets, since it never raises the size of a path that was once
+// smaller: its messages are cut to the path's size (SCTP_MAXSEG), and its packets are divided
+// before they are sent.
 #include "rtc/present.h"
 
 #if FOLIOT__RTC_PRESENT
@@ -83,7 +84,7 @@ static void emit(foliot__sctp *s, const uint8_t *packet, size_t length)
     s->hook->send(s->user, packet, length);
 }
 
-// A packet with more chunks than fit goes in several. One chunk alone stays as it is.
+// A packet with chunks that do not fit is sent in several packets. A single chunk stays as it is.
 static void divide(foliot__sctp *s, const uint8_t *packet, size_t length, size_t room)
 {
     uint8_t part[FOLIOT__SCTP_FILTER_BYTES_MAX];
@@ -105,7 +106,7 @@ static void divide(foliot__sctp *s, const uint8_t *packet, size_t length, size_t
     emit(s, part, used);
 }
 
-// Messages are cut to the size that has arrived.
+// Messages are cut to the largest size that has arrived.
 static void fit(foliot__sctp *s)
 {
     uint32_t bytes = (uint32_t)packet_bytes(s->path.proven);
@@ -116,8 +117,8 @@ static void fit(foliot__sctp *s)
     usrsctp_setsockopt(s->socket, IPPROTO_SCTP, SCTP_MAXSEG, &cut, sizeof cut);
 }
 
-// A HEARTBEAT that fills a packet with padding. The other side answers with what is in it, its
-// number and its size, and not with the padding.
+// A HEARTBEAT that fills a packet with padding. The other side echoes its content, the probe's
+// number and size, but not the padding.
 static void send_probe(foliot__sctp *s, uint32_t datagram_bytes)
 {
     uint8_t packet[FOLIOT__SCTP_PACKET_BYTES] = {0};
@@ -202,7 +203,7 @@ static void on_notification(foliot__sctp *s, const union sctp_notification *n, s
     uint16_t what = n->sn_assoc_change.sac_state;
     if (what == SCTP_COMM_UP && s->state == FOLIOT__SCTP_OPENING)
         s->state = FOLIOT__SCTP_OPEN;
-    else if (what != SCTP_COMM_UP) // lost, shut down, cannot start, or begun anew by the other side
+    else if (what != SCTP_COMM_UP) // lost, shut down, cannot start, or restarted by the other side
         s->state = FOLIOT__SCTP_OVER;
 }
 
@@ -219,7 +220,7 @@ static int on_received(struct socket *socket, union sctp_sockstore address, void
     if (flags & MSG_NOTIFICATION)
         on_notification(s, bytes, length);
     else if (!(flags & MSG_EOR) || length > FOLIOT__SCTP_MESSAGE_BYTES)
-        s->state = FOLIOT__SCTP_OVER; // longer than was agreed on
+        s->state = FOLIOT__SCTP_OVER; // longer than negotiated
     else if (ntohl(info.rcv_ppid) == PPID_BINARY && s->state == FOLIOT__SCTP_OPEN)
         s->hook->received(s->user, bytes, length);
     free(bytes);
@@ -330,7 +331,7 @@ static bool connect_to(foliot__sctp *s, uint16_t port)
 static uintptr_t free_number(void)
 {
     for (uint32_t i = 0; i < all.count; i++)
-        if (!all.associations[i]) // none beside it has its place; the round makes it new
+        if (!all.associations[i]) // the slot is free; the serial makes the number unique
             return all.serial++ * all.count + i;
     return 0;
 }
@@ -385,8 +386,8 @@ void foliot__sctp_receive(foliot__sctp *sctp, const uint8_t *packet, size_t leng
         seal(kept, bytes); // DTLS has authenticated it
     const uint8_t *beat = foliot__sctp_find_chunk(kept, bytes, FOLIOT__CHUNK_HEARTBEAT_ACK);
     if (beat) {
-        // The other side may answer what it likes: a size counts where it is that of a probe of
-        // ours.
+        // The other side's answer is untrusted: a size counts only if it is that of one of our
+        // probes.
         uint16_t words[2];
         if (beat[2] == 0 && beat[3] == CHUNK_HEAD_BYTES + 4 + PROBE_INFO_BYTES &&
             memcmp(beat + 8, PROBE_MARK, 8) == 0) {

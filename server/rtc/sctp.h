@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sctp.h: one SCTP association over packets that the caller sends and receives, for one data
-// channel: stream 0, unordered, never sent again (RFC 8831). usrsctp is one instance a process, on
-// one thread: whoever starts it has it.
+// channel: stream 0, unordered, never retransmitted (RFC 8831). usrsctp has one instance per
+// process, on one thread, which belongs to the module that starts it.
 #ifndef FOLIOT_SERVER_RTC_SCTP_H
 #define FOLIOT_SERVER_RTC_SCTP_H
 
@@ -13,8 +13,8 @@
 
 #define FOLIOT__SCTP_PORT 5000
 #define FOLIOT__SCTP_MESSAGE_BYTES 16384 // that the other side may send at once
-#define FOLIOT__SCTP_PACKET_BYTES 1228   // of a packet that is sent: with a packet of channel 0
-// A datagram of DTLS that holds it. Where a path takes no more than FOLIOT__PATH_BYTES_MAX,
+#define FOLIOT__SCTP_PACKET_BYTES 1228   // of a packet that is sent: holds a packet of channel 0
+// A datagram of DTLS that holds it. Where a path carries no more than FOLIOT__PATH_BYTES_MAX,
 // messages go in two pieces.
 #define FOLIOT__SCTP_DATAGRAM_BYTES (FOLIOT__SCTP_PACKET_BYTES + FOLIOT__DTLS_OVER_BYTES)
 
@@ -31,7 +31,7 @@ typedef enum foliot__sctp_state {
     FOLIOT__SCTP_OVER
 } foliot__sctp_state;
 
-bool foliot__sctp_start(uint32_t associations_max); // false: it is another's already
+bool foliot__sctp_start(uint32_t associations_max); // false: another module has started it
 void foliot__sctp_stop(void);
 void foliot__sctp_tick(uint32_t elapsed_ms); // timers of all associations
 
@@ -42,27 +42,26 @@ foliot__sctp *foliot__sctp_create(uint16_t peer_port, uint32_t datagram_bytes,
 void foliot__sctp_destroy(foliot__sctp *sctp); // aborts; not within a hook; NULL is allowed
 foliot__sctp_state foliot__sctp_get_state(const foliot__sctp *sctp);
 void foliot__sctp_receive(foliot__sctp *sctp, const uint8_t *packet, size_t length);
-// Every 20 ms or so: looks for how large a packet may be to arrive (RFC 8899, section 6.2). Packets
-// are no larger than one that has arrived. True: a probe was sent.
+// Called every 20 ms or so: probes for the largest packet that arrives (RFC 8899, section 6.2).
+// Packets are no larger than one that has arrived. True: a probe was sent.
 bool foliot__sctp_probe(foliot__sctp *sctp, uint64_t now_ns);
-void foliot__sctp_move(foliot__sctp *sctp); // the path is another one from now on
+void foliot__sctp_move(foliot__sctp *sctp);                         // the path has changed
 uint32_t foliot__sctp_get_datagram_bytes(const foliot__sctp *sctp); // that have arrived
 
 typedef enum foliot__sctp_sent {
     FOLIOT__SCTP_SENT,
-    FOLIOT__SCTP_WAITS, // it goes out when the network allows: until then send nothing more
+    FOLIOT__SCTP_WAITS, // queued until the network accepts it: until then send nothing more
     FOLIOT__SCTP_NOT_SENT
 } foliot__sctp_sent;
 foliot__sctp_sent foliot__sctp_send(foliot__sctp *sctp, const uint8_t *message, size_t length,
                                     uint64_t now_ns);
-bool foliot__sctp_is_clogged(const foliot__sctp *sctp); // what was said to wait waits
-// Since when the other side has acknowledged nothing of what was sent; 0: nothing waits for it.
+bool foliot__sctp_is_clogged(const foliot__sctp *sctp); // a queued message still waits
+// Since when the other side has acknowledged nothing that was sent; 0: nothing waits for it.
 uint64_t foliot__sctp_get_silent_ns(const foliot__sctp *sctp);
 
-// -- what an SCTP packet (RFC 9260) must look like before usrsctp sees it, and what of
-// it usrsctp sees. Its own checks have holes: a parameter of length 0 in an INIT makes
-// it loop for ever, and a SACK of 480 long gap blocks costs 6 ms. Pure functions of bytes that
-// anybody may have sent.
+// -- checks an SCTP packet (RFC 9260) before usrsctp sees it, and removes chunks that it does not
+// need. Its own checks have holes: a parameter of length 0 in an INIT makes it loop for ever, and a
+// SACK of 480 long gap blocks costs 6 ms. Pure functions of untrusted bytes.
 
 #define FOLIOT__SCTP_HEAD_BYTES 12
 #define FOLIOT__SCTP_FILTER_BYTES_MAX 2048 // of a packet; longer ones are refused
@@ -92,9 +91,10 @@ typedef struct foliot__sctp_due {
     uint64_t cookie;              // hash of the last one that passed while it was not
 } foliot__sctp_due;
 
-// Writes what usrsctp may see of a packet. A packet with anything malformed, or out of its place,
-// is dropped as a whole. Chunks and parameters that are of no use to a data channel are left out:
-// then the checksum is no longer right. Returns the length, a multiple of 4; 0: nothing is left.
+// Writes the part of a packet that usrsctp may see. A packet with anything malformed or out of
+// order is dropped as a whole. Chunks and parameters that a data channel does not need are left
+// out: then the checksum is no longer right. Returns the length, a multiple of 4; 0: nothing is
+// left.
 size_t foliot__sctp_filter(foliot__sctp_due *due, const uint8_t *packet, size_t length,
                            uint8_t kept[FOLIOT__SCTP_FILTER_BYTES_MAX]);
 // The first chunk of this type in a packet; NULL: there is none.

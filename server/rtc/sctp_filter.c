@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// sctp_filter.c: see sctp_filter.h. What a data channel that is negotiated beforehand has use for:
-// unordered messages on stream 0, what acknowledges them or skips them, one handshake, heartbeats,
-// and an end. Never: ECN, AUTH, ASCONF, RE-CONFIG, I-DATA, NR-SACK, packet drop reports, padding,
-// and error reports.
+// sctp_filter.c: see sctp_filter.h. A pre-negotiated data channel needs unordered messages on
+// stream 0, chunks that acknowledge or skip them, one handshake, heartbeats, and an end. It never
+// needs ECN, AUTH, ASCONF, RE-CONFIG, I-DATA, NR-SACK, packet drop reports, padding, and error
+// reports.
 #include "rtc/sctp.h"
 
 #include <string.h>
@@ -47,8 +47,8 @@ static size_t copy_chunk(const uint8_t *chunk, size_t bytes, uint8_t *kept)
     return padded(bytes);
 }
 
-// Whether parameters, or causes of an error, fill `length` bytes, each with its padding; the last
-// may lack it.
+// Whether parameters, or causes of an error, fill `length` bytes, each with its padding, which the
+// last may lack.
 static bool parameters_fill(const uint8_t *at, size_t length)
 {
     while (length > 0) {
@@ -62,8 +62,8 @@ static bool parameters_fill(const uint8_t *at, size_t length)
     return true;
 }
 
-// An INIT or INIT-ACK. Of its parameters the state cookie of an INIT-ACK is kept, and that partial
-// reliability is supported: usrsctp follows the lengths of others without end.
+// Copies an INIT or INIT-ACK. It keeps two parameters: the state cookie of an INIT-ACK, and the
+// support of partial reliability. usrsctp follows the lengths of others without end.
 static size_t keep_init(const uint8_t *chunk, size_t length, bool acknowledges, uint8_t *kept)
 {
     size_t used = INIT_BYTES;
@@ -90,8 +90,8 @@ static size_t keep_init(const uint8_t *chunk, size_t length, bool acknowledges, 
     return used;
 }
 
-// Whether the gap blocks are in order, apart, and near: usrsctp walks from each one's start to its
-// end.
+// Whether the gap blocks are in order, disjoint, and near: usrsctp walks from each one's start to
+// its end.
 static bool sack_is_good(const uint8_t *chunk, size_t length)
 {
     uint32_t before = 0;
@@ -114,8 +114,8 @@ static bool handshake_is_due(foliot__sctp_due *due)
     return due->opening && due->handshakes++ < FOLIOT__SCTP_HANDSHAKES_MAX;
 }
 
-// When an acknowledgement is lost, the cookie that opened the association comes again. Any other
-// one would restart it.
+// The cookie that opened the association comes again when its acknowledgement is lost. Any other
+// cookie would restart the association.
 static bool cookie_is_due(foliot__sctp_due *due, const uint8_t *chunk, size_t length)
 {
     // The key is no secret: no cookie is accepted whose own MAC is wrong.

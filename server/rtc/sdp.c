@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sdp.c: see sdp.h. Lines that say nothing of what is needed are skipped; what is needed stands
-// there once, or more often with the same value.
+// sdp.c: see sdp.h. Lines that are not needed are skipped; a line that is needed occurs once, or
+// several times with the same value.
 #include "rtc/sdp.h"
 
 #include <stdio.h>
@@ -46,7 +46,7 @@ static bool refuse(reader *r, const char *problem)
     return false;
 }
 
-// Kept unless another value was there before.
+// Copies the value, unless the target holds a different one.
 static bool keep_once(char *place, size_t bytes, const char *text)
 {
     if (place[0])

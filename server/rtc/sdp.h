@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sdp.h: the one kind of session description that a page offers, and the answer to it (RFC 8866,
-// 8839, 8841): one data channel section, and nothing else. Reads texts that anybody may have sent.
+// sdp.h: the one form of session description that a page offers, and the answer to it (RFC 8866,
+// 8839, 8841): one data channel section, and nothing else. Reads untrusted text.
 #ifndef FOLIOT_SERVER_RTC_SDP_H
 #define FOLIOT_SERVER_RTC_SDP_H
 
@@ -34,7 +34,7 @@ typedef struct foliot__sdp_answer {
     char candidates[FOLIOT__SDP_CANDIDATES_MAX][46]; // addresses, as text; empty ones end the list
 } foliot__sdp_answer;
 
-// False with a sentence, whose end is the offer's fault.
+// False with a sentence that says what is wrong with the offer.
 bool foliot__sdp_read(const char *text, size_t length, foliot__sdp_offer *offer,
                       const char **problem);
 // Returns its length.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// stun.c: see stun.h. A message is a head of 20 bytes and attributes; MESSAGE-INTEGRITY covers what
-// stands before it, FINGERPRINT comes last and covers all, each as if the message ended with it.
+// stun.c: see stun.h. A message is a head of 20 bytes and attributes. MESSAGE-INTEGRITY covers the
+// bytes before it; FINGERPRINT comes last and covers everything. Each is computed as if the message
+// ended with it.
 #include "rtc/present.h"
 
 #if FOLIOT__RTC_PRESENT
@@ -149,7 +150,7 @@ static size_t put_address(uint8_t *b, const uint8_t transaction[12], const struc
     const struct sockaddr_in *four = (const struct sockaddr_in *)(const void *)address;
     const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)(const void *)address;
     bool is_six = address->sa_family == AF_INET6;
-    // A socket for both families has IPv4 addresses as mapped ones: the browser knows them as IPv4.
+    // A dual-stack socket has IPv4 addresses as mapped ones: the browser knows them as IPv4.
     bool mapped = is_six && IN6_IS_ADDR_V4MAPPED(&six->sin6_addr);
     const uint8_t *host = mapped   ? six->sin6_addr.s6_addr + 12
                           : is_six ? six->sin6_addr.s6_addr

@@ -34,16 +34,16 @@ typedef struct foliot__stun_message {
     bool unknown; // it has an attribute that must be understood and is not
 } foliot__stun_message;
 
-// False: no STUN message, or a damaged one: lengths that do not fit, attributes behind those that
-// close a message, a fingerprint that is wrong. What it points to lies in `bytes`.
+// Parses a message, whose pointers point into `bytes`. False: no STUN message, or a damaged one:
+// lengths that do not fit, attributes after those that close a message, a wrong fingerprint.
 bool foliot__stun_read(const uint8_t *bytes, size_t length, foliot__stun_message *message);
-// Whether its MESSAGE-INTEGRITY is of this key, of `bytes` that were read.
+// Whether the MESSAGE-INTEGRITY of a message parsed from `bytes` matches the key.
 bool foliot__stun_authentic(const uint8_t *bytes, const foliot__stun_message *message,
                             const void *key, size_t key_bytes);
-// Closes a message of `length` bytes with MESSAGE-INTEGRITY and FINGERPRINT, 32 bytes behind it.
+// Closes a message of `length` bytes with MESSAGE-INTEGRITY and FINGERPRINT, which add 32 bytes.
 // Returns its length; 0: OpenSSL fails.
 size_t foliot__stun_close(uint8_t *bytes, size_t length, const void *key, size_t key_bytes);
-// Writes the success of a binding that came from `address`: returns its length.
+// Writes the success of a binding request that came from `address`: returns its length.
 size_t foliot__stun_answer(const foliot__stun_message *request, const struct sockaddr *address,
                            const void *key, size_t key_bytes,
                            uint8_t answer[FOLIOT__STUN_ANSWER_BYTES]);

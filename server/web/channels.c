@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// channels.c: see channels.h. What a channel belongs to is the browser, whose `foliot__channel`
-// lies at its beginning: so a channel that ends finds what has it.
+// channels.c: see channels.h. A channel belongs to a browser, whose `foliot__channel` is its first
+// member: so an ended channel finds its owner.
 #include "web/web.h"
 
 #include <pthread.h>
@@ -164,7 +164,7 @@ static void answer(foliot__channel *channel, uint8_t kind, const char *text)
     free(channel->signal);
     channel->signal = malloc(2 + length);
     if (!channel->signal)
-        return; // the page goes on by its WebSocket
+        return; // the page continues with its WebSocket
     channel->signal[0] = FOLIOT__WEB_SIGNAL;
     channel->signal[1] = kind;
     memcpy(channel->signal + 2, text, length);
@@ -199,7 +199,7 @@ bool foliot__channel_receive_signal(foliot__channels *channels, foliot__channel 
     } else if (channels) {
         const foliot__rtc_counters *counters = foliot__rtc_get_counters(channels->rtc);
         uint64_t failed = counters->failed;
-        foliot__rtc_close(channel->rtc); // one for a WebSocket
+        foliot__rtc_close(channel->rtc); // the previous one: a WebSocket has one
         if (counters->failed > failed)
             note(channels, "ended, and its WebSocket carries all",
                  "its page gave up, and asks anew", counters->failed + counters->lost);

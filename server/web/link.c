@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// link.c: what a player types, or what his phone reads from the terminal.
+// link.c: prints the link that a player types, or that a phone reads as a QR code from the
+// terminal.
 #include "web/web.h"
 
 #include <arpa/inet.h>
@@ -50,7 +51,7 @@ static void print_code(const char *link)
 void foliot__web_print_link(const char *address, uint16_t port)
 {
     char host[64], link[128];
-    // An address of this machine that others may reach; `address` where it has none.
+    // An address of this machine that others may reach; `address` if there is none.
     size_t bytes = sizeof host;
     struct ifaddrs *all, *i;
     bool six = strchr(address, ':') != NULL;
@@ -75,6 +76,6 @@ void foliot__web_print_link(const char *address, uint16_t port)
     snprintf(link, sizeof link, strchr(host, ':') ? "http://[%s]:%u/" : "http://%s:%u/", host,
              port);
     printf("in a browser: %s\n", link);
-    if (isatty(STDOUT_FILENO) && !foliot__http_is_loopback(host)) // for a device beside this one
+    if (isatty(STDOUT_FILENO) && !foliot__http_is_loopback(host)) // for other devices
         print_code(link);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pages.c: what a browser loads: the files of `make web`, which scripts/embed_web.sh puts into the
-// program, or a page that says how they get there.
+// pages.c: the files that a browser loads: those of `make web`, which scripts/embed_web.sh puts
+// into the program, or a page that explains how to build them.
 #include "web/web.h"
 
 #include <stdlib.h>

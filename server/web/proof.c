@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// proof.c: a browser's token or password, before it is let in. Verifies it, and remembers only how
-// often an address has tried; web.c lets browsers in.
+// proof.c: verifies a browser's token or password before web.c lets it in. It stores only how often
+// an address has tried.
 #include "web/web.h"
 
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// web.c: see web.h. Everything runs on the HTTP service's thread but for foliot__web_flush, which
-// wakes it, and the functions that begin and end it all. A browser that stops reading holds what
-// its queue holds: snapshots wait here and not in the kernel, so that the newest goes out first.
+// web.c: see web.h. Everything runs on the HTTP service's thread except foliot__web_flush, which
+// wakes it, and the functions that start and stop the module. A browser that stops reading holds
+// only its queue: snapshots wait here and not in the kernel, so that the newest goes out first.
 #include "base/clock.h"
 #include "web/web.h"
 
@@ -67,7 +67,7 @@ struct foliot__web {
     foliot__web_counters counted; // for other threads
 };
 
-// Equal to what a transport by UDP has for the same address.
+// Equal to the key that a UDP transport has for the same address.
 static uint64_t key_of(const char *address)
 {
     foliot__net_address read;
@@ -143,7 +143,7 @@ static void receive_proof(foliot__web *web, browser *b, const uint8_t *message, 
     }
     b->unproven = false;
     foliot__http_socket_limit(b->socket, 0);
-    // A token is one browser's: one that comes back with it takes its own place.
+    // A token belongs to one browser: a browser that returns with it takes its previous place.
     static const uint8_t none[FOLIOT__TOKEN_NONCE_BYTES];
     bool named = memcmp(proof.token_name, none, sizeof none) != 0;
     for (uint32_t i = 0; named && i < web->config.peers_max; i++) {
@@ -196,7 +196,7 @@ static void look_at_round_trip(foliot__web *web, browser *b, uint64_t now)
         foliot_queues_set_round_trip(web->queues, b->peer, (uint64_t)info.tcpi_rtt * 1000u);
 }
 
-// The address of this machine that a browser came to; "": it came to a proxy.
+// The address of this machine that a browser connected to; "": it connected to a proxy.
 static void find_local(const browser *b, char *text, size_t bytes)
 {
     struct sockaddr_storage name;
@@ -265,7 +265,7 @@ static void on_received(void *user, void *of_socket, const void *bytes, size_t l
         close_browser(b, CLOSE_POLICY, "more was sent than the server has taken");
 }
 
-// By the channel while it flows; by the WebSocket when it does not. True: it has something to send.
+// Sends through the channel while it flows, otherwise through the WebSocket. True: more is waiting.
 static bool send_by_channel(foliot__web *web, browser *b, uint64_t now)
 {
     foliot_queues_packet packet;
@@ -312,7 +312,8 @@ static foliot__http_written write_packet(foliot__web *web, browser *b, foliot_qu
     return written;
 }
 
-// All that waits, up to a bound: frames share packets, and the loop need not come round for each.
+// Sends everything that waits, up to a bound: frames share packets, and the loop need not run once
+// for each.
 static void on_writable(void *user, void *of_socket)
 {
     foliot__web *web = user;
@@ -339,7 +340,7 @@ static void on_writable(void *user, void *of_socket)
         (void)write_packet(web, b, &packet, false);
 }
 
-// The server has sent something, or somebody wants to know what was counted.
+// The server has sent something, or somebody requested the counters.
 static void on_woken(void *user)
 {
     foliot__web *web = user;
@@ -423,8 +424,8 @@ static void on_ticked(void *user)
         foliot__http_tick_in(web->http, FOLIOT__RTC_TICK_MS);
 }
 
-// A thread that stopped within the data channels leaves them as they are: nobody can end them, and
-// until the server ends WebSockets carry all.
+// A thread that was stopped within the data channels leaves them as they are: nobody can end them,
+// and the WebSockets carry everything until the server ends.
 static int on_abandoned(void *user)
 {
     foliot__web *web = user;
