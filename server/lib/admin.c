@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// admin.c: see foliot/server.h. What the host does to sessions and players while they go on. Calls
-// nothing that waits, and touches no world while a step runs.
+// admin.c: see foliot/server.h. Actions of the host on running sessions and their players. Nothing
+// here waits, or touches a world while a step runs.
 #include "foliot/server.h"
 
 #include <stdio.h>
@@ -124,8 +124,8 @@ void foliot__session_rest(foliot__session *s)
         return;
     s->life.notice_ns = s->server->now_ns + LIFE_EVERY_NS;
     foliot__session_schedule(s);
-    // A client takes a server that is silent for a second for dead. An acknowledgement that is sent
-    // unreliably shows that we live, and means nothing else to it.
+    // A client takes a server that is silent for a second for dead. An unreliable acknowledgement
+    // serves as a keepalive: it has no other effect.
     foliot__message m = {.kind = FOLIOT__ORDER_ACKNOWLEDGE};
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // desync.c: compares the server's digests with those that clients report, and searches for the
-// first difference along the tree of foliot/divergence.h, one client at a time. Sums of digests
-// travel, so that no tick is left out whatever is lost. Nobody is disconnected for a difference. A
+// first difference along the tree of foliot/divergence.h, one client at a time. Clients report sums
+// of digests, so that losses leave no tick unchecked. No client is disconnected for a difference. A
 // worker repeats the step in question from a saved state while the session goes on. Searches have
 // budgets: of the server, of each address and of each peer. A search beyond a budget waits, and is
 // dropped if it waits too long.
@@ -99,7 +99,8 @@ static bool begin_search(foliot__session *s, foliot__peer *peer)
         q->has_case && s->server->now_ns == q->found_ns; // the host polls after the update
     if (q->active || q->running || unseen || s->server->now_ns < c->search_ns)
         return false;
-    // Waited too long: our digests of then are gone. Or it has had all its searches.
+    // It waited too long, and the server's digests of that time are gone; or it has used up its
+    // searches.
     if (s->tick - c->compared >= l->log.capacity ||
         peer->misbehaviour.searches >= PEER_SEARCHES_MAX) {
         s->server->counters.searches_refused++;
@@ -123,7 +124,7 @@ static bool begin_search(foliot__session *s, foliot__peer *peer)
     for (uint64_t t = q->first; t <= c->stepped; t++)
         before = q->chain[t - q->first] =
             foliot_digest_chain(before, l->digests[t & (l->log.capacity - 1)]);
-    // Without memory the saved state is not kept, and the search does without.
+    // Without memory the saved state is not kept, and the search goes on without it.
     drop_state(q);
     const foliot__keyframe *k = foliot__keyframe_before(s, q->first - 1);
     size_t head = k ? 4 * (size_t)k->players : 0;
@@ -152,8 +153,8 @@ static void run_rewind(void *job)
     atomic_store_explicit(&q->finished, true, memory_order_release);
 }
 
-// Begins with the newest state before the tick. Without one, or with one too long before it, the
-// step is not repeated.
+// Begins with the newest state before the tick. Without one, or if it is too old, the step is not
+// repeated.
 static void start_rewind(foliot__session *s, uint64_t tick)
 {
     foliot__lockstep *l = s->lockstep;
@@ -264,8 +265,8 @@ static void end_search(foliot__session *s, foliot__peer *peer)
     if (q->search.state == FOLIOT_SEARCH_FOUND) {
         keep_case(s, peer);
         send_findings(s, peer);
-        // A real fault is found again where it was. Responses that lead elsewhere each time are
-        // made up.
+        // A real fault is found again in the same place. Responses that lead elsewhere each time
+        // are made up.
         foliot__address *a = foliot__address_of(s->server, peer);
         uint32_t stage = d->stage_known ? d->stage : UINT32_MAX,
                  part = d->part_known ? d->part : UINT32_MAX,
@@ -280,8 +281,8 @@ static void end_search(foliot__session *s, foliot__peer *peer)
         foliot__server_event(s->server, FOLIOT_SERVER_FOUND, s, peer->player, q->search.found.tick,
                              q->name);
     } else if (c->state != FOLIOT__CHECK_EQUAL) {
-        // Its responses deny what it reported, or make no sense: its next reports are compared from
-        // here. (A peer that was healed in the meantime has begun with another state.)
+        // Its responses contradict its reports, or make no sense: its next reports are compared
+        // from this tick on. (A peer that was healed in the meantime has begun with another state.)
         foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_digests);
         c->state = FOLIOT__CHECK_EQUAL;
         c->sum_start = l->sums[c->stepped & (l->log.capacity - 1)] - c->digests;
@@ -328,8 +329,8 @@ static void receive_rewound_state(foliot__session *s, foliot__peer *peer)
         q->active = false;
         return;
     }
-    // The repeated step gives another state where something that decides steps is not saved, or
-    // where a step is no function of what is.
+    // The repeated step gives another state if the saved state is incomplete, or if the step is not
+    // a function of the state.
     bool repeats = s->tick - r->tick >= l->log.capacity ||
                    foliot_digest_equal(r->digest, l->digests[r->tick & (l->log.capacity - 1)]);
     if (r->status == FOLIOT_STATUS_OK && repeats) {
@@ -337,7 +338,8 @@ static void receive_rewound_state(foliot__session *s, foliot__peer *peer)
         continue_search(s, peer);
         return;
     }
-    // Only the tick is known, and, if its parts would be those of another state, why.
+    // Only the tick is known and, if the parts of the repeated step would be those of another
+    // state, the reason.
     q->search.state = FOLIOT_SEARCH_FOUND;
     if (r->status == FOLIOT_STATUS_OK)
         q->search.found =
@@ -370,8 +372,8 @@ void foliot__divergence_search_update(foliot__session *s)
     }
     if (q->active || q->running)
         return;
-    // A search that is over leaves its case alone. The simulation stays for a while: making one
-    // takes more than a tick in a large scene, and a peer may cause one search after the other.
+    // A finished search leaves its case alone. The simulation stays for a while: creating one takes
+    // more than a tick in a large scene, and a peer may cause several searches in a row.
     drop_state(q);
     if (q->rewind.trace)
         foliot__rewind_drop_trace(&q->rewind);
@@ -409,7 +411,7 @@ static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
     return &l->sums[tick & (l->log.capacity - 1)];
 }
 
-// Until it has the server's state again the peer watches. (A simulation that is no world has
+// The peer watches until it has the server's state again. (Another simulation than a world has
 // nothing to watch, and its client stands still.)
 static void report_divergence(foliot__session *s, foliot__peer *peer)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fanout.c: snapshots to watchers. Without interest a snapshot is encoded once for each baseline
-// that some peer has, and sent to all who have it; with interest each watcher gets its own packet.
+// fanout.c: snapshots to watchers. Without interest a snapshot is encoded once for each baseline,
+// and sent to all peers that have this baseline; with interest each watcher gets its own packet.
 #include "fanout.h"
 #include "peer.h"
 #include "session.h"
@@ -96,8 +96,8 @@ static uint64_t delay_of(const foliot__session *session, const foliot__peer *pee
     return peer->player == FOLIOT_NO_PLAYER ? session->delay_ticks : 0;
 }
 
-// Nothing is shown of a session that is younger than the delay: a first state that stands still
-// would be taken for the clock by who is shown it.
+// A session that is younger than the delay shows nothing: a client would take a first state that
+// stands still for the clock.
 static bool shows_snapshots(const foliot__session *session, const foliot__peer *peer)
 {
     return session->snapshots.newest >= session->clock.first_tick + delay_of(session, peer);
@@ -115,7 +115,7 @@ uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer
     return tick > first ? tick : first; // the first may be of any tick
 }
 
-// One snapshot to these peers.
+// Sends one snapshot to these peers.
 static void send_pieces(foliot__session *session, const foliot_snapshot_pieces *p,
                         const foliot_peer_id *peers, uint32_t count, foliot_delivery delivery)
 {
@@ -137,7 +137,7 @@ static uint64_t ticks_ns(const foliot__session *session, uint64_t ticks)
     return (uint64_t)((double)ticks * 1e9 / session->clock.pace_hz);
 }
 
-// The one that this newcomer is being sent, as long as it is not too old.
+// The complete snapshot that this newcomer is being sent, unless it is too old.
 static const foliot_snapshot *complete_for(const foliot__session *session, const foliot__peer *peer)
 {
     uint64_t tick = peer->snapshots.complete_tick, shown = foliot__fanout_shown(session, peer),
@@ -150,7 +150,7 @@ static const foliot_snapshot *complete_for(const foliot__session *session, const
     return foliot__fanout_find(session, tick);
 }
 
-// A copy of a snapshot that was sent before is not another one.
+// A copy of a snapshot that was sent before does not count as another one.
 static void count_sent(foliot__peer *peer, uint64_t tick)
 {
     if (peer->snapshots.sent > 0 && tick <= peer->snapshots.sent_tick)
@@ -165,7 +165,7 @@ static void send_complete(foliot__session *session, foliot__peer *peer)
     if (!snapshot)
         return;
     if (session->snapshots.complete_tick != snapshot->tick) {
-        // Against no baseline: encoded once for all who need it in a row.
+        // Against no baseline: encoded once for all consecutive peers that need it.
         bool encoded = foliot_snapshot_encode(session->snapshots.coder, snapshot, NULL,
                                               &session->snapshots.complete) == FOLIOT_STATUS_OK;
         session->snapshots.complete_tick = encoded ? snapshot->tick : FOLIOT__NO_TICK;
@@ -183,8 +183,8 @@ static void send_complete(foliot__session *session, foliot__peer *peer)
         send_pieces(session, &session->snapshots.complete, &peer->id, 1, FOLIOT_DELIVERY_RELIABLE);
         peer->snapshots.complete_reliable = true;
     }
-    // Its copies will have arrived, most likely, before an acknowledgement could: deltas need not
-    // wait for one.
+    // Its copies have most likely arrived before an acknowledgement could: deltas need not wait for
+    // one.
     peer->snapshots.baseline = small ? FOLIOT__BASELINE_SENT : FOLIOT__BASELINE_NONE;
     peer->snapshots.baseline_tick = peer->snapshots.complete_tick = snapshot->tick;
     peer->snapshots.complete_ns = session->server->now_ns;
@@ -202,8 +202,8 @@ void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
         send_complete(session, peer);
 }
 
-// Moves the peers of the first one's group to the front: they have the same baseline and are shown
-// the same tick. Returns their number.
+// Moves the peers of the first one's group to the front: they have the same baseline and see the
+// same tick. Returns their number.
 static uint32_t gather_group(const foliot__session *session, uint32_t *order, uint32_t count)
 {
     const foliot__peer *peers = session->server->peers, *first = &peers[order[0]];
@@ -247,8 +247,8 @@ static void send_status(foliot__session *session, foliot__peer *peer)
     foliot__server_send_packet(server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes, sizeof bytes);
 }
 
-// All of a group lack the same. It is sent to a few of them at a time, so that the status of a peer
-// and its snapshot leave in one datagram.
+// All peers of a group lack the same bodies. The snapshot is sent to a few of them at a time, so
+// that a peer's status and its snapshot leave in one datagram.
 static void send_group(foliot__session *session, const uint32_t *order, uint32_t count)
 {
     foliot_server *server = session->server;
@@ -276,7 +276,7 @@ static void send_group(foliot__session *session, const uint32_t *order, uint32_t
 }
 
 // Lags are ignored while the host catches up, and for snapshots that it sent late: they measure the
-// host and not the network.
+// host, not the network.
 void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *peer, uint64_t tick)
 {
     bool late = session->clock.running_late ||
@@ -384,13 +384,13 @@ void foliot__fanout_broadcast(foliot__session *session)
         if (!shows_snapshots(session, peer)) {
             has->greeted_ns = server->now_ns;
         } else if (has->baseline == FOLIOT__BASELINE_ACKNOWLEDGED) {
-            // A baseline that was overwritten is none: the peer starts again.
+            // A baseline that was overwritten is gone: the peer starts again.
             if (!foliot__fanout_find(session, has->baseline_tick)) {
                 has->baseline = FOLIOT__BASELINE_NONE;
                 foliot__fanout_greet(session, peer);
             }
         } else if (server->now_ns - has->complete_ns >= has->complete_every_ns) {
-            // Copies go out before an acknowledgement can come: pieces of all of them add up.
+            // Copies go out before an acknowledgement can arrive: the pieces of all of them add up.
             has->complete_every_ns *= 2;
             if (has->complete_every_ns > COMPLETE_EVERY_NS_MAX)
                 has->complete_every_ns = COMPLETE_EVERY_NS_MAX;

@@ -9,7 +9,7 @@
 
 // fanout.c
 foliot_status foliot__fanout_init(foliot__session *session); // no step runs
-// The world as it is now is the newest snapshot, where none of a recent tick is. No step runs.
+// Makes the current world the newest snapshot, unless there is one of a recent tick. No step runs.
 foliot_status foliot__fanout_refresh(foliot__session *session);
 bool foliot__fanout_is_recent(const foliot__session *session);
 void foliot__fanout_close(foliot__session *session);
@@ -26,7 +26,7 @@ void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *pe
 // The snapshot of that tick; NULL if it is not kept any more.
 const foliot_snapshot *foliot__fanout_find(const foliot__session *session, uint64_t tick);
 void foliot__fanout_broadcast(foliot__session *session);
-// A recent snapshot complete in itself: the first baseline of a newcomer.
+// A recent complete snapshot: the first baseline of a newcomer.
 void foliot__fanout_greet(foliot__session *session, foliot__peer *peer);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// game.h: the game of a session: commands that wait, rules that run after every step, orders of
+// game.h: the game of a session: queued commands, rules that run after every step, orders of
 // players, and updates to watchers. commands.c closes a tick's commands and runs the rules;
 // orders.c receives orders; updates.c sends updates and messages.
 #ifndef FOLIOT_SERVER_LIB_GAME_H
@@ -18,23 +18,23 @@
 #define FOLIOT__ORDERS_RATE (1.01 * FOLIOT_ORDERS_PER_SECOND_MAX)
 #define FOLIOT__ORDER_ACKNOWLEDGE_NS 200000000u // between two, at least
 #define FOLIOT__LEAVE_REASON_BYTES 128
-// Messages that wait for spectators who are behind, updates included. Updates are never dropped.
+// Messages queued for delayed spectators, updates included. Updates are never dropped.
 #define FOLIOT__DELAYED_BYTES_MAX ((size_t)32 << 20)
-// Reliable pieces that a peer may leave without an acknowledgement: some 8 MB in pieces of 1 KB,
-// and less where the path has a small MTU. Bytes that a newcomer lacks are counted in the smallest
-// ones.
+// Reliable pieces that a peer may leave unacknowledged: some 8 MB in pieces of 1 KB, and less where
+// the path has a small MTU. The bytes that a newcomer lacks are counted in pieces of the smallest
+// size.
 #define FOLIOT__BACKLOG_MAX 8192u
 #define FOLIOT__BACKLOG_PIECE_BYTES 448u
 #define FOLIOT__AIM_BACK_SECONDS 0.25 // a shot is judged at most this far in the past
-// After what it has acknowledged: the most that a client predicts, and what it shows beyond.
+// Ticks after the acknowledged one: the most that a client predicts, and shows beyond that.
 #define FOLIOT__AIM_AHEAD_TICKS 20u
-// Aims of one player: the orders behind keep the last one. The orders that all players give in one
-// tick fit a block of a recording.
+// Most aims of one player in a tick: later orders use the last one. So the orders of all players in
+// one tick fit into a block of a recording.
 #define FOLIOT__AIMS_A_TICK 16
 #define FOLIOT__AIM_STEADY 2u // while a button is held, smaller changes of the aim are left out
 
-// The orders of one player. `next`, `closed` and `safe` are numbers as they travel; `sequence` is
-// that of the orders that rules get, in which a refused order is none and joining and leaving are.
+// The orders of one player. `next`, `closed` and `safe` are numbers of the protocol. `sequence` is
+// that of the orders that rules get: refused orders do not count, and joining and leaving do.
 typedef struct foliot__order_book {
     uint32_t next;         // that is expected
     uint32_t sequence;     // of the last closed order of this place, whichever player had it
@@ -55,7 +55,7 @@ typedef struct foliot__waiting_order {
     uint64_t shown; // when it was given, in 1 / FOLIOT_AIM_PARTS of a tick; 0: nothing
 } foliot__waiting_order;
 
-// A datagram or message for spectators, who are behind.
+// A datagram or message for delayed spectators.
 typedef struct foliot__delayed {
     uint64_t tick;
     foliot_delivery delivery;
@@ -97,7 +97,7 @@ typedef struct foliot__game {
     uint32_t waiting_count, waiting_capacity;
     foliot_order *orders; // closed with the step that runs
     uint32_t order_count, order_capacity;
-    // The states that watchers have: all of them, and spectators who are behind.
+    // The states that watchers have: all of them, and delayed spectators.
     bool updates; // are sent: not in lockstep, where peers step the world
     foliot__session_state now, shown;
     foliot__update_writer writer;
@@ -147,28 +147,29 @@ void foliot__update_emit(void *user, const uint8_t *bytes, size_t length);
 void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
                             const foliot__order_message *message);
 void foliot__orders_enter(foliot__order_book *book, uint64_t now_ns); // a new player
-// One who was there when the server that wrote the recording died; `sequence` is of his last order.
+// A player that was present when the server that wrote the recording died; `sequence` is that of
+// its last order.
 void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint32_t aims,
                          uint64_t now_ns);
-// Those of a player that the tick which is closed now takes; `all`: he leaves.
+// Closes the player's orders for the current tick; `all`: the player leaves.
 void foliot__orders_close(foliot__session *session, uint32_t player, bool all);
-// For rules that look back: what the player was shown, bounded, before what it did then. `steady`:
-// it does nothing new, and small changes are left out.
+// For rules that look back: the tick that the player was shown, bounded, ahead of its actions.
+// `steady`: it does nothing new, and small changes are left out.
 void foliot__orders_close_aimed(foliot__session *session, uint32_t player, uint64_t shown,
                                 bool steady);
 void foliot__orders_close_joined(foliot__session *session, uint32_t player);
 void foliot__orders_close_left(foliot__session *session, uint32_t player);
-// Room for so many more that the tick closes with; false without memory.
+// Reserves room for `count` more orders of the current tick; false without memory.
 bool foliot__orders_reserve(foliot__session *session, uint32_t count);
 void foliot__orders_acknowledge(foliot__session *session);
 
 // commands.c
 void foliot__commands_close(foliot__session *session); // of the tick that is closed now
-// A simulation that is no world turns the orders closed with the tick into commands.
+// For a simulation that is not a world: turns the orders closed with the tick into commands.
 void foliot__commands_apply_orders(foliot__session *session);
 void foliot__rules_run(foliot__session *session);           // after its step, on the same thread
 void foliot__rules_apply_results(foliot__session *session); // when the step has finished
-// Why the session ends because of its rules, as it was configured to; NULL: it does not.
+// The reason if strict rules end the session; NULL: they do not.
 const char *foliot__rules_end_session(const foliot__session *session);
 
 // step_events.c

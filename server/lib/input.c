@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // input.c: the inputs of one player until their tick is closed, in the order in which they act.
-// Changes of controls come here, inputs by tick from stream.c; step.c empties the queue. Receiving
-// enqueues: nothing here touches the world. Invariant: what came one way acts in the order in which
-// it came.
+// Changes of controls are received here, inputs by tick in stream.c; step.c empties the queue.
+// Receiving only enqueues: nothing here touches the world. Invariant: inputs of one way act in the
+// order of their arrival.
 #include <string.h>
 
 #include "fanout.h"
@@ -24,13 +24,13 @@ bool foliot__input_queue_add(foliot__input_queue *queue, const foliot__queued_in
     foliot__queued_input entry = *input;
     if (queue->counts[entry.way] == limits[entry.way])
         return false;
-    // It waits behind the last one that came the same way, whatever its tick.
+    // It waits behind the last input of the same way, whatever its tick.
     entry.due = entry.tick;
     uint32_t at = queue->count;
     for (uint32_t i = 0; i < queue->count; i++)
         if (entry_at(queue, i)->way == entry.way && entry_at(queue, i)->due > entry.due)
             entry.due = entry_at(queue, i)->due;
-    // In one tick changes act before inputs that came by tick.
+    // Within a tick changes act before inputs by tick.
     for (; at > 0; at--) {
         const foliot__queued_input *before = entry_at(queue, at - 1);
         if (before->due < entry.due || (before->due == entry.due && before->way <= entry.way))
@@ -92,7 +92,8 @@ static void hold_change(foliot__session *session, foliot__player_slot *player,
         counters->inputs_refused++;
 }
 
-// After a server's death the oldest change that a client still has may not be the next one.
+// After a server's death the oldest change that a client still has may not be the next expected
+// one.
 static bool skips_gap(foliot__player_slot *player, const foliot__change *change)
 {
     if (!player->input.gap || change->sequence - player->input.next_sequence > FOLIOT__GAP_MAX)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// interest.c: which bodies a watcher is sent (interest.h). A body's claim grows with the time since
-// it was sent last and falls with the square of its distance, so that what is near comes often and
-// nothing that changed waits for ever.
+// interest.c: chooses the bodies that a watcher is sent (interest.h). A body's claim grows with the
+// time since it was last sent and falls with the square of its distance, so that near bodies are
+// sent often and no changed body waits for ever.
 #include "interest_view.h"
 
 #include "wire/partial_body.h"
@@ -111,7 +111,7 @@ static inline double steps_squared(const double a[3], const double b[3])
     return square(a[0] - b[0]) + square(a[1] - b[1]) + square(a[2] - b[2]);
 }
 
-// For how long the watcher has lacked the body's state, in snapshots, weighted; 0: it has it.
+// How long the watcher has lacked the body's state, in snapshots, weighted; 0: it has it.
 static float lack_of(const claiming *c, const foliot__candidate *body, int distance)
 {
     foliot__interest_view *v = c->v;
@@ -166,7 +166,7 @@ static inline double distance_of(const claiming *c, const int32_t position[3])
     return steps_squared(c->focus, at);
 }
 
-// How far a group is at least, squared.
+// A lower bound of a group's distance, squared.
 static double distance_to_group(const double focus[3], const foliot__group *group)
 {
     double nearest[3];
@@ -177,9 +177,9 @@ static double distance_to_group(const double focus[3], const foliot__group *grou
     return steps_squared(focus, nearest);
 }
 
-// Claims of all that changed lately and may be within `far`. Groups that are farther than most
-// detail is seen take turns. Groups are of the newest snapshot: of another one bodies are looked
-// up.
+// Computes the claims of all bodies that changed lately and may be within `far`. Groups beyond the
+// range of most detail take turns. Groups are those of the newest snapshot: bodies of another one
+// are looked up.
 static void collect_claims(const claiming *c)
 {
     const foliot__interest_grid *grid = &c->m->grid;
@@ -204,21 +204,21 @@ static void collect_claims(const claiming *c)
     }
 }
 
-// Whether the watcher shows the body, although it is too far or gone.
+// Whether the watcher shows the body, although it is too far away or gone.
 static bool is_shown_wrongly(const claiming *c, uint32_t slot, double distance)
 {
     uint32_t state = c->v->of[slot].state;
     if (distance <= c->far * (FAR_SLACK * FAR_SLACK) ||
         (state & (uint16_t)~RECORD_BITS) == BASED) // of the scene, and known to be gone
         return false;
-    // Else it may be gone from where the scene has it, which is in sight.
+    // Otherwise it may have left its place in the scene, which is in sight.
     return (state & (KNOWN | LEAVING)) || (c->m->bodies.assumed[slot] == DIFFERS &&
                                            distance_of(c, c->m->bodies.homes[slot]) <= c->far);
 }
 
-// Looks at a part of all bodies each time: at those that the watcher shows and that are gone or too
-// far, which are sent as leaving until it acknowledges; and at those that stand still, and that it
-// lacks because it came near, or because a packet was lost.
+// Checks part of all bodies each time: bodies that the watcher shows and that are gone or too far
+// away, which are sent as leaving until it acknowledges; and bodies at rest that it lacks because
+// it came near, or because a packet was lost.
 static void sweep(const claiming *c, uint32_t patience)
 {
     const foliot__interest_map *m = c->m;
@@ -240,7 +240,7 @@ static void sweep(const claiming *c, uint32_t patience)
         }
         bool based = (*state & (KNOWN | BASED)) == (KNOWN | BASED);
         if (distance <= c->far && m->grid.bucket_of[slot] == m->grid.buckets) {
-            // lack_of finds too that the watcher has the body exactly as it is, and takes longer.
+            // lack_of also detects that the watcher has the body exactly, but is slower.
             bool has_newest =
                 based && !(v->of[slot].sent & COARSE_BASE) &&
                 m->bodies.changed[slot] <= tick_of(m, c->snapshot->tick, v->of[slot].baseline);
@@ -248,7 +248,7 @@ static void sweep(const claiming *c, uint32_t patience)
             if (!has_newest)
                 claim_body(c, &candidate);
         }
-        // Old low bits would be taken for new ones.
+        // Old low bits would be mistaken for new ones.
         if (based && (uint16_t)(c->now - v->of[slot].baseline) > AGE_OLD)
             *state &= (uint16_t)~BASED;
     }
@@ -265,14 +265,14 @@ static inline uint32_t class_of(float weight)
 }
 
 // Moves the greatest claims, at most `wanted` of them, to the front, and lists their slots in
-// order. Among claims that are nearly equal some are chosen.
+// order. Of the last class of nearly equal claims only some are chosen.
 static void choose(foliot__interest_map *m, uint32_t wanted)
 {
     foliot__interest_packing *p = &m->packing;
     uint32_t room = UINT32_MAX, last = 0, count = 0, words = (m->count + 63) / 64;
     wanted = wanted < ITEMS_MAX ? wanted : ITEMS_MAX;
     if (p->claim_count > wanted) {
-        // The class of which not all can be taken, and how many of it can.
+        // The class that fits only in part, and how many of its claims fit.
         uint32_t counts[CLASSES] = {0}, end = 0;
         for (uint32_t i = 0; i < p->claim_count; i++) {
             uint32_t class = class_of(p->claims[i].weight);
@@ -312,7 +312,7 @@ static void fill_item(const foliot__interest_map *m, const foliot__interest_view
     item->leaves = !(body->flags & FOLIOT_SNAPSHOT_ALIVE) ||
                    distance > m->interest.far * m->interest.far; // is_visible
     item->newest = false;
-    // A body that is far and moves is coarse. One at rest there is sent exactly, once there is
+    // A far body that moves is sent coarsely. A far body at rest is sent exactly, once there is
     // room.
     bool has =
         (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) && m->bodies.changed[slot] <= then;
@@ -514,7 +514,7 @@ static void acknowledge_item(const foliot__interest_map *m, foliot__interest_vie
 }
 
 // Packets that later ones have overtaken are most likely lost. Their bodies count as not sent, so
-// that they are sent soon. (An acknowledgement that comes late counts all the same.)
+// that they are sent soon. (A late acknowledgement still counts.)
 static void give_up_lost(foliot__interest_view *v, uint32_t newest)
 {
     for (int i = 0; i < FOLIOT__INTEREST_PACKETS; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// interest.h: packs for a watcher of a big world the bodies that matter to it most, within its
-// budget, each against a state of that body that it is known to have. A body beyond `far` is never
+// interest.h: packs the bodies of a big world that matter most to a watcher, within its budget,
+// each against a state of that body that the watcher is known to have. A body beyond `far` is never
 // sent. Knows snapshots, and no peer or transport: fanout.c sends the packets. Invariant: a body is
 // coded against a tick only if an acknowledged packet held that body's state of that tick.
 #ifndef FOLIOT_SERVER_LIB_INTEREST_H
@@ -13,7 +13,7 @@
 
 #define FOLIOT__INTEREST_PACKETS 64 // of one watcher that may still be acknowledged
 
-// The bodies of a session, for all its watchers: when each changed, and where it is.
+// The bodies of a session, for all its watchers: when each one changed, and its position.
 typedef struct foliot__interest_map foliot__interest_map;
 // `every`: ticks between snapshots. FOLIOT_STATUS_INVALID: the interest is not
 // foliot_interest_valid. `scene` is lent.
@@ -27,7 +27,7 @@ const foliot_interest *foliot__interest_map_get(const foliot__interest_map *map)
 void foliot__interest_map_update(foliot__interest_map *map, const foliot_snapshot *snapshot,
                                  const foliot_snapshot *before);
 
-// The snapshot of a tick, if it is kept; NULL: it is not.
+// The snapshot of a tick; NULL: it is not kept.
 typedef const foliot_snapshot *foliot__interest_find(const void *user, uint64_t tick);
 
 // One watcher.
@@ -46,8 +46,8 @@ typedef struct foliot__interest_look {
     const void *user;
 } foliot__interest_look;
 void foliot__interest_look_at(foliot__interest_view *view, const foliot__interest_look *look);
-// Writes the watcher's packet of this tick, after foliot__interest_look_at. Its length; 0: none,
-// for want of budget or of news.
+// Writes the watcher's packet of this tick, after foliot__interest_look_at. Its length; 0: there is
+// no budget, or no news.
 size_t foliot__interest_pack(foliot__interest_map *map, foliot__interest_view *view,
                              const foliot__interest_look *look,
                              uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
@@ -57,23 +57,23 @@ uint64_t foliot__interest_acknowledge(const foliot__interest_map *map, foliot__i
 // Sets the focus of a watcher without a body, in position steps. It takes effect at the first
 // update at least 100 ms after the last change.
 void foliot__interest_focus(foliot__interest_view *view, const int32_t focus[3]);
-// Other bytes that the watcher was sent count too.
+// Counts other bytes that the watcher was sent.
 void foliot__interest_charge(foliot__interest_view *view, size_t bytes);
 
 // -- records: tags and prototypes of bodies, and joints. `behind`: for spectators with a delay.
 
-// Notes that it changed. Each watcher then gets records of the news, or keeps the news for later.
+// Notes the changes. Each watcher then gets records of the news, or keeps the news for later.
 void foliot__interest_note_body(foliot__interest_map *map, bool behind, uint32_t slot,
                                 bool tag_alone);
 void foliot__interest_note_joint(foliot__interest_map *map, bool behind, uint32_t index,
                                  const foliot__known_joint *joint);
 void foliot__interest_clear_news(foliot__interest_map *map); // all watchers have them
-// A watcher that was sent no record yet; `known` holds all there are.
+// A watcher that was sent no record yet; `known` holds all records.
 void foliot__interest_begin_records(foliot__interest_map *map, foliot__interest_view *view,
                                     const foliot__session_state *known);
 // Writes records that the watcher lacks: of bodies and joints within `far`, a bounded number at a
-// time; and, if a packet was `packed` just now, of all that it shows. They are sent before the
-// packet.
+// time; and, if a packet was `packed` just now, of all bodies in it. The records are sent before
+// the packet.
 void foliot__interest_write_records(foliot__interest_map *map, foliot__interest_view *view,
                                     const foliot__interest_look *look, bool packed, bool behind,
                                     const foliot__session_state *known,

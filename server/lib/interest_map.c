@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// interest_map.c: the bodies of a session, for all its watchers (interest.h): when each changed,
-// and which changed lately by cell of a grid. The grid makes candidates only; distances decide.
+// interest_map.c: the bodies of a session, for all its watchers (interest.h): when each one
+// changed, and the recently changed ones by cell of a grid. The grid only gives candidates;
+// distances decide.
 #include "interest_view.h"
 
 #include "foliot/digest.h"
@@ -16,7 +17,7 @@
 #define BODIES_A_BUCKET 4
 #define NEAR_TURN 0.99999 // cosine of half an angle that an orientation is rounded by
 
-// By how much a body may differ from what is known and look the same, from near and from far:
+// How much a body may differ from the known state and look the same, from near and from far:
 // position steps, and units of an orientation's numbers.
 static const int tremble_steps[DISTANCES] = {1, 2}, tremble_turns[DISTANCES] = {2, 12};
 
@@ -134,7 +135,8 @@ const foliot_interest *foliot__interest_map_get(const foliot__interest_map *m)
     return &m->interest;
 }
 
-// In words of eight bytes, of which the last two overlap: this is asked of every body each time.
+// Compares in words of eight bytes, of which the last two overlap: this runs for every body each
+// time.
 static inline bool same_body(const foliot_snapshot_body *a, const foliot_snapshot_body *b)
 {
     enum { BYTES = offsetof(foliot_snapshot_body, generation) + 1, WORDS = (BYTES + 7) / 8 };
@@ -150,7 +152,7 @@ static inline bool same_body(const foliot_snapshot_body *a, const foliot_snapsho
     return differs == 0;
 }
 
-// Whether a body is where the scene has it, within the resolution of snapshots.
+// Whether a body is at its place in the scene, within the resolution of snapshots.
 static bool is_as_in_scene(const foliot__interest_map *m, uint32_t slot,
                            const foliot_snapshot_body *body)
 {
@@ -173,7 +175,7 @@ static bool is_as_in_scene(const foliot__interest_map *m, uint32_t slot,
            (scene->is_static || !m->format.rotates || dot * dot >= NEAR_TURN * NEAR_TURN * length);
 }
 
-// Whether two states of a body look alike: bodies that rest on others tremble.
+// Whether two states of a body look alike: stacked bodies jitter.
 static bool looks_same(const foliot_snapshot_body *a, const foliot_snapshot_body *b, int distance)
 {
     for (int k = 0; k < 3; k++) // most bodies differ here
@@ -199,7 +201,7 @@ static void note_change(foliot__interest_map *m, uint32_t slot, const foliot_sna
         m->bodies.assumed[slot] = is_as_in_scene(m, slot, body) ? ASSUMED : DIFFERS;
 }
 
-// Hashes the cell that a position is in.
+// Hashes the cell of a position.
 static uint32_t bucket_of_position(const foliot__interest_grid *grid, const int32_t position[3])
 {
     int64_t cell[3];
@@ -214,7 +216,7 @@ static uint32_t bucket_of_position(const foliot__interest_grid *grid, const int3
     return (uint32_t)(h * 0xbf58476d1ce4e5b9u >> 40) & (grid->buckets - 1);
 }
 
-// Sorts the bodies that are there and changed lately by bucket, and bounds each bucket's.
+// Sorts the present bodies that changed lately by bucket, and computes the bounds of each bucket.
 static void fill_grid(foliot__interest_map *m, const foliot_snapshot *s)
 {
     foliot__interest_grid *g = &m->grid;

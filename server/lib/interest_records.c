@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// interest_records.c: records for a watcher of bodies and joints: tags, prototypes, joints that
-// were made or broke. It gets those of bodies within `far` alone, when they change or come near.
-// Invariant: no record names a body that is farther, nor a joint of two such bodies.
+// interest_records.c: a watcher's records of bodies and joints: tags, prototypes, joints that were
+// made or broke. It gets only those of bodies within `far`, when they change or come near.
+// Invariant: no record names a body that is farther away, nor a joint of two such bodies.
 #include "interest_view.h"
 
 #include <stdlib.h>
@@ -149,7 +149,7 @@ static bool sees(const record_writing *t, uint32_t slot)
     return is_visible(t->m, t->v, body_at(t->look->snapshot, slot), t->m->interest.far);
 }
 
-// Whether it is gone, and was in sight of the watcher before.
+// Whether it is gone, and was in the watcher's sight before.
 static bool has_gone(const record_writing *t, uint32_t slot)
 {
     return !(body_at(t->look->snapshot, slot)->flags & FOLIOT_SNAPSHOT_ALIVE) && t->before &&
@@ -226,7 +226,7 @@ static void write_bodies(const record_writing *t, foliot__update_writer *w)
 
 // -- joints
 
-// Only joints that the watcher can know break for it.
+// A broken joint is reported only to a watcher that can know the joint.
 static void write_joint(record_writing *t, foliot__update_writer *w, uint32_t index)
 {
     foliot__interest_view *v = t->v;

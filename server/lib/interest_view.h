@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// interest_view.h: what the files of interest share (interest.h): a session's map and a watcher's
-// view. interest_map.c keeps the map, interest_records.c writes records of bodies and joints,
+// interest_view.h: shared by the files of interest (interest.h): a session's map and a watcher's
+// view. interest_map.c maintains the map, interest_records.c writes records of bodies and joints,
 // interest.c chooses and packs states.
 #ifndef FOLIOT_SERVER_LIB_INTEREST_VIEW_H
 #define FOLIOT_SERVER_LIB_INTEREST_VIEW_H
@@ -13,11 +13,12 @@
 #define RECORDS_MAX                                                                                \
     128 // bodies, and joints, with records at a time, apart from bodies of the packet
 
-// How closely states are compared: bodies that rest on others tremble. From near and from far.
+// How closely states are compared, since stacked bodies jitter: from near and from far.
 enum { SEEN_NEAR, SEEN_FAR, DISTANCES };
 
-// What a watcher has of a body, 16 bits: packets that held it, counted modulo 64; how many since
-// its baseline; and flags. BASED alone: a body of the scene that the watcher knows to be gone.
+// A watcher's state of a body, 16 bits: the number of packets that held it, modulo 64; the number
+// since its baseline; and flags. BASED alone: a body of the scene that the watcher knows to be
+// gone.
 enum {
     COUNT = 0x3f,
     SINCE = 0x7c0, // and this means: too many
@@ -34,10 +35,11 @@ enum { SENT = 0x7fff, COARSE_BASE = 0x8000 };
 _Static_assert(COUNT >= FOLIOT__INTEREST_PACKETS - 1, "each packet has another count");
 _Static_assert(SINCE / SINCE_ONE >= FOLIOT__PARTIAL_BASELINES - 1, "SINCE counts all baselines");
 
-// A watcher shows bodies of the scene where the scene has them, until it is sent something else.
+// A watcher shows bodies of the scene at their places in the scene, until it is sent something
+// else.
 enum { NOT_ASSUMED, ASSUMED, DIFFERS };
 
-// The numbers of a body that claims read, next to each other. Positions in steps; ticks in
+// The fields of a body that claims read, next to each other. Positions in steps; ticks in
 // snapshots, low bits.
 typedef struct foliot__candidate {
     double position[3];
@@ -51,17 +53,18 @@ typedef struct foliot__group {
     uint32_t bucket;
 } foliot__group;
 
-// interest_map.c: what is known of each body, by slot.
+// interest_map.c: the known state of each body, by slot.
 typedef struct foliot__interest_bodies {
     uint8_t *assumed;
     int32_t (*homes)[3]; // where the scene has the body, position steps
     uint64_t *changed;   // tick since which the body is as it is now
-    // The same but for what is hardly seen, from near and from far: since when it is near `anchor`.
+    // The same without barely visible changes, from near and from far: since when it is near
+    // `anchor`.
     struct {
         uint64_t *moved;
         foliot_snapshot_body *anchor;
     } seen[DISTANCES];
-    // The last time that a body stood still for long: how it stood, from when to when.
+    // The last long rest of a body: its state, and its first and last tick.
     foliot_snapshot_body *rest;
     uint64_t *rest_since, *rest_until;
 } foliot__interest_bodies;
@@ -77,7 +80,7 @@ typedef struct foliot__interest_grid {
     uint32_t group_count;
 } foliot__interest_grid;
 
-// interest.c: the packet that is being packed. Scratch, but for the items of the last packet.
+// interest.c: the packet that is being packed. Scratch, except for the items of the last packet.
 typedef struct foliot__interest_packing {
     struct claim {
         float weight;
@@ -90,8 +93,8 @@ typedef struct foliot__interest_packing {
     uint32_t item_count;
 } foliot__interest_packing;
 
-// interest_records.c: changes of bodies and joints apart from states that watchers were not sent
-// yet: all watchers, and those who are behind.
+// interest_records.c: changes of bodies and joints, other than states, that watchers were not sent
+// yet: all watchers, and delayed ones.
 typedef struct foliot__interest_changes {
     struct foliot__interest_news {
         uint64_t *slots, *tags, *joints; // bits: slots; slots of which the tag alone did; joints
@@ -146,8 +149,8 @@ struct foliot__interest_view {
     struct {
         uint16_t sent, baseline; // snapshots, low bits
         uint16_t state;
-        // Packets that held it since it last left or came, FOLIOT__INTEREST_PACKETS at most.
-        // Earlier ones are not true any more.
+        // Packets that held it since it last left or appeared, FOLIOT__INTEREST_PACKETS at most.
+        // Earlier ones are no longer valid.
         uint16_t since_turn;
     } * of; // by slot
     sent_packet packets[FOLIOT__INTEREST_PACKETS];
@@ -172,7 +175,7 @@ static inline const foliot_snapshot_body *body_at(const foliot_snapshot *s, uint
     return slot < s->count ? &s->bodies[slot] : &none;
 }
 
-// A tick, counted in snapshots. Mostly every tick has one, and a division costs much.
+// Converts a tick to a count of snapshots. Mostly every tick has one, and a division is expensive.
 static inline uint64_t in_snapshots(const foliot__interest_map *m, uint64_t tick)
 {
     return m->every == 1 ? tick : tick / m->every;

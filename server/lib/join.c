@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// join.c: lets a newcomer in: which session, as which player, and what it is sent first. Refuses
-// with a sentence; never trusts a byte: messages are decoded by wire/message.c before anything here
-// sees them. The welcome of a player who came back waits until the recording has its new token: a
-// server that died right after it must know that token.
+// join.c: lets a newcomer in: into which session, as which player, and what it is sent first.
+// Refuses with a sentence; never trusts a byte: wire/message.c decodes messages before anything
+// here sees them. The welcome of a player who returned waits until the recording has its new token:
+// a server that dies right after the welcome must know that token.
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -99,7 +99,7 @@ void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer)
     foliot__server_send_twice(server, peer->id, &m);
 }
 
-// A server that died right after a welcome must know the token that it gave.
+// A server that dies right after a welcome must know the token that it gave.
 static bool token_recorded(const foliot__session *s, const foliot__player_slot *player)
 {
     if (!s->recording || foliot__session_has_ended(s))
@@ -178,7 +178,7 @@ static void refuse_stepper(foliot_server *server, foliot__session *session, foli
            yours, ours, session->roles.refuses_forced ? "" : " (--force joins all the same)");
 }
 
-// Whether the peer's connect token allows what its hello asks for; if not, it is refused.
+// Whether the peer's connect token allows its hello's request; if not, the peer is refused.
 static bool token_allows(foliot_server *server, foliot__peer *peer, const foliot_token *token,
                          const foliot__hello_message *hello)
 {
@@ -195,8 +195,8 @@ static bool token_allows(foliot_server *server, foliot__peer *peer, const foliot
     return false;
 }
 
-// The session that the hello asks for; NULL: refused. If the protocol differs, nothing else was
-// read.
+// The session that the hello names; NULL: refused. If the protocol version differs, the other
+// fields were not read.
 static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
                                     const foliot__hello_message *hello)
 {
@@ -248,14 +248,14 @@ static bool host_admits(foliot_server *server, const foliot__session *session, f
     return false;
 }
 
-// Whether a place may be given to it; if not, it is refused.
+// Whether the newcomer may have a place; if not, it is refused.
 static bool may_enter(foliot_server *server, const foliot__session *session, foliot__peer *peer,
                       const foliot__hello_message *hello)
 {
     uint64_t host = foliot_transport_get_peer_address_key(server->config.transport, peer->id);
     bool plays = !hello->spectates;
     bool returns = plays && foliot__player_known(session, &hello->token);
-    // Every absent player may come back and needs a connection.
+    // Every absent player may return and needs a connection.
     foliot_server_presence present = {0};
     if (!returns)
         present = foliot_server_get_presence(server);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // keyframe.c: saved states of a lockstep session, for newcomers and for searches. A state is not
 // overwritten while it is being sent, but a peer that does not acknowledge it cannot hold it: there
-// is always one for newcomers, and a place for the next.
+// is always one for newcomers, and a slot for the next.
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,8 +29,8 @@ static bool reserve_bytes(foliot__keyframe *k, size_t length)
     return reserve(&k->bytes, &k->capacity, length);
 }
 
-// Writes the players' sequence numbers, which the worker may not read, and makes `k` the state that
-// the step saves.
+// Writes the players' sequence numbers, which the worker may not read, and makes `k` the target of
+// the next save.
 void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
 {
     size_t head = 4 * (size_t)s->player_limit;
@@ -44,8 +44,8 @@ void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
     s->lockstep->saving = k;
 }
 
-// Counts the peers that are sent each state, and the rate of the fastest of them. A peer whose
-// address is sent a newer state as well counts half: one address is not to hold several.
+// Counts the peers that are being sent each state, and the rate of the fastest one. A peer whose
+// address is also sent a newer state counts half: one address must not hold several.
 static void count_pins(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
@@ -96,9 +96,9 @@ void foliot__keyframe_withdraw(foliot__session *s, foliot__peer *peer)
                           "it is too slow for the session's state");
 }
 
-// Returns the place of the next state. It never overwrites one that newcomers need: the newest one
-// that spectators may see, and all after it. States that are being sent are overwritten last, the
-// slowest first: a peer that acknowledges nothing holds up nothing.
+// Returns the slot of the next state. It never overwrites one that newcomers need: the newest one
+// that spectators may see, and all later ones. States that are being sent are overwritten last, the
+// slowest first: a peer that acknowledges nothing blocks nothing.
 static foliot__keyframe *place_to_save(foliot__session *s, bool withdraws)
 {
     foliot__lockstep *l = s->lockstep;
@@ -135,7 +135,7 @@ void foliot__keyframe_choose(foliot__session *s)
         l->keyframe_wanted && s->server->now_ns - l->keyframe_ns >= FOLIOT__KEYFRAME_LEAST_NS;
     if (!due && !wanted)
         return;
-    // Nobody's state is taken away for one that is wanted before its time.
+    // A state that is requested early takes no state away from anybody.
     foliot__keyframe *place = place_to_save(s, due);
     if (!place && !due)
         return;
@@ -162,7 +162,7 @@ void foliot__keyframe_save(foliot__session *s)
     k->tick = foliot_simulation_get_tick(simulation);
     if (!k->valid)
         return;
-    // Compressed once for all who are sent it.
+    // Compressed once for all peers that are sent it.
     length = foliot__keyframe_compress(&s->lockstep->encoder, k->bytes, k->length);
     k->packed_length = 0;
     if (length == 0 || !reserve(&k->packed, &k->packed_capacity, length))

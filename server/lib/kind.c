@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// kind.c: what a peer is: a watcher of snapshots, or a stepper of the world; and how one becomes
-// the other. The machinery of a kind is made when its first peer comes, while no step runs. A peer
-// that changes is sent both until it is ready, so that it always has something to show, and its
-// inputs come either way. Invariant: a change that was not wished is never refused.
+// kind.c: the kinds of peers, a watcher of snapshots or a stepper of the world, and the change from
+// one to the other. The machinery of a kind is created when its first peer comes, while no step
+// runs. A changing peer is sent both until it is ready, so that it always has something to show,
+// and its inputs are accepted either way. Invariant: a change that was not wished is never refused.
 #include <stdio.h>
 #include <string.h>
 
@@ -34,7 +34,8 @@ foliot_digest foliot__session_fingerprint(foliot__session *s)
     return s->roles.fingerprint;
 }
 
-// In a world a client that does not insist compares the rest itself, once it has the scene.
+// In a world a client that does not insist compares the other inputs of the fingerprint itself,
+// once it has the scene.
 static bool computes_alike(foliot__session *s, const foliot__peer *peer)
 {
     const foliot_server *server = s->server;
@@ -49,8 +50,8 @@ static bool computes_alike(foliot__session *s, const foliot__peer *peer)
             (!forces && foliot_digest_equal(peer->build.fingerprint, server->fingerprint_base)));
 }
 
-// A stepper has the whole world: also what is hidden from it where the session has interest. And
-// spectators who are behind would have the world of now, as soon as inputs are relayed early.
+// A stepper has the whole world, including bodies that interest would hide from it. Delayed
+// spectators would have the current world as soon as inputs are relayed early.
 static bool only_watches(const foliot__session *s, bool spectates)
 {
     return s->interest || (spectates && s->delay_ticks > 0);
@@ -194,7 +195,7 @@ static const char *reason_text(foliot__kind_reason reason)
     }
 }
 
-// The client goes on with the old kind until it has enough of the new one.
+// The client keeps the old kind until it has enough data of the new one.
 static void change_kind(foliot__session *s, foliot__peer *peer)
 {
     foliot__kind kind = peer->change.wanted;
@@ -283,7 +284,7 @@ static void apply_wish(foliot__session *s, foliot__peer *peer, const foliot__kin
     }
 }
 
-// The peer shows its new kind, and needs nothing more of the old one.
+// The peer shows its new kind, and needs no more data of the old one.
 static void apply_ready(foliot__session *s, foliot__peer *peer, const foliot__kind_message *ready)
 {
     if (ready->kind == FOLIOT__KIND_WATCHER && peer->role == FOLIOT__PEER_CLOSING) {
@@ -332,8 +333,8 @@ static bool is_searched(const foliot__session *s, const foliot__peer *peer)
 }
 
 // The peer is sent a state during the search, and begins with it as soon as it has repeated the
-// step in question. Its inputs count all the time. A fault that belongs to a tick would come back
-// with an earlier state: the state is one after this tick.
+// step in question. Its inputs always count. A fault that belongs to a tick would return with an
+// earlier state: the state is one after this tick.
 static void advance_heal(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
@@ -342,8 +343,8 @@ static void advance_heal(foliot__session *s, foliot__peer *peer)
         return;
     bool soon = peer->change.healed_ns != 0 && now - peer->change.healed_ns < FOLIOT__HEAL_LEAST_NS,
          searched = is_searched(s, peer);
-    // The peer may begin with another state once it has repeated the step in question, and needs no
-    // more what it stepped; or when no search is to come.
+    // The peer may begin with another state once it has repeated the step in question and no longer
+    // needs its own ticks; or when no search is to come.
     bool may = (!searched || foliot__search_has_layers(&s->lockstep->search.search)) &&
                (p->check.state == FOLIOT__CHECK_SEARCHED ||
                 now - p->check.diverged_ns >= SEARCH_BEGINS_NS);
@@ -364,8 +365,8 @@ static void advance_heal(foliot__session *s, foliot__peer *peer)
     }
 }
 
-// Frees what steppers need after a while without any, where clients watch by default: one that
-// stepped for a moment is not to cost for ever.
+// Frees the machinery of steppers after a while without any, if clients watch by default: a client
+// that stepped for a moment must not cost memory for ever.
 static void release_lockstep(foliot__session *s)
 {
     const foliot_server *server = s->server;
@@ -383,8 +384,8 @@ static void release_lockstep(foliot__session *s)
         foliot__lockstep_destroy(s);
 }
 
-// A peer reported that it is ready for another kind than its own: it is sent its kind again, and
-// begins with it. The rate is limited: a full snapshot and a full update cost more than its
+// A peer reported that it is ready for a kind other than its own: it is sent its own kind again,
+// and begins with it. The rate is limited: a full snapshot and a full update cost more than its
 // message.
 static void reopen_kind(foliot__session *s, foliot__peer *peer)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// late_join.c: what newcomers are sent reliably and in quantity: the scene, and in lockstep a saved
-// state, in parts and never more of it in flight than a window, then the ticks since. All of them
-// share a budget of bytes a second, in turn by address and then by peer, so that neither a tick nor
-// another newcomer waits for a client that comes again and again.
+// late_join.c: bulk data for newcomers: the scene, and in lockstep a saved state, in parts within a
+// window, then the ticks since. All newcomers share a budget of bytes a second, in turn by address
+// and then by peer, so that neither a tick nor another newcomer waits for a client that joins again
+// and again.
 #include "lockstep.h"
 #include "peer.h"
 #include "player.h"
@@ -12,10 +12,10 @@
 
 #define PART_HEAD_BYTES 64 // that a message costs in addition to its bytes
 #define SCENE_NS_MAX 60000000000u
-// Bytes of a state in flight before any is acknowledged: the most that ENet has in flight.
+// Bytes of a state in flight before any is acknowledged: ENet's limit of bytes in flight.
 #define FIRST_WINDOW (4 * (size_t)foliot__lockstep_limits_now()->heard_bytes)
-// A state that heals must not delay a search and snapshots: bytes in flight, three parts, since a
-// client that keeps another state acknowledges each; and when it begins at the latest.
+// A healing state must not delay a search or snapshots: bytes in flight, three parts, since a
+// client that keeps another state acknowledges each part; and the latest time at which it begins.
 #define HEAL_WINDOW (FOLIOT__KEYFRAME_PART_BYTES + 2 * 8192u)
 #define HEAL_BEGINS_NS 1000000000u
 // All newcomers together.
@@ -28,7 +28,7 @@ bool foliot__late_join_possible(const foliot__session *s, bool spectates)
     return foliot__keyframe_before(s, foliot__lockstep_shown(s, spectates)) != NULL;
 }
 
-// The peer begins again with that state.
+// The peer begins again with this state.
 static void adopt_state(const foliot__session *s, foliot__lockstep_peer *p,
                         const foliot__keyframe *k)
 {
@@ -92,7 +92,8 @@ static size_t send_part(foliot__session *s, foliot__peer *peer, const foliot__ke
     return m.as.keyframe_part.length;
 }
 
-// Some of the ticks from the state until now, reliably: they are all needed, and many.
+// Sends some of the ticks from the state until now, reliably: all of them are needed, and they are
+// many.
 static size_t send_ticks(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
@@ -128,7 +129,7 @@ static size_t send_ticks(foliot__session *s, foliot__peer *peer)
     return length == SIZE_MAX ? 0 : length + PART_HEAD_BYTES;
 }
 
-// Whether the peer is to be sent something of a state or of the ticks since.
+// Whether the peer is to be sent part of a state or of the ticks since.
 static bool wants_state(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
@@ -143,17 +144,17 @@ static bool wants_state(const foliot__session *s, const foliot__peer *peer)
                                        peer->snapshots.baseline == FOLIOT__BASELINE_ACKNOWLEDGED ||
                                        s->server->now_ns - p->check.diverged_ns >= HEAL_BEGINS_NS);
     bytes_to_send(&s->lockstep->keyframes[t->keyframe], &total);
-    // While its divergence is searched for, it keeps the state that diverged.
+    // During the search for its divergence, it keeps the diverged state.
     if (t->heal == FOLIOT__HEAL_HELD && t->sent + FOLIOT__KEYFRAME_PART_BYTES >= total)
         return false;
-    // The window opens with what the peer has acknowledged. Bytes in flight cannot be called back:
-    // where a state is withdrawn because the path is slow, the next one comes behind all of them.
+    // The window grows with the peer's acknowledgements. Bytes in flight cannot be called back: if
+    // a state is withdrawn because the path is slow, the next one queues behind all of them.
     size_t window = t->heal != FOLIOT__HEAL_NONE ? HEAL_WINDOW : FIRST_WINDOW + 2 * t->acknowledged;
     window = window < FOLIOT__KEYFRAME_WINDOW ? window : FOLIOT__KEYFRAME_WINDOW;
     return t->sent == total || t->sent - t->acknowledged < window;
 }
 
-// Sends some of a state, or of the ticks since. Returns the number of bytes; 0: not now.
+// Sends part of a state, or of the ticks since. Returns the number of bytes; 0: not now.
 static size_t send_state(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;

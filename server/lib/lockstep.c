@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lockstep.c: sends closed ticks to all peers until they are acknowledged, encoded once for all
-// peers that lack the same ticks. Never waits for a peer: a tick is closed when it is due.
+// peers that lack the same ticks. It never waits for a peer: a tick is closed when it is due.
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,7 +91,7 @@ static bool relays_to(const foliot__session *s, const foliot__peer *peer)
            peer->lockstep.transfer.bulk_sent;
 }
 
-// The first tick that it is still to be sent unreliably.
+// The first tick that still has to be sent unreliably to it.
 static uint64_t first_wanted(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
@@ -152,7 +152,7 @@ static void send_reliably(foliot__session *s, const foliot__peer *peer, uint64_t
     s->server->counters.ticks_too_large++;
 }
 
-// All who lack the ticks [from, end) get one packet.
+// All peers that lack the ticks [from, end) get one packet.
 static void relay_group(foliot__session *s, const uint32_t *members, uint32_t count, uint64_t from,
                         uint64_t end)
 {
@@ -175,7 +175,7 @@ static void relay_group(foliot__session *s, const uint32_t *members, uint32_t co
     send_relay(s, s->server->group, count, end, first, block, length);
 }
 
-// Sends ticks again that acknowledgements show to be lost, and that no later packet repeats.
+// Resends ticks that acknowledgements show to be lost, and that no later packet repeats.
 static void fill_holes(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
@@ -254,7 +254,7 @@ static void send_status(foliot__session *s, foliot__peer *peer)
     foliot__server_send_packet(server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
 }
 
-// By the first tick that they lack, and how far they may see.
+// Sorts by the first tick that they lack, and by how far they may see.
 static int by_need(const void *a, const void *b, void *context)
 {
     const foliot__session *s = context;
@@ -275,8 +275,8 @@ static void relay_all(foliot__session *s)
     for (const foliot__peer *peer = s->peers; peer; peer = peer->next) {
         if (!relays_to(s, peer) || first_wanted(s, peer) >= foliot__lockstep_visible(s, peer))
             continue;
-        // A peer that is silent gets every other tick, after a second more every fourth, and so on.
-        // Peers' turns are spread.
+        // A silent peer gets every other tick, after one more second every fourth, and so on. The
+        // turns of peers are spread.
         uint64_t silent = (server->now_ns - peer->lockstep.word_ns) / RARELY_AFTER_NS;
         uint64_t every = silent < 6 ? (uint64_t)1 << silent : RARELY_TICKS_MAX;
         if ((s->tick + (uint64_t)(peer - server->peers)) % every == 0)
@@ -297,8 +297,8 @@ static void relay_all(foliot__session *s)
     }
 }
 
-// Reliably: no packet repeats them. Those of a second may be megabytes: a newcomer, or a peer on a
-// slow way, gets more when it has acknowledged most of what it was sent.
+// Sends commands reliably: no packet repeats them. A second of commands may be megabytes: a
+// newcomer, or a peer on a slow path, gets more when it has acknowledged most of them.
 static void send_commands(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
@@ -338,7 +338,7 @@ void foliot__lockstep_closed(foliot__session *s)
                        foliot__command_log_put(&l->commands, s->tick, commands) != FOLIOT_STATUS_OK;
     relay_all(s);
     l->hole_work = HOLE_WORK_A_TICK;
-    // Not always the same ones first: the work is bounded.
+    // Does not always begin with the same peers: the work is bounded.
     foliot__peer *first = foliot__session_peer_from(s, (uint32_t)(s->tick % server->peers_max));
     for (foliot__peer *peer = first; peer; peer = foliot__session_peer_after(s, peer, first)) {
         if (peer->state != FOLIOT__PEER_IN || !foliot__peer_steps(peer))
@@ -358,7 +358,7 @@ void foliot__lockstep_closed(foliot__session *s)
 
 // -- receiving
 
-// False if it claims what cannot be.
+// False if the claims of the packet are impossible.
 static bool apply_acks(foliot__session *s, foliot__peer *peer, const foliot__tick_acks *acks,
                        uint64_t *next)
 {
@@ -384,7 +384,7 @@ void foliot__lockstep_receive(foliot__session *s, foliot__peer *peer,
     uint64_t next = foliot__tick_near(packet->acks.next, s->lockstep->log.end);
     if (foliot__peer_floods(s, peer))
         return;
-    // A packet that was in flight when the peer got another state does not concern that one.
+    // A packet that was in flight when the peer got another state does not apply to that state.
     bool current = packet->state == (uint8_t)p->start;
     if (current && !apply_acks(s, peer, &packet->acks, &next))
         return;
@@ -402,7 +402,8 @@ void foliot__lockstep_receive(foliot__session *s, foliot__peer *peer,
             s->players[peer->player].input.shown_before = packet->shown;
     }
     if (peer->player != FOLIOT_NO_PLAYER) {
-        // The first packet for a tick has what its player pressed then; later ones only repeat it.
+        // The first packet for a tick holds its player's changes for it; later ones only repeat
+        // them.
         struct foliot__shown_at *at =
             &s->players[peer->player].input.shown_at[tick % FOLIOT__SHOWN_TICKS];
         if (at->tick != tick)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// lockstep.h: what the server keeps for a lockstep session. lockstep.c sends closed ticks and reads
-// what comes back; stream.c holds players' inputs until their tick is closed, and hands them on
-// before; keyframe.c and late_join.c save states and send them to newcomers; desync.c compares
-// digests and finds where they differ.
+// lockstep.h: the server's data of a lockstep session. lockstep.c sends closed ticks and reads the
+// replies; stream.c holds players' inputs until their tick is closed, and relays them early;
+// keyframe.c and late_join.c save states and send them to newcomers; desync.c compares digests and
+// locates differences.
 #ifndef FOLIOT_SERVER_LIB_LOCKSTEP_H
 #define FOLIOT_SERVER_LIB_LOCKSTEP_H
 
@@ -28,8 +28,8 @@
 #define FOLIOT__CHAIN_TICKS 4096 // in which a divergence is searched for
 #define FOLIOT__KEYFRAME_SECONDS (foliot__lockstep_limits_now()->keyframe_seconds)
 #define FOLIOT__KEYFRAMES_SPARE 4
-// Between a state that is saved before its time and the one before it: peers that are being sent a
-// state would otherwise lose theirs.
+// The least time between a state that is saved early and the one before it: peers that are being
+// sent a state would otherwise lose it.
 #define FOLIOT__KEYFRAME_LEAST_NS 500000000u
 #define FOLIOT__KEYFRAME_WINDOW                                                                    \
     (foliot__lockstep_limits_now()->window_bytes) // bytes of a saved state on their way to one peer
@@ -76,7 +76,7 @@ typedef struct foliot__keyframe {
     double rate;   // of the fastest of them, bytes a second
 } foliot__keyframe;
 
-// Acts of a peer that no honest one does. It stays when the peer begins again.
+// Violations that no honest peer commits. They are kept when the peer begins again.
 typedef struct foliot__misbehaviour {
     uint64_t violations[FOLIOT__VIOLATION_COUNT];
     uint32_t offences;
@@ -87,7 +87,7 @@ typedef struct foliot__misbehaviour {
     uint64_t tokens_ns;
 } foliot__misbehaviour;
 
-// The state that heals a peer is sent while it keeps the one that diverged.
+// A healing state is sent while the peer keeps the diverged one.
 typedef enum foliot__heal {
     FOLIOT__HEAL_NONE,
     FOLIOT__HEAL_HELD,     // all but its last part, until nothing is searched for any more
@@ -115,7 +115,7 @@ typedef enum foliot__check_state {
     FOLIOT__CHECK_SEARCHED, // has had it, or gets none
 } foliot__check_state;
 
-// desync.c: digests that a peer reported, and what was compared of them.
+// desync.c: digests that a peer reported, and the progress of their comparison.
 typedef struct foliot__desync_check {
     foliot__check_state state;
     bool put_off; // no budget was left when its search was to begin
@@ -143,7 +143,7 @@ typedef struct foliot__lockstep_peer {
     foliot__desync_check check;
 } foliot__lockstep_peer;
 
-// Inputs for ticks to come that were not handed on yet, by tick and player.
+// Inputs for future ticks that were not relayed yet, by tick and player.
 typedef struct foliot__early_queue {
     uint64_t ticks[FOLIOT__EARLY_QUEUE];
     foliot_input inputs[FOLIOT__EARLY_QUEUE];
@@ -163,14 +163,14 @@ typedef struct foliot__divergence_search {
     foliot_search search;
     uint32_t number; // of the request that waits for its response; 0: none
     uint64_t asked_ns, begun_ns;
-    // A saved state before `first`, kept while it searches: those for newcomers are soon younger.
+    // A saved state before `first`, kept during the search: those for newcomers soon get younger.
     uint8_t *state; // NULL: none
     size_t state_length;
     uint64_t state_tick;
     foliot__rewind rewind;
     bool running; // on a worker
     atomic_bool finished;
-    // The last one that was found, until the next search begins.
+    // The last divergence found, until the next search begins.
     bool reported, has_case;
     uint64_t found_ns;
     foliot_divergence_report found;
@@ -209,11 +209,11 @@ void foliot__lockstep_receive(foliot__session *session, foliot__peer *peer,
 
 // stream.c
 void foliot__early_ask(foliot__session *session, foliot__peer *peer); // it predicts
-// Inputs that came in time for a tick that is not closed.
+// Inputs that arrived in time for a tick that is not closed.
 void foliot__early_add(foliot__session *session, uint64_t tick, const foliot_input *inputs,
                        uint32_t count);
 void foliot__early_update(foliot__session *session); // hands them on
-// So many bytes of closed ticks were sent.
+// `bytes` of closed ticks were sent, which raises the budget of early inputs.
 void foliot__early_allow(foliot__session *session, size_t bytes);
 
 // keyframe.c
@@ -221,16 +221,16 @@ void foliot__keyframe_prepare(foliot__session *session, foliot__keyframe *keyfra
 void foliot__keyframe_choose(foliot__session *session);
 void foliot__keyframe_save(foliot__session *session);
 bool foliot__keyframe_saved(foliot__session *session);
-// The newest of a tick not after `tick`, whose ticks since are known. NULL: none.
+// The newest state not after `tick` for which all later ticks are known. NULL: none.
 const foliot__keyframe *foliot__keyframe_before(const foliot__session *session, uint64_t tick);
-// The peer's state, or the ticks after it, are not kept any more: it begins again. It may have
-// ended afterwards, if that happened too often.
+// The peer's state, or the ticks after it, are not kept any more: it begins again. This may end the
+// peer, if it happened too often.
 void foliot__keyframe_withdraw(foliot__session *session, foliot__peer *peer);
 
 // late_join.c
 bool foliot__late_join_possible(const foliot__session *session, bool spectates);
 // Every tick: a peer that lacks forgotten ticks begins again, and one without progress is dropped.
-// It may have ended afterwards.
+// This may end the peer.
 void foliot__late_join_check(foliot__session *session, foliot__peer *peer);
 void foliot__late_join_acknowledge(foliot__session *session, foliot__peer *peer,
                                    const foliot__keyframe_acknowledge *message);

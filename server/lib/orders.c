@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// orders.c: orders of players, from their arrival until a tick is closed with them. An order is
-// taken once, in order, whichever connection of its player brings it; it is acknowledged when it
+// orders.c: orders of players, from their arrival until they are closed with a tick. An order is
+// accepted once, in order, whichever connection of its player brings it; it is acknowledged when it
 // will outlive this server. Nothing here touches the world.
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 
 // -- receiving
 
-// Whether one more may come now: some a second, and at once as many as a network may have held
-// back.
+// Whether one more may arrive now: a limited number a second, with a burst that a network may have
+// held back.
 static bool spend_token(foliot__order_book *book, uint64_t now_ns)
 {
     book->tokens += (double)(now_ns - book->tokens_ns) * 1e-9 * FOLIOT__ORDERS_RATE;
@@ -65,7 +65,8 @@ void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
         server->counters.orders_repeated++;
         return;
     }
-    // After the server's death the next one may be later than expected: some were lost with it.
+    // After a server's death the next one may be later than expected: some were lost with the
+    // server.
     if (book->gap && message->sequence - book->next <= FOLIOT__GAP_MAX)
         book->next = message->sequence;
     if (message->sequence != book->next) {
@@ -153,8 +154,8 @@ static bool find_acknowledged(const foliot__session *session, const foliot__peer
         foliot__peer_watches(peer) &&
         peer->snapshots.baseline == FOLIOT__BASELINE_ACKNOWLEDGED; // while it changes, it does both
     *tick = foliot__peer_steps(peer) ? peer->lockstep.acked : 0;
-    // A client that predicts shows guesses of future ticks. It aims at its guess, and is judged by
-    // the state that the world had.
+    // A client that predicts shows guesses of future ticks. It aims at its guess, but the hit is
+    // judged by the world's actual state.
     if (foliot__peer_steps(peer) && peer->lockstep.early_until_ns > session->server->now_ns)
         *tick += FOLIOT__AIM_AHEAD_TICKS;
     if (watches && peer->snapshots.baseline_tick > *tick)
@@ -163,9 +164,9 @@ static bool find_acknowledged(const foliot__session *session, const foliot__peer
            (foliot__peer_steps(peer) || watches);
 }
 
-// Bounds `shown`, which a client reports: it is never the future, nor a tick that it has neither
-// acknowledged nor can have predicted, nor longer ago than a slow connection explains. The step
-// that is closed gives tick + 1.
+// Bounds `shown`, which a client reports: it is never in the future, nor a tick that the client has
+// neither acknowledged nor can have predicted, nor older than a slow connection explains. The step
+// of the current tick produces tick + 1.
 static uint32_t bounded_aim(const foliot__session *session, uint64_t shown, uint64_t acknowledged)
 {
     uint64_t now = (session->tick + 1) * FOLIOT_AIM_PARTS, latest = now;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // peer.c: one peer of a server, whatever its role: messages to it, events about it and its end; the
 // budgets of its address, which a new connection does not refill; and violations, which no honest
-// client commits. Divergence is no violation. Knows no players, worlds and ticks.
+// client commits. A divergence is no violation. Knows no players, worlds and ticks.
 #include <stdio.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ void foliot__server_send(foliot_server *server, foliot_peer_id peer, const folio
         foliot__server_send_packet(server, peer, FOLIOT_DELIVERY_RELIABLE, bytes, length);
 }
 
-// The same, unreliably and twice: whichever copy comes first is taken.
+// The same, unreliably and twice: the copy that arrives first counts.
 void foliot__server_send_twice(foliot_server *server, foliot_peer_id peer,
                                const foliot__message *message)
 {
@@ -75,7 +75,7 @@ void foliot__session_send(foliot__session *session, const foliot__message *messa
             foliot__server_send(session->server, peer->id, message);
 }
 
-// In the order of indices, so that what is sent goes out in a total order.
+// In the order of indices, so that sends have a total order.
 void foliot__peer_enter_session(foliot__peer *peer, foliot__session *session)
 {
     foliot__peer **at = &session->peers, *before = NULL;
@@ -215,7 +215,7 @@ void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusa
                                                .code = FOLIOT__DISCONNECT_REFUSED + reason});
 }
 
-// Nonsense is forgiven for a while, and counted.
+// Malformed messages are forgiven for a while, and counted.
 void foliot__peer_offended(foliot_server *server, foliot__peer *peer)
 {
     if (++peer->malformed >= FOLIOT__MALFORMED_MAX)
@@ -238,7 +238,7 @@ static bool is_of(const foliot__address *address, uint64_t host, bool by_client)
 
 foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer)
 {
-    // A peer with a token is known by the client in it, whatever its address.
+    // A peer with a token is identified by the token's client, whatever its address.
     foliot_peer_identity identity;
     bool by_client =
         foliot_transport_get_peer_identity(server->config.transport, peer->id, &identity) &&
@@ -292,7 +292,8 @@ static uint64_t *violation_counter(foliot_server_counters *counters, foliot__vio
     }
 }
 
-// Violations in many different seconds are meant: a fault that is over is forgiven after a while.
+// Violations in many different seconds are deliberate: a fault that has ended is forgiven after a
+// while.
 static bool too_many_offences(foliot__misbehaviour *c, uint64_t now_ns)
 {
     while (c->offences > 0 && now_ns - c->forgiven_ns >= FORGIVEN_NS) {
@@ -325,7 +326,8 @@ void foliot__peer_violated(foliot__session *s, foliot__peer *peer, foliot__viola
     foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_VIOLATION, text);
 }
 
-// A packet too many: more than a bucket holds, which fills as fast as anyone sends.
+// A packet too many: more than the token bucket holds, which refills at the highest legitimate
+// rate.
 bool foliot__peer_floods(foliot__session *s, foliot__peer *peer)
 {
     foliot__misbehaviour *c = &peer->misbehaviour;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // peer.h: one peer: its role, what it is sent and what it sent last. peer.c sends to it and ends
-// it, counts what no honest client sends, and remembers where peers come from.
+// it, counts violations, and remembers the addresses of peers.
 #ifndef FOLIOT_SERVER_LIB_PEER_H
 #define FOLIOT_SERVER_LIB_PEER_H
 
@@ -30,7 +30,7 @@ typedef enum foliot__peer_state {
     FOLIOT__PEER_ENDED, // marked: its place is freed when the update ends
 } foliot__peer_state;
 
-// Its traffic: peer.c has a table of it and of the changes.
+// Its traffic: peer.c has a table of it, and of the transitions.
 typedef enum foliot__peer_role {
     FOLIOT__PEER_ROLE_NONE,
     FOLIOT__PEER_WATCHER,     // snapshots, and updates
@@ -47,7 +47,7 @@ typedef enum foliot__baseline {
     FOLIOT__BASELINE_ACKNOWLEDGED,
 } foliot__baseline;
 
-// The rules of its build, as its hello reports.
+// The rules of its build, as stated in its hello.
 typedef enum foliot__peer_rules {
     FOLIOT__RULES_OTHER,
     FOLIOT__RULES_SAME,
@@ -62,7 +62,7 @@ typedef struct foliot__departure {
     uint32_t code;
 } foliot__departure;
 
-// fanout.c: snapshots that it is sent, and what it has of them. First what every snapshot touches.
+// fanout.c: the snapshots that it is sent and has. Fields that every snapshot touches come first.
 typedef struct foliot__peer_snapshots {
     foliot__baseline baseline;
     uint32_t sent;          // snapshots of different ticks; its client tells losses by them
@@ -76,7 +76,7 @@ typedef struct foliot__peer_snapshots {
     uint64_t greeted_ns;
 } foliot__peer_snapshots;
 
-// rate_adaptation.c: which share of the snapshots the peer is sent.
+// rate_adaptation.c: the share of snapshots that the peer is sent.
 typedef struct foliot__rate_adaptation {
     uint32_t level;          // index of the share that is sent
     uint64_t next_tick;      // that is sent
@@ -107,15 +107,15 @@ typedef struct foliot__peer_change {
     double tokens; // of changes that it may still make, as of since_ns
 } foliot__peer_change;
 
-// join.c: the build that it reported, in case it wants to step.
+// join.c: the build that it reported, in case it wishes to step.
 typedef struct foliot__peer_build {
     foliot_digest fingerprint;
     foliot__peer_rules rules;
 } foliot__peer_build;
 
 typedef struct foliot__peer {
-    // First what every input and every snapshot touches, so that it shares cache lines: at a
-    // thousand peers nothing of a peer is in the cache any more when its next input comes.
+    // Fields that every input and every snapshot touches come first, so that they share cache
+    // lines: with a thousand peers, the next input of a peer finds none of its data in the cache.
     foliot_peer_id id;
     foliot__peer_state state;
     uint32_t player;                    // FOLIOT_NO_PLAYER: a spectator
@@ -141,8 +141,8 @@ typedef struct foliot__peer {
     uint32_t address;                // index, a hint
 } foliot__peer;
 
-// Budgets and counts of all peers of one address, ports ignored, or of one client of tokens. They
-// outlast the peers.
+// Budgets and counts of all peers of one address, ports ignored, or of one client named by tokens.
+// They outlive the peers.
 typedef struct foliot__address {
     uint64_t host; // foliot_transport_get_peer_address_key, or the client
     bool by_client;
@@ -163,16 +163,16 @@ typedef struct foliot__role_traffic {
 void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
                           const foliot__session *session, uint32_t player, uint64_t value,
                           const char *text);
-// To a peer that the transport has lost it is not sent: a DISCONNECTED event is on its way.
+// Does not send to a peer that the transport has lost: a DISCONNECTED event is on its way.
 void foliot__server_send_packet(foliot_server *server, foliot_peer_id peer,
                                 foliot_delivery delivery, const uint8_t *bytes, size_t length);
 void foliot__server_send(foliot_server *server, foliot_peer_id peer,
                          const foliot__message *message);
-// The same, unreliably and twice: whichever copy comes first is taken.
+// The same, unreliably and twice: the copy that arrives first counts.
 void foliot__server_send_twice(foliot_server *server, foliot_peer_id peer,
                                const foliot__message *message);
 void foliot__session_send(foliot__session *session, const foliot__message *message); // to all peers
-// Goodbye to a peer, and to all of a session that has ended.
+// Sends goodbye to a peer, and to all peers of a session that has ended.
 void foliot__peer_dismiss(foliot_server *server, foliot__peer *peer, const foliot__message *bye);
 void foliot__session_dismiss(foliot__session *session, const char *why);
 void foliot__session_call_back(foliot__session *session); // all peers: another scene follows
@@ -203,31 +203,31 @@ static inline bool foliot__peer_is_healing(const foliot__peer *peer)
 }
 void foliot__peer_change_role(foliot__peer *peer,
                               foliot__peer_role role); // the table must allow it
-// Each session has a list of its peers, so that it never looks at those of others.
+// Each session has a list of its peers, so that it never scans those of others.
 void foliot__peer_enter_session(foliot__peer *peer, foliot__session *session);
 void foliot__peer_leave_session(foliot__peer *peer);
-// Round the list once, from the first peer whose index is at least so: NULL at its end.
+// Iterates over the list once, from the first peer whose index is at least `index`: NULL at its
+// end.
 foliot__peer *foliot__session_peer_from(const foliot__session *session, uint32_t index);
 foliot__peer *foliot__session_peer_after(const foliot__session *session, const foliot__peer *peer,
                                          const foliot__peer *first);
 // Marks the peer; server.c frees its place when the update ends, and no handler before.
 void foliot__peer_end(foliot__peer *peer, foliot__departure departure);
-// The peer's player came back through another one, so that this one is a ghost.
+// The peer's player returned through another peer, so this one is a ghost.
 void foliot__peer_supersede(foliot_server *server, uint32_t peer);
-// The peer has ended afterwards, and its player leaves: for good, unless the peer was only slow or
-// silent.
+// Ends the peer, and its player leaves: for good, unless the peer was only slow or silent.
 void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
                        const char *why);
-// Nonsense is forgiven for a while, and counted. The peer may have ended afterwards.
+// Malformed messages are forgiven for a while, and counted. This may end the peer.
 void foliot__peer_offended(foliot_server *server, foliot__peer *peer);
 void foliot__peer_malformed(foliot_server *server, foliot__peer *peer);
 
-// The peer is to be of another kind as soon as no step runs; kind.c sees to it.
+// The peer shall change its kind as soon as no step runs; kind.c does it.
 void foliot__peer_want(foliot__peer *peer, foliot__kind kind, foliot__kind_reason reason);
-// Its lockstep traffic is over: `lockstep` is void.
+// Its lockstep traffic is over: `lockstep` is no longer valid.
 void foliot__peer_close_lockstep(foliot__peer *peer);
 
-// Counted and reported. The peer may have ended afterwards: one that goes on is dropped.
+// Counts and reports a violation. This may end the peer: one that continues is dropped.
 void foliot__peer_violated(foliot__session *session, foliot__peer *peer,
                            foliot__violation violation);
 bool foliot__peer_floods(foliot__session *session,
@@ -237,14 +237,13 @@ bool foliot__peer_floods(foliot__session *session,
 foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer);
 
 // rate_adaptation.c
-// A round trip before any snapshot was on its way: what queues there were then are not ours.
+// The round trip before any snapshot was in flight: queues at that time are not caused by us.
 void foliot__rate_adaptation_begin(foliot__rate_adaptation *rate, uint64_t round_trip_ns);
-// The peer had, `lag_ns` after it was sent, a snapshot that it did not have before. `period_ns`: of
-// snapshots.
+// The peer has received a new snapshot `lag_ns` after it was sent. `period_ns`: of snapshots.
 void foliot__rate_adaptation_acknowledge(foliot__rate_adaptation *rate, uint64_t now_ns,
                                          uint64_t lag_ns, uint64_t period_ns);
-// Whether the snapshot of this tick is sent, one in every `every` ticks being made; then later ones
-// wait for their turn.
+// Whether the snapshot of this tick is sent, if one in `every` ticks is made; then later ones wait
+// for their turn.
 bool foliot__rate_adaptation_sends(foliot__rate_adaptation *rate, uint64_t tick, uint32_t every);
 
 #endif

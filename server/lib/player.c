@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// player.c: the players of a session: their places, the tokens that name them, and what becomes of
-// a player whose peer is lost. A player outlasts its peers: it leaves the world in a tick alone.
+// player.c: the players of a session: their places, the tokens that name them, and the fate of a
+// player whose peer is lost. A player outlives its peers: it leaves the world only in a tick.
 #include <stdio.h>
 #include <string.h>
 
@@ -47,8 +47,8 @@ static bool has_ended(const foliot__session *session, const foliot__player_slot 
     return player->peer < 0 || session->server->peers[player->peer].state == FOLIOT__PEER_ENDED;
 }
 
-// The player that a token names: its present one, or the one before it as long as the owner has not
-// acknowledged the present one. Looks at every player, so that the time gives nothing away.
+// The player that a token names: its current token, or the previous one until the owner has
+// acknowledged the current one. Checks every player, so that the time reveals nothing.
 static uint32_t find_player(const foliot__session *session, const foliot__token *token)
 {
     uint32_t found = FOLIOT_NO_PLAYER;
@@ -75,7 +75,7 @@ bool foliot__player_known(const foliot__session *session, const foliot__token *t
     return find_player(session, token) != FOLIOT_NO_PLAYER;
 }
 
-// The token that it came with stays valid until it acknowledges the new one.
+// The token of the hello stays valid until the peer acknowledges the new one.
 static void resume_player(foliot__session *session, foliot__player_slot *player,
                           const foliot__token *token, uint32_t peer)
 {
@@ -95,8 +95,8 @@ static void resume_player(foliot__session *session, foliot__player_slot *player,
     player->peer = peer;
 }
 
-// A token that was replaced, and whose owner had acknowledged that: the owner lost the new one, or
-// the token was stolen.
+// A token that was replaced, and whose replacement its owner had acknowledged: the owner lost the
+// new one, or the token was stolen.
 static void report_spent_token(foliot__session *session, const foliot__token *token)
 {
     foliot_player_proof proof = proof_of(token);
@@ -122,7 +122,7 @@ bool foliot__players_over_address(const foliot__session *session, uint64_t host)
     return host != 0 && held >= most;
 }
 
-// Whether another player of the session has that name, a lost one too.
+// Whether another player of the session has that name, including absent ones.
 static bool name_taken(const foliot__session *session, uint32_t player, const char *name)
 {
     for (uint32_t p = 0; p < session->player_limit; p++)
@@ -132,8 +132,8 @@ static bool name_taken(const foliot__session *session, uint32_t player, const ch
     return false;
 }
 
-// Without what is not printable, and as no other is called: the second ann is ann-2. A name that is
-// taken for a number or for the game is none.
+// Removes unprintable characters and makes the name unique: the second ann is ann-2. A name that
+// could be mistaken for a number or for the game is dropped.
 static void name_player(foliot__session *session, uint32_t player, const char *wished)
 {
     char clean[FOLIOT_NAME_BYTES], *name = session->players[player].name;
@@ -223,7 +223,7 @@ void foliot__players_expire(foliot__session *session)
     }
 }
 
-// Players who were there when the server that wrote this recording died: their places are kept as
+// Players who were present when the server that wrote this recording died: their places are kept as
 // after a lost peer.
 void foliot__players_keep(foliot__session *s)
 {

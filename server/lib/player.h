@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // player.h: one player: its place, its token and its inputs. player.c lets it in and keeps its
-// place without a peer, input.c and stream.c hold its inputs until their tick is closed.
+// place without a peer; input.c and stream.c hold its inputs until their tick is closed.
 #ifndef FOLIOT_SERVER_LIB_PLAYER_H
 #define FOLIOT_SERVER_LIB_PLAYER_H
 
@@ -24,9 +24,8 @@ typedef enum foliot__player_state {
     FOLIOT__PLAYER_LEAVING,
 } foliot__player_state;
 
-// player.c: its token, which is another one for every connection. The one that it was asked for
-// with holds as well until its owner has shown, by a packet, that the new one arrived; that one is
-// forgotten then, but for its proof.
+// player.c: its token, which is replaced at every connection. The previous token stays valid until
+// its owner has shown, by a packet, that the new one arrived; then only its proof is kept.
 typedef struct foliot__player_token {
     foliot__token current;
     foliot_player_proof proof, before, spent; // spent: of the last one that holds no more
@@ -60,14 +59,15 @@ typedef struct foliot__player_input {
     // Inputs given to the world: changes follow the JOIN by their own sequences.
     uint32_t sequence, join_sequence;
     uint64_t late_changes;
-    // The newest input given to the world: which tick it was meant for, and how it came.
+    // The newest input given to the world: the tick that it was meant for, and the way that it
+    // came.
     uint64_t newest_meant;
     foliot__input_way newest_way;
     foliot__input_queue queue;
-    // The tick that its client shows: how long before the tick that its newest packet is for, in
-    // 1 / FOLIOT_AIM_PARTS of a tick.
+    // The tick that its client shows: how long before the tick of its newest packet, in 1 /
+    // FOLIOT_AIM_PARTS of a tick.
     uint16_t shown_before;
-    // The same in lockstep, of the packet that was the first for a tick: it has what changed then.
+    // The same in lockstep, of the first packet for a tick, which has the changes.
     struct foliot__shown_at {
         uint64_t tick;
         uint16_t before;
@@ -91,14 +91,14 @@ typedef struct foliot__player_slot {
 } foliot__player_slot;
 
 // player.c
-// Players who were there when the server that wrote the recording died.
+// Players who were present when the server that wrote the recording died.
 void foliot__players_keep(foliot__session *session);
 // A player for a newcomer, or the one that the token names. FOLIOT_NO_PLAYER if there is no room.
 uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_message *hello,
                               uint32_t peer, bool *resumed);
-// Whether the address has all the places of players that it may have.
+// Whether the address has used up its share of player places.
 bool foliot__players_over_address(const foliot__session *session, uint64_t host);
-// Whether somebody may come back to that player with the token.
+// Whether somebody may return to that player with the token.
 bool foliot__player_known(const foliot__session *session, const foliot__token *token);
 void foliot__player_acknowledge_token(foliot__session *session,
                                       const foliot__peer *peer); // its welcome, as it plays
@@ -110,9 +110,9 @@ void foliot__players_expire(foliot__session *session); // those whose peers do n
 void foliot__input_receive(foliot__session *session, foliot__peer *peer,
                            const foliot__input_packet *packet);
 
-// False: as many wait as may, of that way. `due` is set here.
+// False: the queue of that way is full. `due` is set here.
 bool foliot__input_queue_add(foliot__input_queue *queue, const foliot__queued_input *input);
-// The next one that acts in the tick, or should have before it. False: there is none.
+// The next input that acts in the tick, or should have acted earlier. False: there is none.
 bool foliot__input_queue_pop(foliot__input_queue *queue, uint64_t tick,
                              foliot__queued_input *input);
 void foliot__input_queue_show(foliot__input_queue *queue, uint64_t shown); // those by tick

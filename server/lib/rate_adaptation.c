@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// rate_adaptation.c: how many of the snapshots a peer's network can take. Where a queue on the path
-// grows, the peer is sent every second snapshot only, every third and so on, until the queue has
+// rate_adaptation.c: adapts the rate of snapshots to a peer's network. If a queue grows on the
+// path, the peer is sent only every second snapshot, every third and so on, until the queue has
 // drained; then more again, step by step. A lag is a round trip plus the time in queues. The least
-// lag of half a second excludes jitter and losses, but not a queue that does not drain. Uses
-// nothing of the peer but its foliot__rate_adaptation.
+// lag of half a second excludes jitter and losses, but not a queue that does not drain. Uses only
+// the peer's foliot__rate_adaptation.
 #include "peer.h"
 
 #define WINDOW_NS 500000000u
@@ -26,7 +26,7 @@ static void keep_lag(foliot__rate_adaptation *t, uint64_t lag_ns)
         t->past_count++;
 }
 
-// Each time that fewer snapshots were needed, more are tried later: a player sees a try that fails.
+// Each reduction delays the next attempt at a higher rate: a player notices an attempt that fails.
 static void adapt_level(foliot__rate_adaptation *t, uint64_t now_ns, uint64_t period_ns)
 {
     uint64_t lag = t->least_ns, least = lag;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // schedule.c: when the ticks of a session are due, how late they are closed, and which of them its
-// peers may see. Looks at times alone: sends nothing, steps nothing.
+// peers may see. Reads only times: sends nothing, steps nothing.
 #include <stdio.h>
 
 #include "peer.h"
@@ -21,7 +21,7 @@ uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick)
     return session->clock.base_ns + (uint64_t)(int64_t)(ticks * 1e9 / session->clock.pace_hz);
 }
 
-// The number of moments in a period, and in a sixtieth of a second where that is longer.
+// The number of time slots in a period, and in a sixtieth of a second where that is longer.
 #define MOMENTS 16
 #define SPREAD_NS 16666667.0
 
@@ -76,8 +76,8 @@ void foliot__schedule_due(const foliot_server *server, uint64_t set[FOLIOT__SET_
             foliot__set_add(set, i);
 }
 
-// A pause that is caught up is none of a player's business; a world that is always late is: the
-// least of a window counts.
+// A player is not affected by a pause that is caught up, but by a world that is always late: the
+// least lateness of a window counts.
 void foliot__session_note_lag(foliot__session *s)
 {
     uint64_t now = s->server->now_ns, due = foliot__session_due_ns(s, s->tick),

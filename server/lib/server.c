@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// server.c: a server and its sessions: receives for all of them, has them tick, and answers the
-// host. Counts whatever it drops, and never trusts a byte.
+// server.c: a server and its sessions: receives for all of them, lets them tick, and answers the
+// host. Counts everything that it drops, and never trusts a byte.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,7 +90,7 @@ void foliot_server_destroy(foliot_server *server)
 
 static void reap_peers(foliot_server *server);
 
-// Where the session of that name is, else one that was removed; NULL: there is neither.
+// The slot of the session with that name, otherwise that of a removed one; NULL: there is neither.
 static foliot__session **place_of(foliot_server *server, const char *name)
 {
     foliot__session **removed = NULL;
@@ -261,7 +261,7 @@ static void receive_packet(foliot_server *server, foliot__peer *peer, const uint
 
 // -- ending
 
-// Here alone the place of a peer is freed: until then a handler may go on with what it was given.
+// A peer's slot is freed only here: until then a handler may keep using its peer.
 static void reap_peer(foliot_server *server, foliot__peer *peer)
 {
     const foliot__departure *how = &peer->departure;
@@ -342,8 +342,8 @@ static void expire_silent_peers(foliot_server *server)
 
 // -- watching
 
-// Counts of what is refused reach the log at 1, 10, 100 and so on, looked at once a second: an
-// attack can neither hide nor fill the disk.
+// Counts of refused packets are logged at 1, 10, 100 and so on, checked once a second: an attack
+// can neither hide nor fill the disk.
 #define WATCHED_TRANSPORT(X)                                                                       \
     X(datagrams_dropped_source)                                                                    \
     X(datagrams_dropped_unproven)                                                                  \
@@ -373,8 +373,8 @@ static void watch_counter(foliot_server *server, uint32_t at, const char *name, 
         foliot__server_event(server, FOLIOT_SERVER_REFUSALS, NULL, FOLIOT_NO_PLAYER, count, name);
 }
 
-// Joins over a path that loses or reorders packets cause some: datagrams that come before their
-// cookie. Those are no attack, and the log has nothing of them.
+// Joins over a path that loses or reorders packets cause some: datagrams that arrive before their
+// cookie. Those are no attack, and are not logged.
 static uint64_t cookies_beyond_joins(const foliot_transport_counters *network)
 {
     uint64_t count = network->datagrams_dropped_cookie;

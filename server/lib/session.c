@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// session.c: makes what a session needs: players, inputs, the bytes that newcomers are sent, its
-// snapshots or its lockstep. step.c runs it.
+// session.c: creates the parts of a session: players, inputs, the data for newcomers, its snapshots
+// or its lockstep. step.c runs it.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static void set_simulation(foliot__session *s, const foliot_session_config *conf
     s->simulation = (foliot_simulation){.kind = &foliot_world_kind, .self = &s->hosted};
 }
 
-// Encodes the setup that newcomers are sent: canonical bytes of the scene, or the setup of another
+// Encodes the setup for newcomers: canonical bytes of the scene, or the setup of another
 // simulation.
 static foliot_status keep_setup(foliot__session *s)
 {
@@ -73,9 +73,9 @@ static void destroy_game(foliot__session *session)
     free(game->orders);
 }
 
-// Makes the machinery of steppers, if peers step by default; and that of watchers, if it needs the
-// past. Otherwise it is made when the first watcher comes: a session that nobody watches keeps no
-// snapshots.
+// Creates the machinery of steppers, if peers step by default; and that of watchers, if it needs
+// the past. Otherwise it is created when the first watcher comes: a session that nobody watches
+// keeps no snapshots.
 static foliot_status open_mode(foliot__session *s, const foliot_session_config *config)
 {
     bool steps = s->roles.mode == FOLIOT_SESSION_LOCKSTEP;
@@ -164,7 +164,7 @@ void foliot__session_destroy(foliot__session *session)
     free(session);
 }
 
-// Keeps the place in the server, until another session takes it.
+// Keeps its slot in the server, until another session takes it.
 void foliot__session_retire(foliot__session *session)
 {
     foliot__session empty = {.server = session->server,

@@ -30,8 +30,7 @@
 #define FOLIOT__LATENESS_BINS 1000
 #define FOLIOT__LATENESS_BIN_US 10
 
-// A set of sessions, by their indices: an update looks at those that have something to do, not at
-// all.
+// A set of sessions, by their indices: an update visits only those that have something to do.
 #define FOLIOT__SET_WORDS ((FOLIOT_SESSIONS_MAX + 63) / 64)
 static inline void foliot__set_add(uint64_t *set, uint32_t index)
 {
@@ -51,11 +50,11 @@ typedef struct foliot__session_clock {
         late_again_ns;    // of ticks since the last event; the next one from there on
     bool running_late;    // a tick was stepped when the next was due already
     uint64_t newest_late; // snapshot of such a tick
-    // How far behind their deadlines ticks are closed at least, in this window and the last one.
+    // The least lateness of a tick in this window and in the last one.
     uint64_t lag_ns, lag_before_ns, lag_window_ns;
 } foliot__session_clock;
 
-// fanout.c: what watchers are sent. Made when the first one comes.
+// fanout.c: data for watchers. Created when the first one comes.
 typedef struct foliot__session_snapshots {
     uint32_t every; // ticks
     foliot_snapshot_format format;
@@ -81,7 +80,7 @@ typedef enum foliot__pending {
     FOLIOT__PENDING_ROLES = 2,    // some peers wait for another kind
 } foliot__pending;
 
-// admin.c: whether it goes on, and who may come.
+// admin.c: whether it is paused, and who may join.
 typedef struct foliot__session_life {
     foliot__session_phase phase;
     bool closed; // nobody new is let in
@@ -104,14 +103,14 @@ typedef struct foliot__session_step {
     uint64_t frozen_reported;
 } foliot__session_step;
 
-// step.c: what became of the recording.
+// step.c: the state of the recording.
 typedef struct foliot__session_record {
     foliot_status status; // the first that was not fine
     bool reported;
     uint64_t ticks_lost; // of those that are counted as unrecorded
 } foliot__session_record;
 
-// kind.c: which kinds its peers are.
+// kind.c: the kinds of its peers.
 typedef struct foliot__session_roles {
     foliot_session_mode mode; // of peers that ask for no kind
     bool refuses_forced;
@@ -157,7 +156,7 @@ static inline bool foliot__session_has_ended(const foliot__session *session)
     return session->life.phase != FOLIOT__SESSION_OPEN;
 }
 
-// Waits to be polled. Its session may be gone by then.
+// An event to be polled. Its session may be gone by then.
 typedef struct foliot__held_event {
     foliot_server_event event; // but for the session's name
     char session[FOLIOT_NAME_BYTES];
@@ -182,7 +181,7 @@ typedef struct foliot__server_events {
     char session[FOLIOT_NAME_BYTES]; // of the event that was polled last
 } foliot__server_events;
 
-// late_join.c: what goes out in quantity.
+// late_join.c: the budget of bulk data.
 typedef struct foliot__server_bulk {
     double bytes; // that may go, as of a time
     uint64_t ns;
@@ -241,7 +240,7 @@ struct foliot_server {
 uint32_t foliot__session_ticks(const foliot__session *session,
                                double seconds); // at least 1, at most a million
 uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick); // when it is closed
-// When the first tick of a session begins that is added now: ticks of many sessions are spread over
+// When the first tick of a session that is added now begins: ticks of many sessions are spread over
 // a few moments, so that none waits for all others.
 uint64_t foliot__session_base_ns(foliot_server *server, uint32_t index, double pace_hz);
 void foliot__schedule_begin(foliot_server *server); // each update: the first one does something
@@ -251,11 +250,10 @@ uint64_t foliot__schedule_wake_ns(const foliot_server *server); // of the first 
 // Adds the sessions whose tick is due.
 void foliot__schedule_due(const foliot_server *server, uint64_t set[FOLIOT__SET_WORDS]);
 void foliot__session_note_lag(foliot__session *session); // a step has finished
-// When the tick will be closed, where steps take longer than there is time for: what inputs must
-// keep to.
+// When the tick will be closed, if steps take longer than their period: the deadline of inputs.
 uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick);
 void foliot__session_count_late(foliot__session *session); // the tick that is about to be closed
-// Ticks that spectators who step are behind. A world has no such spectators: they watch.
+// The delay of spectators that step, in ticks. A world has no such spectators: they watch.
 static inline uint32_t foliot__stepper_delay(const foliot__session *session)
 {
     return session->world ? 0 : session->delay_ticks;
@@ -270,7 +268,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
                                      uint32_t index, foliot__session **session);
 void foliot__session_destroy(foliot__session *session); // and those before it
 void foliot__session_retire(foliot__session *session);  // it has ended, and nobody is in it
-// The session there has ended and no peer is in it any more.
+// The session in that slot has ended and has no peer any more.
 void foliot__session_replace(foliot__session **place, foliot__session *session);
 foliot__session *foliot__session_find(const foliot_server *server,
                                       const char *name); // "": the first; NULL: none

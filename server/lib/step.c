@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// step.c: the ticks of a session. A due tick is closed with the inputs that wait for it and stepped
-// on a worker; its results are read once it has finished. While a step runs, nothing here touches
-// the world.
+// step.c: the ticks of a session. A due tick is closed with the inputs queued for it and stepped on
+// a worker; its results are read once it has finished. While a step runs, nothing here touches the
+// world.
 #include <stdio.h>
 #include <string.h>
 
@@ -40,14 +40,14 @@ static void add_input(foliot__session *session, uint32_t player, uint32_t sequen
     session->step.inputs[session->step.input_count++] = input;
 }
 
-// The first status that is not OK is why the recording is not whole.
+// The first status that is not OK gives the reason why the recording is not whole.
 static void note_recorded(foliot__session *s, foliot_status status)
 {
     s->record.status = s->record.status == FOLIOT_STATUS_OK ? status : s->record.status;
 }
 
-// Controls that came by change and by tick, in the order in which they act. Rules that look back
-// get what the player saw when the last of them was made, or sees while it holds a button.
+// Controls by change and by tick, in the order in which they act. Rules that look back get the tick
+// that the player saw when it made the last of them, or sees while it holds a button.
 static void collect_controls(foliot__session *session, uint32_t p)
 {
     foliot__player_input *input = &session->players[p].input;
@@ -62,8 +62,8 @@ static void collect_controls(foliot__session *session, uint32_t p)
             input->late_changes++;
             session->server->counters.inputs_late++;
         }
-        // A player that became a watcher or a stepper has inputs of both ways in flight. One that
-        // would undo a newer one of the other way is too late.
+        // A player that became a watcher or a stepper has inputs of both ways in flight. An input
+        // that would undo a newer one of the other way is too late.
         if (queued.tick < input->newest_meant && queued.way != input->newest_way) {
             session->server->counters.inputs_superseded++;
             continue;
@@ -134,7 +134,7 @@ static void collect_inputs(foliot__session *session, uint32_t p)
 
 // -- stepping
 
-// On a worker, or inline: the world is this function's until `finished`.
+// On a worker, or inline: this function owns the world until `finished`.
 static void run_step(void *job)
 {
     foliot__session *s = job;
@@ -164,7 +164,7 @@ static void run_step(void *job)
             s->step.captured = foliot_snapshot_quantise(&s->snapshots.format, s->world,
                                                         foliot__fanout_next(s, s->tick + 1));
     }
-    // The last thing that is done with the session here: it may be gone right after.
+    // The last access to the session here: it may be gone right after.
     atomic_fetch_or_explicit(&s->server->schedule.finished[s->index / 64],
                              (uint64_t)1 << (s->index % 64), memory_order_release);
 }
@@ -238,7 +238,7 @@ static void send_snapshot(foliot__session *s)
     s->snapshots.newest = s->tick;
     foliot__fanout_captured(s, before);
     // While the host catches up, the next snapshot is due already: sending both would only make it
-    // later still. One is sent in each period all the same, however late the host is.
+    // later. Still, one is sent in each period, however late the host is.
     if (s->tick < s->clock.last_tick &&
         now >= foliot__session_due_ns(s, s->tick + s->snapshots.every - 1) &&
         (double)(now - s->snapshots.broadcast_ns) < 1e9 * s->snapshots.every / s->clock.pace_hz) {
@@ -257,7 +257,7 @@ static void write_block(foliot__session *s)
     note_recorded(s, foliot_recording_drain(s->recording));
 }
 
-// The recording is written whole. Peers are still there: they are dismissed or called back.
+// Ends the recording. The peers are still there: they are dismissed or called back.
 static void end_session(foliot__session *s, foliot_server_event_kind kind, const char *why)
 {
     s->life.phase = FOLIOT__SESSION_ENDED;
@@ -278,7 +278,7 @@ static void fail_session(foliot__session *s, foliot_status status)
     foliot__session_dismiss(s, why);
 }
 
-// Ends the session where strict rules failed, a command ended the game, or this was its last tick.
+// Ends the session if strict rules failed, a command ended the game, or this was its last tick.
 static void end_if_over(foliot__session *s)
 {
     char why[FOLIOT__SENTENCE_BYTES];
@@ -304,7 +304,7 @@ static void end_if_over(foliot__session *s)
     }
 }
 
-// Reads the results of a step that has finished, and sends them.
+// Reads the results of a finished step, and sends them.
 static void finish_step(foliot__session *s)
 {
     s->step.running = false;

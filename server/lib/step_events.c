@@ -101,8 +101,8 @@ static uint32_t ticket_of(const foliot_command *c)
     return spawn ? c->as.spawn.ticket : joint ? c->as.joint.ticket : 0;
 }
 
-// The command that an event is about. Both are in the same order, so the search goes on from *at,
-// where the last one was found. There is none only if the world's own list was full.
+// The command that an event is about. Both lists are in the same order, so the search continues
+// from *at, where the last one was found. It is missing only if the world's own list was full.
 static void describe_command(foliot__session *s, const foliot_event *event, uint32_t *at,
                              foliot_step_event *out)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // stream.c: a player's inputs in lockstep, from their arrival until their tick is closed. Each tick
-// is taken once: a different version of it later is a violation. A tick without inputs leaves the
-// controls as they were. Inputs for ticks that are not closed are handed on to players who predict:
-// each once, in at most one packet a tick, within a share of the traffic, and never to spectators,
-// who may have to see the world later. A tick is closed with the same inputs as without.
+// is accepted once: a different version of it later is a violation. A tick without inputs leaves
+// the controls as they were. Inputs for ticks that are not closed are relayed to players who
+// predict: each once, in at most one packet a tick, within a share of the traffic, and never to
+// spectators, who may have to see the world later. Early relaying does not change the inputs that a
+// tick is closed with.
 #include <string.h>
 
 #include "lockstep.h"
@@ -34,7 +35,7 @@ static void queue_inputs(foliot__input_queue *queue, uint64_t tick, const foliot
     }
 }
 
-// Its tick is closed: it counts in the next one, unless a newer one has been played.
+// Its tick is closed: it counts in the next one, unless a newer one has been applied.
 static void receive_late(foliot__session *s, uint32_t player, uint64_t tick,
                          const foliot_input *inputs, uint32_t count)
 {
@@ -128,8 +129,8 @@ void foliot__stream_close(foliot__session *s, uint32_t player)
     foliot__input_queue *queue = &s->players[player].input.queue;
     foliot_input inputs[FOLIOT__INPUTS_A_TICK];
     if (stream->begun) {
-        // It began with the tick that was closed next, and all since were: what is left of an
-        // earlier player's was cleared.
+        // The stream began with the tick that was closed next, and has all later ones: the remains
+        // of an earlier player were cleared.
         FOLIOT_ASSERT(stream->given == s->tick);
         uint32_t here = foliot__tick_log_read(&stream->log, s->tick, inputs, FOLIOT__INPUTS_A_TICK);
         FOLIOT_ASSERT(here <= FOLIOT__INPUTS_A_TICK);
@@ -146,7 +147,7 @@ void foliot__stream_close(foliot__session *s, uint32_t player)
         if (s->tick > FOLIOT__STREAM_PAST)
             foliot__tick_log_forget(&stream->log, s->tick - FOLIOT__STREAM_PAST);
     }
-    // The tick that a player who steps was shown when its controls for this tick changed.
+    // The tick that a stepping player was shown when its controls for this tick changed.
     const foliot__player_input *input = &s->players[player].input;
     const struct foliot__shown_at *at = &input->shown_at[s->tick % FOLIOT__SHOWN_TICKS];
     foliot__input_queue_show(
@@ -202,7 +203,7 @@ static void drop_front(foliot__early_queue *q, uint32_t count)
     memmove(q->ticks, q->ticks + count, q->count * sizeof *q->ticks);
 }
 
-// Encodes the first inputs, as many as a packet holds. *taken is their number; 0: no packet.
+// Encodes the first inputs, as many as fit into a packet. *taken is their number; 0: no packet.
 static size_t encode_first(foliot__session *s, uint32_t *taken,
                            uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
@@ -229,7 +230,7 @@ static size_t encode_first(foliot__session *s, uint32_t *taken,
     return *taken ? foliot__early_encode(&packet, bytes) : 0;
 }
 
-// Whether something in the packet is news to the peer.
+// Whether something in the packet is new to the peer.
 static bool wants_early(const foliot__session *s, const foliot__peer *peer, uint32_t count)
 {
     const foliot__early_queue *q = &s->lockstep->early;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// updates.c: what peers are sent next to poses: messages, and for watchers what commands and steps
-// changed. Each is encoded once for all peers. Spectators who are behind get everything with its
-// tick. Where the session has interest, bodies and joints go to those who are near, from fanout.c.
+// updates.c: what peers are sent in addition to poses: messages, and for watchers the changes by
+// commands and steps. Each is encoded once for all peers. Delayed spectators get everything with
+// its tick. In a session with interest, bodies and joints go to nearby watchers, from fanout.c.
 // Every update goes out through foliot__update_emit. Invariant: `now` is the state of a peer that
 // has read everything so far.
 #include <stdlib.h>
@@ -27,7 +27,7 @@ typedef enum audience {
     STEPPERS,
 } audience;
 
-// To those peers of the session that are up to date, or those that are behind.
+// Sends to the session's up-to-date peers, or to its delayed ones.
 static void send_group(foliot__session *session, audience to, bool behind, foliot_delivery delivery,
                        const uint8_t *bytes, size_t length)
 {
@@ -43,7 +43,7 @@ static void send_group(foliot__session *session, audience to, bool behind, folio
                                    length);
 }
 
-// Our own records are valid. Without memory `state` lacks some, and newcomers learn less.
+// Our own records are valid. Without memory `state` lacks some, and newcomers get fewer.
 static void keep(foliot__session_state *state, uint64_t tick, const uint8_t *bytes, size_t length)
 {
     foliot_status status = foliot__session_state_apply(state, tick, bytes, length, NULL, NULL);
@@ -103,8 +103,7 @@ static void sort_records(foliot__session *session, foliot__session_state *state,
     foliot__update_finish(&s.common, false);
 }
 
-// An update reaches the watchers who are up to date, or those who are behind. `packet` is the whole
-// message.
+// An update goes to the up-to-date watchers, or to the delayed ones. `packet` is the whole message.
 static void show_update(foliot__session *session, bool behind, uint64_t tick, const uint8_t *bytes,
                         size_t length, const uint8_t *packet, size_t packet_length)
 {
@@ -117,7 +116,7 @@ static void show_update(foliot__session *session, bool behind, uint64_t tick, co
     send_group(session, WATCHERS, behind, FOLIOT_DELIVERY_RELIABLE, packet, packet_length);
 }
 
-// -- what waits for spectators who are behind
+// -- the queue of delayed spectators
 
 // Doubles the ring, its oldest entry first.
 static bool grow_delayed(foliot__game *game)
@@ -288,8 +287,8 @@ void foliot__updates_step(foliot__session *session)
 {
     foliot_server *server = session->server;
     foliot__game *game = &session->game;
-    // Messages without an acknowledgement stay in memory, and rules may send megabytes a second. A
-    // newcomer may lack the scene, a complete snapshot and a full update as well.
+    // Unacknowledged messages stay in memory, and rules may send megabytes a second. A newcomer may
+    // also lack the scene, a complete snapshot and a full update.
     const foliot_snapshot_pieces *complete = &session->snapshots.complete;
     bool has_complete = session->snapshots.complete_tick != FOLIOT__NO_TICK;
     size_t lacks = session->setup.length + game->greeting_bytes +
@@ -308,7 +307,7 @@ void foliot__updates_step(foliot__session *session)
                            &game->packed);
     foliot__update_finish(&game->writer, false);
     if (session->world && foliot_world_get_end(session->world, NULL)) {
-        // Steppers are dismissed before their own worlds come to the end.
+        // Steppers are dismissed before their own worlds reach the end.
         to.route = FOLIOT__UPDATE_END;
         foliot__update_begin(&game->writer, game->now.slots_max, foliot__update_emit, &to);
         foliot__write_end(&game->writer, session->world);

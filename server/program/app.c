@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// app.c: what every part of the running server may ask of it or change in it. Calls none of them:
-// an update or an end that is due is left to the loop (foliot__app_wake, `next` of a session).
+// app.c: operations on the running server that all its parts may use. It calls none of those parts:
+// the loop does an update or an end that is due (foliot__app_wake, `next` of a session).
 #include "app.h"
 
 #include <stdio.h>
@@ -76,7 +76,7 @@ void foliot__app_end(foliot__app *a)
     foliot__app_wake(a);
 }
 
-// Steps run on workers, so that the network is served in the meantime.
+// Steps run on workers, so that the loop serves the network in the meantime.
 void foliot__app_start_step(void *user, void (*run)(void *job), void *job_of_server)
 {
     foliot__app *a = user;

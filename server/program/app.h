@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// app.h: what the files of foliot-server share: the running program, from its sessions to its loop.
-// start.c: opens sessions, transport and server. loop.c: serves them under libuv. app.c: what lies
-// below both.
+// app.h: shared by the files of foliot-server: the running program, from its sessions to its loop.
+// start.c: opens sessions, transport and server. loop.c: serves them under libuv. app.c: operations
+// that both use.
 #ifndef FOLIOT_SERVER_APP_H
 #define FOLIOT_SERVER_APP_H
 
@@ -31,8 +31,8 @@ typedef struct foliot__browsers {
     char address[64], channels_address[64], public_address[64];
 } foliot__browsers;
 
-// Makes the app's transport one of two. `udp` is the configuration of the first; how many peers it
-// has is decided here.
+// Replaces the app's transport by a combination of two. `udp` is the configuration of the first;
+// its number of peers is set here.
 int foliot__browser_plan(struct foliot__app *app, foliot_transport_config *udp);
 int foliot__browser_open(struct foliot__app *app); // behind the app's own transport
 int foliot__browser_start(struct foliot__app *app);
@@ -40,14 +40,16 @@ void foliot__browser_announce(const struct foliot__app *app);
 void foliot__browser_flush(struct foliot__app *app); // after every update of the server
 void foliot__browser_stop(struct foliot__app *app);
 
-// -- pool.c: threads for the inside of a step: runs task(context, i) for every i, on all of them.
+// -- pool.c: threads for parallel work within a step: runs task(context, i) for every i, on all of
+// them.
 
 typedef struct foliot__pool foliot__pool;
 
 foliot__pool *
 foliot__pool_create(uint32_t threads); // NULL: no memory for them, or too many threads
 void foliot__pool_destroy(foliot__pool *pool);
-// As foliot_host.run; `pool` is its user. While another call has the threads, this one runs alone.
+// The `run` function of foliot_host; `pool` is its user. If another call uses the threads, this one
+// runs alone.
 void foliot__pool_run(void *pool, uint32_t count, void (*task)(void *context, uint32_t index),
                       void *context);
 void foliot__pool_yield(void *pool); // foliot_host.yield
@@ -87,7 +89,7 @@ typedef struct foliot__app {
     struct foliot__follow_up
         *following; // next.c: scenes that are being opened, and wait for it; may be NULL
     bool stays;     // goes on without a session: they come and go
-    bool drained;   // takes neither newcomers nor new sessions
+    bool drained;   // accepts neither newcomers nor new sessions
     unsigned interrupts;
     uint64_t rotates_ns;    // rotation.c: when recordings are looked at next
     uint32_t rotates_first; // and with which session that begins
@@ -109,7 +111,7 @@ int foliot__app_start_server(foliot__app *a); // with all sessions
 
 // app.c
 bool foliot__app_lockstep(const foliot__app *a, const foliot__hosted *h);
-// NULL: there is none of that name, or it is still being opened.
+// NULL: there is no session of that name, or it is still being opened.
 foliot__hosted *foliot__app_find_hosted(foliot__app *a, const char *session);
 int foliot__app_add_session(foliot__app *a, foliot__hosted *h);
 bool foliot__app_drains(const foliot__app *a); // or ends: it takes no new sessions
@@ -118,9 +120,9 @@ void foliot__app_end(foliot__app *a);          // sessions end in order, and the
 void foliot__app_start_step(void *app, void (*run)(void *job), void *job);
 
 // next.c
-// The session has ended; if its last command named a next scene, that is opened on a worker, and
-// then hosted in its place. False: the session stays ended. A failure after that is logged, and the
-// session ends with the next update.
+// The session has ended. If its last command named a next scene, a worker opens that scene, and it
+// is hosted in place of the session. False: the session stays ended. A later failure is logged, and
+// the session ends with the next update.
 bool foliot__app_follow(foliot__app *a, const char *session);
 
 // loop.c

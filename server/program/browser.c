@@ -18,7 +18,7 @@ static int fail(int code, const char *problem)
     return code;
 }
 
-// Where data channels are, and what browsers know them by.
+// The address of the data channels, and the one that browsers use.
 static int plan_channels(foliot__app *a, foliot__web_config *config)
 {
     const char *text = a->choices->web.channels;

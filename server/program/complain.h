@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// complain.h: one sentence on stderr, or for whoever asked for what failed.
+// complain.h: one sentence on stderr, or for the caller whose request failed.
 #ifndef FOLIOT_SERVER_COMPLAIN_H
 #define FOLIOT_SERVER_COMPLAIN_H
 
 #include <stddef.h>
 
-// Where this thread's sentences go instead of stderr; NULL: to stderr again.
+// The buffer for this thread's sentences, in place of stderr; NULL: stderr again.
 void foliot__host_complain_into(char *text, size_t bytes);
 // "foliot-server: what: why". Returns the code. `what` NULL: `why` is the whole line.
 int foliot__host_complain(int code, const char *what, const char *why);
-// For a start that fails since a resource is missing. Returns FOLIOT__EXIT_AGAIN.
+// For a start that fails because a resource is missing. Returns FOLIOT__EXIT_AGAIN.
 int foliot__host_lacks(const char *what);
 
 #endif

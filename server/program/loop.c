@@ -27,8 +27,9 @@
 
 static void on_readable(uv_poll_t *poll, int status, int events);
 
-// While datagrams come one by one, the socket is left alone until the timer, and they are received
-// together: a flood of garbage must not cost a wake each. Returns whether it is left alone.
+// If datagrams arrive one by one, the socket is not watched until the timer fires, and they are
+// received together: a flood of garbage must not cost one wake-up each. Returns whether it is
+// unwatched.
 static bool batch_by_timer(foliot__app *a)
 {
     const foliot_transport_counters *counted = foliot_transport_get_counters(a->transport);
@@ -150,7 +151,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     update(a);
 }
 
-// Runs the update that a callback asked for since the last turn, before the loop waits again.
+// Runs the update that a callback requested since the last turn, before the loop waits again.
 static void on_turn(uv_prepare_t *turn)
 {
     foliot__app *a = turn->data;
@@ -185,7 +186,7 @@ static void report_stepped(void *user)
         (void)!eventfd_write(a->watch.stepped_fd, 1); // it is zero
 }
 
-// Steps that end from here on are collected by another update.
+// Another update collects steps that end from here on.
 static void on_stepped(uv_poll_t *stepped, int status, int events)
 {
     foliot__app *a = stepped->data;
@@ -235,8 +236,8 @@ int foliot__app_open_loop(foliot__app *a)
     a->watch.network.data = a->watch.timer.data = a->watch.interrupt.data =
         a->watch.terminate.data = a;
     a->watch.stepped.data = a->watch.turn.data = a;
-    // libuv ends the process where it gets no thread for a worker. So the memory is checked first,
-    // and all workers are started at once, with a job that does nothing.
+    // libuv ends the process if it cannot create a worker's thread. So the memory is checked first,
+    // and all workers are started at once, with an empty job.
     static uv_work_t first;
     const char *text = getenv("UV_THREADPOOL_SIZE"); // how many workers libuv starts; else 4
     int count = text ? atoi(text) : 4;

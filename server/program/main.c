@@ -20,10 +20,10 @@
 #include "program/sandbox/sandbox.h"
 #include "program/options/security.h"
 
-// libuv ends the process where it gets no descriptor for its signals, so they are looked for first.
+// libuv ends the process if it gets no descriptor for its signals, so this is checked first.
 #define LOOP_DESCRIPTORS 12
 
-// The name as one word of a shell command.
+// Quotes the name as one word of a shell command.
 static const char *quoted(const char *name, char text[FOLIOT_NAME_BYTES + 2])
 {
     if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] ==
@@ -105,7 +105,7 @@ static void print_counters(const foliot__app *a)
 #undef PRINT_TRANSPORT
 }
 
-// Checks the options and starts the log. The order decides which of two mistakes is reported.
+// Checks the options and starts the log. The order decides which of two errors is reported.
 static int check_choices(foliot__server_choices *choices, const foliot__arguments *arguments)
 {
     int code = foliot__check_words(choices, arguments);
@@ -166,7 +166,7 @@ static int host(foliot__server_choices *choices, const foliot__arguments *argume
         code = foliot__browser_start(&a);
     if (code == 0)
         code = foliot__sandbox_drop();
-    // Recordings are opened last: a start that is refused must not leave a file.
+    // Recordings are opened last: a refused start must not leave a file.
     for (uint32_t i = 0; code == 0 && i < a.hosted_count; i++)
         code = foliot__hosted_record(&a.hosted[i], &options);
     if (code == 0)
@@ -207,7 +207,7 @@ static int host(foliot__server_choices *choices, const foliot__arguments *argume
     return code;
 }
 
-// Runs the scene's rules once, as far as they begin: what a script does wrong is seen here.
+// Runs the start of the scene's rules once: this shows errors of a script.
 static bool check_rules(const char *file, const foliot_scene *scene)
 {
     char problem[512];

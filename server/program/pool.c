@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pool.c: workers take indices from a shared counter; the caller works too, and returns when all
-// are done.
+// pool.c: workers take indices from a shared counter; the caller also works, and returns when all
+// indices are done.
 #include "app.h"
 #include "priority.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// priority.c: see priority.h. A system refuses what it does not know, and all goes on as before.
+// priority.c: see priority.h. If the system refuses a call, the program goes on as before.
 //
 // Without this, a datagram that comes while a long step holds the loop's processor waits for the
 // end of the step's slice, 3 ms and more. A shorter slice lets the scheduler of Linux 6.12 and

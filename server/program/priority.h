@@ -4,9 +4,9 @@
 #ifndef FOLIOT_SERVER_PRIORITY_H
 #define FOLIOT_SERVER_PRIORITY_H
 
-// The calling thread runs seldom, briefly, and soon after it is woken up.
+// The calling thread runs seldom and briefly, and should run soon after it is woken.
 void foliot__priority_loop(void);
-// The calling thread steps worlds: it gives way. May be called again and again.
+// The calling thread steps worlds: it yields to others. May be called repeatedly.
 void foliot__priority_step(void);
 
 #endif

@@ -15,10 +15,10 @@
 #include "program/session/recordings.h"
 #include "program/options/security.h"
 
-#define PEERS_EXTRA 16    // connections beyond players and spectators: those who are refused
-#define PEERS_COMING 1024 // at least, where sessions come and go
+#define PEERS_EXTRA 16    // connections beyond players and spectators: for refused clients
+#define PEERS_COMING 1024 // at least, if sessions come and go
 
-// The session of that name that goes on already; NULL: none does.
+// The session of that name that is already resumed; NULL: none.
 static foliot__hosted *goes_on(foliot__app *a, const foliot__hosted *h)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
@@ -45,7 +45,7 @@ static void leave_out(foliot__app *a, foliot__hosted *h)
     a->hosted_count--;
 }
 
-// One that cannot be resumed stays as it is, and keeps no other from going on.
+// A recording that cannot be resumed is left as it is, and does not prevent the others.
 static void resume_found(foliot__app *a, const char *file, const foliot__host_options *options)
 {
     foliot__hosted *h = &a->hosted[a->hosted_count++];
@@ -56,13 +56,14 @@ static void resume_found(foliot__app *a, const char *file, const foliot__host_op
     }
     foliot__hosted *other = goes_on(a, h);
     if (other) {
-        // A crash may leave two, where one was to take over: both were written to last.
+        // A crash may leave two, where one was to replace the other: both were written to at the
+        // end.
         if (h->world && other->world && tick_of(h) > tick_of(other)) {
             foliot__hosted further = *h;
             *h = *other;
             *other = further;
         }
-        // Without an end it would go on at a later start, when the other has ended.
+        // Without an end a later start would resume it, when the other has ended.
         fprintf(stderr,
                 "foliot-server: --resume-all: %s ends here: a newer recording of the session '%s' "
                 "goes on\n",
@@ -72,8 +73,8 @@ static void resume_found(foliot__app *a, const char *file, const foliot__host_op
     }
 }
 
-// Gives a part without ticks its end. Its ticks are in no file, or in the part before
-// it, which goes on.
+// Gives a part without ticks its end. Its ticks are in no file, or in the previous part, which is
+// resumed.
 static void end_empty(foliot__app *a, const char *file, const foliot__host_options *options)
 {
     foliot__hosted *h = &a->hosted[a->hosted_count++];
@@ -112,8 +113,7 @@ static int resume_all(foliot__app *a, const foliot__host_options *options)
     return 0;
 }
 
-// Where all sessions of a folder go on, those that are named begin only if they were not among
-// them.
+// If all sessions of a folder are resumed, named sessions begin only if they were not among them.
 static void begin_or_leave(foliot__app *a, foliot__hosted *h)
 {
     char note[FOLIOT_NAME_BYTES + 80];
@@ -131,7 +131,7 @@ static int too_many(const foliot__arguments *arguments)
                                  FOLIOT_SESSIONS_MAX);
 }
 
-// SCENE, once or as often as --sessions says: then each copy has its number behind its name.
+// SCENE, once or --sessions times: then each copy has its number after its name.
 static int open_copies(foliot__app *a, const foliot__arguments *arguments,
                        const foliot__host_options *options)
 {
@@ -200,7 +200,7 @@ static int check_names(const foliot__app *a)
     return 0;
 }
 
-// A recording of lockstep goes on in lockstep.
+// A recording of lockstep is resumed in lockstep.
 static int check_interest(const foliot__app *a, const foliot__arguments *arguments)
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
@@ -222,7 +222,8 @@ int foliot__app_read_signer(foliot__app *a)
     return FOLIOT__EXIT_SCENE;
 }
 
-// Folders in which nothing may be looked for, or made, for a long time.
+// Folders in which nothing can be read or created; checked early, since they may be needed only
+// much later.
 static int check_folders(const foliot__app *a)
 {
     const foliot__server_choices *choices = a->choices;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // step_workers.c: one queue for all workers, in the order of arrival. Steps that took long lately
-// wait in a separate queue, and never have the last worker: however many sessions are slow,
-// quick ones are stepped meanwhile. Knows nothing of sessions but how long their steps took.
+// wait in a separate queue, and never occupy the last worker: however many sessions are slow, fast
+// ones are stepped meanwhile. Knows nothing of sessions except how long their steps took.
 #include "step_workers.h"
 
 #include "base/assert.h"
@@ -19,7 +19,7 @@
 #define SLOW_NS 2000000u
 #define HERE_NS 50000u      // a step that a worker is not woken for
 #define HERE_NS_MAX 250000u // of all those together
-#define REPORT_NS 200000u // steps that have ended wait so long for others, to be taken in together
+#define REPORT_NS 200000u   // finished steps wait this long for others, to be collected together
 #define TOOK_MAX (4 * JOBS_MAX)
 #define WAKE_AT 8 // jobs that wait
 
@@ -63,8 +63,8 @@ uint32_t foliot__step_workers_default(void)
                                               : (uint32_t)count;
 }
 
-// Where the duration of the job's runs is kept; 0: it is new. If there are more jobs than fit, the
-// quickest is forgotten: that costs it the wake of a worker.
+// The slot of the job's duration; 0: it is new. If there are more jobs than slots, the fastest is
+// forgotten: this costs it the wake-up of a worker.
 static uint64_t *cost_of(foliot__step_workers *w, const void *key)
 {
     uint64_t hash = ((uint64_t)(uintptr_t)key >> 4) * 0x9e3779b97f4a7c15u;
@@ -78,7 +78,7 @@ static uint64_t *cost_of(foliot__step_workers *w, const void *key)
     return &least->ns;
 }
 
-// A run that took long is remembered for seconds: what is slow now and then counts as slow.
+// A long run is remembered for seconds: a job that is slow now and then counts as slow.
 static void note_cost(foliot__step_workers *w, const void *key, uint64_t took_ns)
 {
     uint64_t *kept = cost_of(w, key), less = *kept / FORGETS;
@@ -101,7 +101,7 @@ static void work(void *user)
     uv_mutex_lock(&w->mutex);
     for (;;) {
         if (has_work(w)) {
-            // Out of the lock and back.
+            // Drops the lock and takes it again.
             bool slow = w->quick.count == 0;
             queue *q = slow ? &w->slow : &w->quick;
             job next = q->jobs[q->first];

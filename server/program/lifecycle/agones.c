@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// agones.c: see agones.h. The input comes from a program on the same machine; it is bounded and
-// checked all the same.
+// agones.c: see agones.h. The input comes from a program on the same machine; it is still bounded
+// and checked.
 #include "agones.h"
 
 #include <arpa/inet.h>
@@ -57,7 +57,7 @@ static void read_text(foliot__json_reader *r, char out[FOLIOT__AGONES_TEXT_BYTES
         foliot__text_clean(out, FOLIOT__AGONES_TEXT_BYTES, text);
 }
 
-// Numbers of 64 bits are texts, those of 32 are not.
+// 64-bit numbers are strings, 32-bit numbers are not.
 static uint64_t read_count(foliot__json_reader *r)
 {
     char text[FOLIOT__JSON_NUMBER_BYTES] = "";
@@ -69,7 +69,7 @@ static uint64_t read_count(foliot__json_reader *r)
     return fine && foliot__parse_count(text, &value) ? value : 0;
 }
 
-// A label or an annotation. Those of others may be long.
+// A label or an annotation. Those of other programs may be long.
 static void read_mark(foliot__json_reader *r, const char *key, foliot__agones_server *out)
 {
     if (strcmp(key, "foliot/scene") == 0)
@@ -159,7 +159,7 @@ static void read_server(foliot__json_reader *r, const char *key, foliot__agones_
         foliot__json_skip(r);
 }
 
-// False, and *problem, if it is none.
+// False, and *problem, if it is not a GameServer.
 static bool read_game_server(const char *text, size_t length, foliot__agones_server *out,
                              const char **problem)
 {
@@ -173,7 +173,8 @@ static bool read_game_server(const char *text, size_t length, foliot__agones_ser
 
 // -- connections
 
-// The process that connects for this one, which may connect to nothing once it serves: sandbox.h.
+// The process that connects on behalf of this one, which may connect to nothing once it serves:
+// sandbox.h.
 static struct {
     int socket; // -1: there is none, and this process connects itself
     pthread_mutex_t mutex;
@@ -208,7 +209,7 @@ bool foliot__agones_start_connector(uint16_t port, int (*drop)(void))
         if (drop() != 0)
             _exit(1);
         // Answers each byte with a connection to that one port, or with an errno. Ends with the
-        // server: its socket closes then. Signals that are meant for the server also reach this
+        // server, when its socket closes. Signals that are meant for the server also reach this
         // process, since it is in its group.
         char asked;
         signal(SIGINT, SIG_IGN);
@@ -271,7 +272,7 @@ static uint64_t now_ms(void)
     return foliot__clock_now_ns() / 1000000u;
 }
 
-// Until the body has the length that it says, or the connection ends. NULL: no whole answer.
+// Reads until the body has its stated length, or the connection ends. NULL: no whole answer.
 static const char *receive_answer(int opened, char *text, size_t capacity)
 {
     size_t length = 0, wanted = SIZE_MAX;
@@ -356,7 +357,7 @@ void foliot__agones_watch_stop(foliot__agones_watch *w)
     w->socket = -1;
 }
 
-// More bytes. False: there are none now.
+// Reads more bytes. False: there are none now.
 static bool receive(foliot__agones_watch *w, uint64_t now_ns)
 {
     ssize_t got = recv(w->socket, w->bytes, sizeof w->bytes, 0);
@@ -367,7 +368,7 @@ static bool receive(foliot__agones_watch *w, uint64_t now_ns)
     return got > 0;
 }
 
-// One byte of the head, which ends with an empty line. False: it is none of 200.
+// One byte of the head, which ends with an empty line. False: the status is not 200.
 static bool read_head(foliot__agones_watch *w, char byte)
 {
     if (w->length + 1 >= sizeof w->line)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// agones.h: the SDK server of Agones over REST: HTTP/1.1 and JSON on the loopback. Blocks, for two
-// seconds at most; not for the loop's thread. The watch does not block.
+// agones.h: the SDK server of Agones over REST: HTTP/1.1 and JSON on the loopback. It blocks, for
+// two seconds at most, so the loop's thread must not call it. The watch does not block.
 #ifndef FOLIOT_SERVER_AGONES_H
 #define FOLIOT_SERVER_AGONES_H
 
@@ -19,19 +19,20 @@ typedef struct foliot__agones_server {
     uint64_t health_period_s;
     bool health_disabled;
     bool counted; // it has a counter "sessions": several in one process
-    // What an allocation asks for, in annotations or labels foliot/scene and foliot/session, and
+    // The request of an allocation, in annotations or labels foliot/scene and foliot/session, and
     // Agones's own mark of it; "": nothing.
     char scene[FOLIOT__AGONES_TEXT_BYTES], session[FOLIOT__AGONES_TEXT_BYTES],
         allocated[FOLIOT__AGONES_TEXT_BYTES];
 } foliot__agones_server;
 
-// Forks a process that connects to that port of the loopback for this one, whose sandbox lets it
-// connect to nothing. It becomes another user by `drop`. Before there are threads. False: errno.
+// Forks a process that connects to that port of the loopback for this one, whose sandbox forbids
+// connections. The process changes its user by `drop`. Call it before there are threads. False:
+// errno.
 bool foliot__agones_start_connector(uint16_t port, int (*drop)(void));
 // One request on a separate connection. `answer` may be NULL; it is terminated. True for 2xx.
 bool foliot__agones_request(uint16_t port, const char *method, const char *path, const char *body,
                             char *answer, size_t capacity);
-// False, with a sentence, if there is no answer or none that is understood.
+// False, with a sentence, without an answer that can be parsed.
 bool foliot__agones_get_server(uint16_t port, foliot__agones_server *out, char *problem,
                                size_t problem_bytes);
 
@@ -41,7 +42,7 @@ typedef struct foliot__agones_watch {
     int socket; // -1: it waits for the next attempt
     bool head;  // the answer's head is over
     uint64_t again_ns, wait_ns;
-    // Bytes left of the chunk that is read; 0: its size comes next.
+    // Bytes left of the current chunk; 0: its size comes next.
     uint64_t chunk_left;
     bool in_chunk, ends_chunk;
     char size[20];
@@ -54,7 +55,7 @@ typedef struct foliot__agones_watch {
 } foliot__agones_watch;
 void foliot__agones_watch_start(foliot__agones_watch *watch);
 void foliot__agones_watch_stop(foliot__agones_watch *watch);
-// The next line that came. False: none. Connects again, with growing pauses of up to 10 s.
+// The next line that arrived. False: none. Connects again, with growing pauses of up to 10 s.
 bool foliot__agones_watch_poll(foliot__agones_watch *watch, uint16_t port, uint64_t now_ns,
                                foliot__agones_server *out);
 

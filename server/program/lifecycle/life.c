@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// life.c: see life.h. A drain ends sessions in two ways: by themselves, or, when its time is over
-// or nobody plays any more, with their last tick in a recording that has no end, so that
-// --resume-all goes on with it.
+// life.c: see life.h. A drain ends sessions in two ways: they end by themselves, or, when the
+// drain's time is over or nobody plays any more, their recordings stop without an end at the last
+// tick, so that --resume-all continues them.
 #include "life.h"
 
 #include <stdio.h>
@@ -75,7 +75,7 @@ bool foliot__life_drain(foliot__app *a)
     return true;
 }
 
-// Looks at sessions that have not ended. Nobody waits for a world without players.
+// Checks sessions that have not ended. Nobody waits for a world without players.
 static bool anybody_plays(const foliot__app *a)
 {
     foliot_server_presence presence = foliot_server_get_presence(a->server);
@@ -95,7 +95,7 @@ void foliot__life_update(foliot__app *a)
         a->ending = a->life.suspends = true;
         foliot_server_stop(a->server, NULL, foliot__clock_now_ns());
     }
-    // Recordings end as soon as no tick follows, not when all peers have left.
+    // Recordings end as soon as no tick follows, not only when all peers have left.
     if (!a->ending || a->life.ended ||
         foliot_server_get_step_age_ns(a->server, foliot__clock_now_ns()))
         return;
@@ -149,7 +149,8 @@ static void look(uv_timer_t *timer)
 {
     foliot__app *a = timer->data;
     uint64_t now = foliot__clock_now_ns();
-    // A step that does not end makes the server dead to its supervisor, though the loop runs.
+    // A step that does not end makes the server dead to its supervisor, even if the loop still
+    // runs.
     foliot__life *life = &a->life;
     char status[128];
     if (life->interval_ns && now - life->told_ns >= life->interval_ns) {

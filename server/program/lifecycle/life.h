@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// life.h: the life of the process as whoever started it sees it: ready, alive, draining, gone.
-// Backends: none, systemd (sd_notify), agones (its SDK server). life.c drains; nothing here waits
-// on the loop's thread.
+// life.h: the life of the process as reported to its supervisor: ready, alive, draining, gone.
+// Backends: none, systemd (sd_notify), agones (its SDK server). life.c drains; nothing here blocks
+// the loop's thread.
 #ifndef FOLIOT_SERVER_LIFE_H
 #define FOLIOT_SERVER_LIFE_H
 
@@ -15,7 +15,7 @@
 struct foliot__app;
 struct foliot__hosted;
 
-// A session that somebody else wants to be hosted.
+// A session that the supervisor requests.
 typedef struct foliot__life_order {
     char session[FOLIOT_NAME_BYTES], scene[128]; // scene: the name of a file in --scenes
 } foliot__life_order;
@@ -28,21 +28,22 @@ typedef struct foliot__life_kind {
     int (*open)(bool port_is_given, uint64_t *port);
     void (*resuming)(uint32_t number, uint32_t count); // a recording, at the start
     void (*ready)(uint32_t sessions);
-    // How often `alive` is to be called, and how long a step may take until it is not; 0: never.
+    // How often `alive` is to be called, and the longest step that still counts as alive; 0: never.
     uint64_t (*get_interval_ns)(void);
     void (*alive)(const char *status); // the loop runs, and no step is stuck
     void (*draining)(uint64_t seconds);
     void (*ending)(void); // the loop has ended; recordings and their commands may take a while
-    // The next order; false: there is none. Then what became of it, `why` NULL: it is hosted.
+    // The next order; false: there is none. Then its result; `why` NULL: it is hosted.
     bool (*poll_order)(foliot__life_order *order);
-    // This and the next: `left` sessions go on. They return whether the server is to end now.
+    // This function and the next: `left` sessions go on. They return whether the server must end
+    // now.
     bool (*order_done)(const foliot__life_order *order, const char *why, uint32_t left);
     bool (*session_ended)(const char *session, uint32_t left);
     void (*close)(void); // waits a second at most
 } foliot__life_kind;
 
 extern const foliot__life_kind foliot__life_systemd, foliot__life_agones;
-// Where players find this server, "ADDRESS:PORT", as Agones says; "": it does not.
+// The address for players, "ADDRESS:PORT", as reported by Agones; "": it reports none.
 const char *foliot__life_agones_address(void);
 // A connected datagram socket, for the sandbox; -1: none.
 int foliot__life_systemd_socket(void);
@@ -60,7 +61,7 @@ typedef struct foliot__life {
     bool (*host)(struct foliot__app *app, const foliot__life_order *order);
 } foliot__life;
 
-// Whether who started the server may want sessions of it. `name`: of --life-cycle, or NULL.
+// Whether the program that started the server may order sessions. `name`: of --life-cycle, or NULL.
 bool foliot__life_has_orders(const char *name);
 void foliot__life_order_done(struct foliot__app *a, const foliot__life_order *order,
                              const char *why);
@@ -75,8 +76,8 @@ void foliot__life_close(struct foliot__app *a);
 
 // SIGTERM. True if the server goes on until the drain's end; false: it is to stop now.
 bool foliot__life_drain(struct foliot__app *a);
-// After each update: whether the drain has come to its end. The server was stopped then.
+// After each update: whether the drain has finished. The server was stopped then.
 void foliot__life_update(struct foliot__app *a);
-// A session has ended by itself, or was ended: its recording is closed on a worker.
+// A session has ended by itself, or was ended: a worker closes its recording.
 void foliot__life_session_ended(struct foliot__app *a, const char *session);
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // life_agones.c: the life cycle of a server under Agones: its reports to the SDK server, and the
-// answers. A separate thread talks (agones.c has the HTTP); the loop's thread only leaves
-// wishes, which are tried again until they are granted.
+// answers. A separate thread talks (agones.c has the HTTP); the loop's thread only sets flags, and
+// requests are repeated until they succeed.
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 
 #define START_MS 30000u // the SDK server may start after this one
 #define TRY_MS 500u
-#define LOADING_NS 120000000000u // before its loop, and behind it, a server is alive for so long
+#define LOADING_NS 120000000000u // a server counts as alive this long before and after its loop
 #define COUNTER "sessions"
 #define CLOSE_MS 1000u
 #define KNOWN_BYTES (3 * FOLIOT__AGONES_TEXT_BYTES)
@@ -66,7 +66,7 @@ static uint64_t period_ns(void)
     return agones.about.health_period_s * 1000000000ull;
 }
 
-// The loop tells twice in a period that it is alive.
+// The loop reports twice in a period that it is alive.
 static bool is_alive(uint64_t now)
 {
     uint64_t alive = atomic_load(&agones.alive_ns), ended = atomic_load(&agones.ended_ns);
@@ -80,7 +80,7 @@ static bool post(const char *path)
     return foliot__agones_request(agones.port, "POST", path, "{}", NULL, 0);
 }
 
-// As an annotation, which the SDK server calls agones.dev/sdk-KEY.
+// An annotation, which the SDK server calls agones.dev/sdk-KEY.
 static bool annotate(const char *key, const char *value)
 {
     char *text = NULL;
@@ -130,8 +130,8 @@ static void grant_wishes(void)
         atomic_store(&agones.wants_shutdown, false);
 }
 
-// An allocation that names a scene is an order. It is repeated: Agones's mark of it,
-// the session and the scene tell one from another.
+// An allocation that names a scene is an order. It is repeated; Agones's mark, the session and the
+// scene identify it.
 static void queue_allocation(const foliot__agones_server *now, char known[KNOWN_BYTES])
 {
     char mark[KNOWN_BYTES];
@@ -286,7 +286,7 @@ static bool poll_order(foliot__life_order *order)
     return any;
 }
 
-// Whoever allocated reads agones.dev/sdk-foliot-session, or why there is none.
+// The allocating program reads agones.dev/sdk-foliot-session, or the reason why there is none.
 static bool order_done(const foliot__life_order *order, const char *why, uint32_t left)
 {
     pthread_mutex_lock(&agones.mutex);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// life_systemd.c: sd_notify(3): datagrams to $NOTIFY_SOCKET, without libsystemd. A service manager
-// that does not listen is no reason to stop.
+// life_systemd.c: sd_notify(3): datagrams to $NOTIFY_SOCKET, without libsystemd. If the service
+// manager does not listen, the server goes on.
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,9 +14,9 @@
 #include "base/text.h"
 #include "life.h"
 
-#define GOODBYE_SECONDS 10u  // beyond the drain: recordings, and the commands they are given to
+#define GOODBYE_SECONDS 10u  // after the drain: for recordings, and the commands that get them
 #define RESUME_SECONDS 60u   // of one recording, at most
-#define COMMANDS_SECONDS 30u // the latter at most
+#define COMMANDS_SECONDS 30u // for those commands, at most
 
 static int notify_socket = -1;
 
@@ -111,7 +111,7 @@ static void draining(uint64_t seconds)
     tell(text);
 }
 
-// Also where no signal came: a server that stops is asked for no watchdog any more.
+// Also sent without a signal: a stopping server no longer gets watchdog requests.
 static void ending(void)
 {
     char text[96];

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "foliot/foliot.h"
 
-// Each group belongs to the files that its comment names. Texts stay valid as long as the program.
+// The comment of each group names the files that use it. Texts stay valid as long as the program.
 typedef struct foliot__server_choices {
     struct { // bind.c, browser.c, start.c
         uint64_t port, mtu;
@@ -65,14 +65,14 @@ extern const foliot__program foliot__server_program;
 int foliot__arguments_read(int argc, char **argv, foliot__server_choices *choices,
                            foliot__arguments *arguments);
 
-// Copies the NAME of NAME=SCENE and returns where SCENE begins. On an error it prints why and
-// returns NULL.
+// Copies the NAME of NAME=SCENE and returns the start of SCENE. On an error it prints the reason
+// and returns NULL.
 const char *foliot__session_name(const foliot__arguments *arguments, const char *text,
                                  char name[FOLIOT_NAME_BYTES]);
 // The folder of new recordings; NULL: the working folder.
 const char *foliot__recordings_folder(const foliot__server_choices *choices);
 // Refuse values that are none of an option's words, and options that exclude each other. Return an
-// exit code; 0 is success. `takes_orders`: sessions may come from whoever started the server.
+// exit code; 0 is success. `takes_orders`: the supervisor may order sessions.
 int foliot__check_words(foliot__server_choices *choices, const foliot__arguments *arguments);
 int foliot__check_sessions(const foliot__server_choices *choices,
                            const foliot__arguments *arguments, bool takes_orders);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bind.c: see bind.h. A socket for each family: one for both would show IPv4 clients under two
-// addresses, and would hide that a machine has no IPv6.
+// bind.c: see bind.h. Each family has its own socket: one socket for both would show IPv4 clients
+// under two addresses, and would hide that a machine has no IPv6.
 #include "bind.h"
 
 #include <arpa/inet.h>
@@ -82,7 +82,7 @@ const char *foliot__bind_widest(void)
     return !is_loopback(bound.four) || !bound.six ? bound.four : bound.six;
 }
 
-// -- what tokens may name
+// -- addresses that tokens may name
 
 static bool is_any(const foliot__net_address *a)
 {
@@ -101,7 +101,7 @@ static uint32_t add_own(foliot_token_address *own, uint32_t count, uint32_t capa
     return count + 1;
 }
 
-// Those of every interface, of that family.
+// Adds the addresses of all interfaces, of that family.
 static uint32_t add_interfaces(foliot_token_address *own, uint32_t count, uint32_t capacity,
                                int family)
 {
@@ -164,7 +164,7 @@ static int why_not(foliot_status status, const char *address, uint16_t port)
     return FOLIOT__EXIT_AGAIN;
 }
 
-// The second one takes the first one's port.
+// The second transport uses the first one's port.
 static foliot_status open_second(const foliot_transport_config *config, uint64_t now_ns,
                                  foliot_transport **transport)
 {

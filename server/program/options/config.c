@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// config.c: see config.h. The file's keys become arguments, so that every value is read and checked
-// by what reads the command line.
+// config.c: see config.h. The file's keys become arguments, so that the parser of the command line
+// reads and checks every value.
 #include "config.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static bool wrong(foliot__text_place place, const char *key, const char *sentenc
     return false;
 }
 
-// Whether the command line gives the option itself.
+// Whether the command line itself has the option.
 static bool is_given(const char *name)
 {
     size_t length = strlen(name);
@@ -188,7 +188,7 @@ void foliot__config_apply_scene(foliot__arguments *arguments)
 
 // -- printing
 
-// As YAML reads it again.
+// In a form that YAML reads back.
 static void print_text(const char *text)
 {
     putchar('"');

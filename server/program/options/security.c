@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// security.c: see security.h. Secrets are read from files alone: everybody on a machine sees its
+// security.c: see security.h. Secrets are read only from files: everybody on a machine sees its
 // command lines.
 #include "security.h"
 
@@ -47,7 +47,8 @@ int foliot__security_check(const foliot__server_choices *choices,
     return 0;
 }
 
-// Those that the user names, or where the server listens, and what Agones calls its machine.
+// The addresses that the user names, or those on which the server listens, and the one that Agones
+// reports.
 static int find_own(const foliot__server_choices *choices)
 {
     const char *agones = foliot__life_agones_address();

@@ -14,7 +14,7 @@
 #include "log.h"
 
 #define COPY_MS 1000u
-#define STUCK_NS 10000000000u // a loop that has not copied for so long is not alive
+#define STUCK_NS 10000000000u // a loop that has not copied for this long is not alive
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define TEXT_TYPE "text/plain; charset=utf-8"
 

@@ -14,7 +14,7 @@
 #include "program/complain.h"
 
 #define COPY_MS 1000u
-#define LOOKED_NS 10000000000u // nobody who looks asks less often
+#define LOOKED_NS 10000000000u // longer than the interval at which viewers poll
 #define JSON_TYPE "application/json"
 
 struct foliot__lobby_row {
@@ -60,7 +60,7 @@ static void copy_rows(foliot__app *a)
     foliot__web_set_lobby(a->browsers.web, sessions != 1);
 }
 
-// How many sessions there are decides what the page's address shows, so that is always looked at.
+// The number of sessions decides what the page's address shows, so it is always checked.
 static void on_second(uv_timer_t *timer)
 {
     foliot__app *a = timer->data;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// log.c: one table of events, each a sentence; base/log.h writes them and keeps floods away. A
+// log.c: one table of events, each a sentence; base/log.h writes them and limits their rate. A
 // separate thread writes lines to stderr, so that no tick waits for a slow reader. Lines that do
-// not fit into its ring are left out and counted.
+// not fit into its ring are dropped and counted.
 #include "log.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// sandbox.c: see sandbox.h. The list of calls is what this server and its libraries make after the
-// start: sessions and recordings made and ended by the admin API, reload, resume, browsers,
-// modules; its tests run with it. Which files may be opened: sandbox_files.c.
+// sandbox.c: see sandbox.h. The allowed calls are those of this server and its libraries after the
+// start: sessions and recordings created and ended by the admin API, reload, resume, browsers,
+// modules; its tests run with the filter. sandbox_files.c limits the files that may be opened.
 #include "sandbox.h"
 
 #include <errno.h>
@@ -106,10 +106,10 @@ int foliot__sandbox_drop(void)
 
 static char *call_names[CALLS_NAMED];
 
-// Calls that strace saw after the start, in all of tests/program and with browsers, what error
-// paths need, and what stands for these on other machines and in other C libraries: names with 64
-// and 32 are those of 32 bits, those with "at" and ppoll those of arm64. Names that a machine does
-// not have are left out.
+// Calls that strace recorded after the start, in all of tests/program and with browsers, calls of
+// error paths, and their equivalents on other machines and in other C libraries: names with 64 and
+// 32 are those of 32-bit machines, those with "at" and ppoll those of arm64. Names that a machine
+// does not have are left out.
 static const char *const allowed[] = {
     // Files. fchown: a compacted recording in a folder whose files belong to another group.
     "access", "close", "faccessat", "faccessat2", "fchmod", "fchown", "fchown32", "fcntl",
@@ -134,22 +134,21 @@ static const char *const allowed[] = {
     "brk", "exit", "exit_group", "futex", "futex_time64", "getpriority", "madvise", "membarrier",
     "mremap", "munmap", "rseq", "sched_getaffinity", "sched_yield", "set_robust_list",
     "setpriority",
-    // Questions of the process about itself. sysinfo: qsort asks how large a block may be;
-    // getrlimit: the
-    // stacks of threads.
+    // Queries of the process about itself. sysinfo: qsort asks how large a block may be; getrlimit:
+    // the stacks of threads.
     "getegid", "getegid32", "geteuid", "geteuid32", "getgid", "getgid32", "getpid", "getrandom",
     "getrlimit", "getrusage", "gettid", "getuid", "getuid32", "sysinfo", "ugetrlimit", "uname"};
 
-// Sockets of these kinds alone: none that forges packets, and none of protocols that connect by
-// sending (SCTP, DCCP, MPTCP). A port of --http whose interface comes late, datagrams, and the list
-// of interfaces.
+// Only sockets of these kinds: none that forges packets, and none of protocols that connect by
+// sending (SCTP, DCCP, MPTCP). For a port of --http whose interface appears late, datagrams, and
+// the list of interfaces.
 static const struct {
     int family, type, protocol; // protocol besides 0
 } sockets[] = {{AF_INET, SOCK_STREAM, IPPROTO_TCP},   {AF_INET, SOCK_DGRAM, IPPROTO_UDP},
                {AF_INET6, SOCK_STREAM, IPPROTO_TCP},  {AF_INET6, SOCK_DGRAM, IPPROTO_UDP},
                {AF_NETLINK, SOCK_RAW, NETLINK_ROUTE}, {AF_NETLINK, SOCK_DGRAM, NETLINK_ROUTE}};
 
-// Whether there is a terminal, and its size: its input can be forged by others (TIOCSTI).
+// Whether there is a terminal, and its size. TIOCSTI is not allowed: it forges terminal input.
 static const unsigned controls[] = {TCGETS,       0x802c542a /* TCGETS2, of glibc 2.42 */,
                                     TIOCGWINSZ,   FIONBIO,
                                     FIONREAD,     FIOCLEX,
@@ -243,8 +242,8 @@ static int allow_some(scmp_filter_ctx filter, bool modules)
     return wrong;
 }
 
-// Calls that are expected to fail, after which the C library takes another way: it asks name
-// services over local sockets, and about interfaces by such a socket, else by one of another kind.
+// Calls that may fail, after which the C library uses another way: it queries name services over
+// local sockets, and interfaces by such a socket, or by one of another kind.
 static int refuse_politely(scmp_filter_ctx filter, bool modules)
 {
     const struct scmp_arg_cmp local = SCMP_A0(SCMP_CMP_EQ, AF_UNIX, 0);
@@ -263,9 +262,9 @@ static int refuse_politely(scmp_filter_ctx filter, bool modules)
     return wrong;
 }
 
-// Ways to reach another service without connect(2), in a separate filter since the first one
-// allows these calls whatever they are given: the flag of TCP that connects and sends at once, and
-// the socket of systemd, a datagram socket that could name another receiver in each datagram.
+// Ways to reach another service without connect(2), in a separate filter, since the first one
+// allows these calls with any arguments: the flag of TCP that connects and sends at once, and the
+// socket of systemd, a datagram socket that could name another receiver in each datagram.
 static int refuse_detours(void)
 {
     static const struct {
@@ -327,7 +326,7 @@ static int load_filter(bool modules)
     return wrong;
 }
 
-// libuv from 1.45 on makes a ring for its loop, which would do what the filter forbids.
+// libuv from 1.45 on would create a ring for its loop, which bypasses the filter.
 static void refuse_rings(void)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
@@ -352,7 +351,7 @@ static void refuse_rings(void)
 
 #endif
 
-// Why nothing is given up; NULL: it is.
+// The reason why no privileges are dropped; NULL: they are dropped.
 static const char *foreign_needs(void)
 {
     const char *preload = getenv("LD_PRELOAD");
@@ -361,7 +360,7 @@ static const char *foreign_needs(void)
     return preload && strstr(preload, "vgpreload") ? "valgrind needs more" : NULL;
 }
 
-// Why system calls are not given up; NULL: they are.
+// The reason why system calls are not restricted; NULL: they are.
 static const char *why_not(void)
 {
     const char *why = foreign_needs();
@@ -402,7 +401,7 @@ int foliot__sandbox_enter(const foliot__server_choices *choices)
     return FOLIOT__EXIT_ERROR;
 }
 
-// Below the working folder everything may be written.
+// Everything below the working folder may be written.
 static bool works_at_the_root(void)
 {
     char folder[2]; // no other fits

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// sandbox_files.c: which files the server may open (sandbox.h), by Landlock of Linux 5.13 and
-// later. It binds the thread that asks and those that are started afterwards, so it begins before
-// there are any: whatever the options name is let in, whether it is read at the start or much
-// later.
+// sandbox_files.c: restricts the files that the server may open (sandbox.h), by Landlock of Linux
+// 5.13 and later. It applies to the calling thread and to those that are started afterwards, so it
+// begins before there are any. Every path that the options name is allowed, whether it is read at
+// the start or much later.
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -67,7 +67,7 @@ typedef struct ruleset {
     int lacks; // an errno: a descriptor, or memory, so what is needed would be refused; 0: nothing
 } ruleset;
 
-// A path that is not there stays as it is: opening it fails as before.
+// A path that does not exist gets no rule: opening it fails as before.
 static void let(ruleset *r, const char *path, uint64_t access)
 {
     struct stat about;
@@ -93,7 +93,7 @@ static void let_folder_of(ruleset *r, const char *file, uint64_t access)
         let(r, dirname(path), access);
 }
 
-// The folder that the file is in, and if it is a link, the one that it leads to.
+// The folder of the file and, if the file is a link, the folder of its target.
 static void let_beside(ruleset *r, const char *file, uint64_t access)
 {
     char real[PATH_MAX];

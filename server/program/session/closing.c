@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// closing.c: see closing.h. A compaction takes seconds where a recording is long, so all ends go
-// before: whoever kills the server meanwhile costs no recording its end.
+// closing.c: see closing.h. The compaction of a long recording takes seconds, so all ends come
+// first: if the server is killed meanwhile, no recording loses its end.
 #include "closing.h"
 
 #include <stdlib.h>

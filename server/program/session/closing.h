@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// closing.h: what is closed in two parts on libuv's pool while others go on: the short one, which
-// must not be lost (the end of a recording), and the long one, which may be (its compaction).
+// closing.h: closes items in two parts on libuv's pool while others go on: a short part that must
+// not be lost (the end of a recording), and a long part that may be (its compaction).
 #ifndef FOLIOT_SERVER_CLOSING_H
 #define FOLIOT_SERVER_CLOSING_H
 
@@ -11,7 +11,7 @@
 
 typedef struct foliot__closing foliot__closing;
 
-// Used by the loop's thread alone. The first four are the owner's; the rest starts as zero.
+// Only the loop's thread uses it. The owner sets the first four fields; the rest starts as zero.
 typedef struct foliot__closings {
     uv_loop_t *loop;
     void (*end)(void *item);     // on a worker; several at a time

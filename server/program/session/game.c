@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // game.c: the rules of a hosted session: from a script or a module, or for a resumption from the
-// text that its recording has; and what a recording stores of them.
+// script in its recording; and the data about them that a recording stores.
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-// A copy that lives as long as the rules, which may be made before the world is resumed.
+// A copy that lives as long as the rules, which may be created before the world is resumed.
 static foliot_scene *copy_scene(const foliot_scene *scene)
 {
     size_t length = 0;
@@ -170,7 +170,7 @@ static foliot_status restore_rules(void *user, const void *bytes, size_t length)
     return foliot_rules_restore(user, bytes, length);
 }
 
-// Rules that stop now had stopped before, and the session went on.
+// The recorded rules had stopped too, and the session went on.
 static foliot_status tick_rules(void *user, const foliot_rules_view *view)
 {
     foliot_status status = foliot_rules_tick(user, view);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// host.c: from files to what a session needs. Refuses with a sentence and the exit code that it
-// means.
+// host.c: creates the parts of a session from files. Refuses with a sentence and an exit code.
 #include "host.h"
 
 #include <ctype.h>
@@ -39,8 +38,8 @@ static struct {
     } kept[KEPT_MAX];
 } cache = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-// Fingerprints of scenes, which take ten milliseconds each, computed once for all scenes that
-// compute with the same. Any thread may ask.
+// Fingerprints of scenes, which take ten milliseconds each, computed once for all scenes with the
+// same inputs of the fingerprint. Any thread may ask.
 static foliot_digest find_fingerprint(const foliot_scene *scene)
 {
     uint64_t scope = foliot__fingerprint_scope(scene);
@@ -66,13 +65,13 @@ static foliot_digest find_fingerprint(const foliot_scene *scene)
 
 // -- sessions
 
-// A scene's name, or one from a file, becomes the name of a session: it is shown, logged, sent.
+// The name of a scene or of a file becomes the name of a session: it is shown, logged, sent.
 static void copy_name(foliot__hosted *hosted, const char *name)
 {
     foliot__text_clean(hosted->name, sizeof hosted->name, name);
 }
 
-// NAME-DATE.foliot in the folder; "-2" and so on if that is there already. False: too long.
+// NAME-DATE.foliot in the folder; "-2" and so on if that file exists. False: too long.
 static bool name_recording(foliot__hosted *hosted, const char *folder)
 {
     char name[FOLIOT_NAME_BYTES], date[32], *file = hosted->recording_file;
@@ -111,9 +110,9 @@ static int apply_options(foliot__hosted *hosted, const char *file,
         scene->integrator = id;
     }
     if (options->tick_hz > 0) {
-        // Ticks in a real second. Where time is in seconds a tick is as long as the time until the
-        // next; elsewhere (days, periods) the scene's own step stays, since only its pace is in
-        // real seconds.
+        // Ticks in a real second. If the unit of time is the second, a tick lasts until the next
+        // one; otherwise (days, periods) the scene's own step stays, since only its pace is in real
+        // seconds.
         char note[192];
         scene->pace_hz = options->tick_hz;
         if (foliot__time_in_seconds(scene->units.time)) {
@@ -149,7 +148,7 @@ static foliot_recording_config recording_config(double pace_hz, const foliot_sig
     return config;
 }
 
-// A key, a scene or bans, for example, that somebody named by mistake.
+// The file may be a key, a scene or bans, for example, that somebody named by mistake.
 static bool something_else(const char *file)
 {
     uint8_t bytes[FOLIOT__RECORDING_MAGIC_BYTES] = {0};
@@ -160,14 +159,14 @@ static bool something_else(const char *file)
     return length > 0 && memcmp(bytes, FOLIOT__RECORDING_MAGIC, sizeof bytes) != 0;
 }
 
-// Keeps a recording that a crash left without an end: --resume may still be wanted.
+// Renames a recording that a crash left without an end: --resume may still need it.
 int foliot__host_keep_unfinished(const char *file)
 {
     char kept[544], told[600];
     if (something_else(file))
         return foliot__host_complain(FOLIOT__EXIT_SCENE, file,
                                      "is there already, and is no recording");
-    // A recording that did not end, and that no process is writing to.
+    // A recording without an end that no process is writing to.
     foliot_replay *replay;
     int descriptor = foliot__file_open(file);
     bool idle = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
@@ -253,7 +252,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     return 0;
 }
 
-// The end of a long name makes room for the number, whole characters of it.
+// The end of a long name makes room for the number; characters are not split.
 void foliot__hosted_number(foliot__hosted *hosted, uint64_t number)
 {
     char name[FOLIOT_NAME_BYTES], digits[24];
@@ -288,12 +287,12 @@ static double pace_of(const foliot_scene *scene)
     return scene->pace_hz > 0 ? scene->pace_hz : 1 / scene->dt;
 }
 
-// Reads name, mode and file of the session that goes on.
+// Reads name, mode and file of the session that is resumed.
 static void apply_resumption(foliot__hosted *hosted, const char *file)
 {
     const foliot_resumption *about = foliot_recording_get_resumption(hosted->recording);
     const char *name = hosted->scene ? hosted->scene->name : hosted->terms.name;
-    // Reports the bytes behind the last whole block, and what became of them.
+    // Reports the bytes after the last whole block, and what happened to them.
     unsigned long long tick = about->tick, bytes = about->cut_bytes;
     if (about->was_closed)
         fprintf(stderr,

@@ -11,7 +11,7 @@
 #include "foliot/server.h"
 #include "module/module.h"
 
-// Ticks in a real second that can be asked for.
+// The allowed range of ticks in a real second.
 #define FOLIOT__PACE_HZ_MIN 0.01
 #define FOLIOT__PACE_HZ_MAX 100000
 
@@ -73,23 +73,24 @@ typedef struct foliot__host_options {
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
                         const foliot__host_options *options);
 void foliot__hosted_number(foliot__hosted *hosted, uint64_t number); // NAME becomes NAME-3
-// simulation.c: of the module that the options name, from a configuration (NULL: none) or from the
-// setup that a recording has.
+// simulation.c: creates the simulation of the module that the options name, from a configuration
+// (NULL: none) or from the setup in a recording.
 int foliot__hosted_open_simulation(foliot__hosted *hosted, const char *file,
                                    const foliot__host_options *options);
 int foliot__hosted_open_recorded(foliot__hosted *hosted, const char *file,
                                  const foliot__host_options *options);
 void foliot__hosted_destroy_simulation(foliot__hosted *hosted);
 uint32_t foliot__hosted_player_limit(const foliot__hosted *hosted);
-// Begins the recording, unless it is resumed or none is wanted. A recording that had not ended is
-// kept under another name.
+// Begins the recording, unless it is resumed or none is wanted. An unfinished recording is kept
+// under another name.
 int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *options);
 // Renames a recording that a crash left without an end. Reads the file.
 int foliot__host_keep_unfinished(const char *file);
 int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
                           const foliot__host_options *options);
-// game.c: makes the session's rules from a file, or for a resumption from the text in its
-// recording, which stays valid; and what a recording is to store of them (NULL: there are none).
+// game.c: creates the session's rules from a file, or for a resumption from the text in its
+// recording, which stays valid; and the data about them that a recording stores (NULL: there are
+// none).
 int foliot__hosted_make_rules(foliot__hosted *hosted, const foliot_scene *scene,
                               const foliot__host_options *options);
 int foliot__hosted_resume_rules(foliot__hosted *hosted, const foliot_replay_summary *about,
@@ -97,7 +98,7 @@ int foliot__hosted_resume_rules(foliot__hosted *hosted, const foliot_replay_summ
 const foliot_recording_rules *foliot__hosted_recorded_rules(foliot__hosted *hosted);
 void foliot__hosted_destroy_rules(foliot__hosted *hosted);
 // Closes the recordings and prints their tick ranges to stdout. All are ended before the first is
-// compacted: what ends the process meanwhile costs no recording its end. Returns an exit code.
+// compacted: if the process ends meanwhile, no recording loses its end. Returns an exit code.
 int foliot__hosted_close(foliot__hosted *hosted, uint32_t count);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// next.c: what is hosted after a game that named a next scene: a world, rules and a recording of
-// their own under the same name. The scene lies in the folder of the one before it: rules name a
-// file, never a path.
+// next.c: hosts the next scene that a game named: a new world, new rules and a new recording under
+// the same name. The scene is in the folder of the previous one: rules name a file, never a path.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +14,15 @@
 #include "recordings.h"
 #include "rotation.h"
 
-// Each scene is a recording, and a new start for its clients: a game that ends again and again at
-// once would fill the disk. Four in a row may end earlier than this, and the next one ends it.
+// Each scene is a recording, and a new start for its clients: a game that ends at once again and
+// again would fill the disk. Four scenes in a row may end earlier than this; the fifth ends the
+// session.
 #define EARLY_NS 5000000000u
 #define EARLY_MAX 3
 
 #define SCENE_FILE_BYTES 640 // of its path
 
-// False if it is more than the name of a file, or too long.
+// False if it is not the plain name of a file, or too long.
 static bool find_scene(const foliot__hosted *h, const char *next, char *file, size_t bytes)
 {
     const char *slash = strrchr(h->scene_file, '/');
@@ -33,7 +33,7 @@ static bool find_scene(const foliot__hosted *h, const char *next, char *file, si
     return length >= 0 && (size_t)length < bytes;
 }
 
-// One scene that follows: read, made and recorded on one of libuv's workers, since a large one
+// One following scene: read, created and recorded on one of libuv's workers, since a large one
 // takes longer than a tick of other sessions.
 typedef struct foliot__follow_up {
     uv_work_t work;
@@ -60,7 +60,7 @@ static void open_scene(uv_work_t *work)
     foliot__host_complain_into(NULL, 0);
 }
 
-// The loop does nothing else meanwhile than to give the scene its place.
+// On the loop's thread, which only moves the scene into its place.
 static bool replace_session(follow_up *o)
 {
     foliot__app *a = o->app;
@@ -83,7 +83,7 @@ static bool replace_session(follow_up *o)
     return true;
 }
 
-// Peers that came back learn that the session is ending.
+// Peers that return learn that the session is ending.
 static void give_up(follow_up *o)
 {
     foliot__app *a = o->app;
@@ -108,7 +108,7 @@ static void opened(uv_work_t *work, int status)
     follow_up *o = work->data;
     foliot__app *a = o->app;
     (void)status;
-    // Meanwhile the server may have been stopped, or another session taken the name.
+    // Meanwhile the server may have been stopped, or another session may have taken the name.
     bool wanted = !a->over && a->interrupts == 0 && o->place->next == FOLIOT__NEXT_OPENS;
     if (o->code || !wanted || !replace_session(o))
         give_up(o);

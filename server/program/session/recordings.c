@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// recordings.c: see recordings.h. Which recordings are finished is read from the files, never from
-// their names. The helper process that runs the command is forked early: it keeps the system
-// calls that the server gives up, and receives nothing but names of files. With a name goes a lock
+// recordings.c: see recordings.h. Whether a recording is finished is read from the file, never from
+// its name. The helper process that runs the command is forked early: it keeps the system calls
+// that the server gives up, and receives nothing but names of files. With each name it gets a lock
 // of the file, so that no budget deletes a recording that waits for its command.
 #include "recordings.h"
 
@@ -122,7 +122,7 @@ void foliot__recordings_finished(const char *file)
     int lock = foliot__file_open(path);
     if (lock >= 0)
         (void)flock(lock, LOCK_SH | LOCK_NB);
-    // Too many descriptors may be on their way: the name alone then.
+    // Too many descriptors may be in flight: then only the name is sent.
     bool sent = send_name(path, lock) || (errno == ETOOMANYREFS && send_name(path, -1));
     int why = errno;
     if (lock >= 0)
@@ -222,9 +222,9 @@ static listed *list_folder(const char *folder, uint32_t *count)
     return list;
 }
 
-// A descriptor that locks the file, if no process writes to it and it has ended as `closed` says;
-// else -1. *damage: why it cannot be read, if so; FOLIOT_STATUS_AGAIN where it is written to.
-// *empty (may be NULL): whether it is a part without a tick, which a crash left while the one
+// A descriptor that locks the file, if no process writes to it and it has ended as `closed` states;
+// otherwise -1. *damage: why it cannot be read; FOLIOT_STATUS_AGAIN if a process writes to it.
+// *empty (may be NULL): whether it is a part without a tick, which a crash left while the part
 // before it had no end either (rotation.c).
 static int lock_idle(const char *file, bool closed, foliot_damage *damage, bool *empty)
 {
@@ -236,7 +236,8 @@ static int lock_idle(const char *file, bool closed, foliot_damage *damage, bool 
         snprintf(damage->text, sizeof damage->text, "%s", foliot__file_problem(errno));
         return -1;
     }
-    // A finished one that waits for its command is locked by others who read it: see above.
+    // A finished recording that waits for its command is locked by the helper, which reads it: see
+    // above.
     bool idle = flock(descriptor, (closed ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0;
     if (!idle) {
         damage->status = FOLIOT_STATUS_AGAIN;
@@ -378,7 +379,7 @@ void foliot__recordings_trim_last(foliot__app *a)
 
 // -- the end of a recording
 
-// The file is whole without it: longer than it would be, nothing else.
+// The file is whole without it, only longer.
 static void compact_recording(const foliot__hosted *hosted)
 {
     char why[640];
@@ -390,7 +391,7 @@ static void compact_recording(const foliot__hosted *hosted)
     foliot__log_warning("not-compacted", hosted->name, why, status);
 }
 
-// Reports how much the recording holds, and what to do with one that is whole.
+// Reports the content of the recording, and what to do with a whole one.
 static void tell_ticks(const foliot__hosted *hosted, foliot_status status,
                        const foliot_recording_state *state, const char *then)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // rotation.c: see rotation.h. The state between two ticks is the last of one recording and the
-// first of the next, so no tick is in none. One session at a time: to begin a recording costs the
-// loop's thread a capture of its world. A recording is read between two steps of its session: a
-// worker appends to it during one.
+// first of the next, so no tick is lost. It rotates one session at a time: beginning a recording
+// costs the loop's thread a capture of its world. A recording is examined between two steps of its
+// session, since a worker appends to it during a step.
 #include "rotation.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "recordings.h"
 
 #define NS_PER_MINUTE 60e9
-#define AGAIN_NS 60000000000u // where the next one could not begin
+#define AGAIN_NS 60000000000u // if the next one could not begin
 #define LOOK_NS 100000000u
 #define LOOKS_MAX 32 // at sessions by their names, after one update
 
@@ -46,8 +46,8 @@ void foliot__rotation_finish(foliot__app *a, foliot__hosted *h)
         foliot_recording_abandon(h->former); // it is what goes on
         h->former = NULL;
     } else {
-        // The part before ends when this one has ticks, and with them who plays. Until then a crash
-        // leaves both without an end, and the part before goes on.
+        // The previous part ends when this one has ticks, and with them the list of players. Until
+        // then a crash leaves both without an end, and the previous part is resumed.
         foliot__hosted former = {.recording = h->former};
         memcpy(former.name, h->name, sizeof former.name);
         memcpy(former.recording_file, h->former_file, sizeof former.recording_file);

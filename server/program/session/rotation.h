@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rotation.h: --recordings-minutes: a recording that has become long ends, and the next one begins
-// with the same tick. Each verifies by itself.
+// rotation.h: --recordings-minutes: ends a long recording, and begins the next one with the same
+// tick. Each one verifies by itself.
 #ifndef FOLIOT_SERVER_ROTATION_H
 #define FOLIOT_SERVER_ROTATION_H
 
@@ -9,7 +9,7 @@ struct foliot__hosted;
 
 // After each update of the server.
 void foliot__rotation_update(struct foliot__app *a);
-// The session ends or is suspended: a part that was to end with the next ticks ends now.
+// The session ends or is suspended: a part that was due to end with the next ticks ends now.
 void foliot__rotation_finish(struct foliot__app *a, struct foliot__hosted *hosted);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// simulation.c: sessions of a simulation that is no world: a module, a configuration in place of a
-// scene, and what a recording has of both.
+// simulation.c: sessions of a simulation other than a world: a module, a configuration in place of
+// a scene, and the data of both in a recording.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ int foliot__hosted_open_simulation(foliot__hosted *h, const char *file,
     return create(h, file ? file : options->simulation, options);
 }
 
-// The setup that the recording has, if it is one of this simulation.
+// The setup in the recording, if the recording is of this simulation.
 static int copy_setup(foliot__hosted *h, const char *file)
 {
     foliot_replay *replay = NULL;
