@@ -6,7 +6,7 @@
 // of players, so that a recording replays without the game that was played. They come from the
 // host, from an administrator or from a session's rules (rules.h); never from a client.
 //
-// A world takes commands if its scene sets `limits: {commands_max}`. Within a tick all inputs act
+// A world accepts commands if its scene sets `limits: {commands_max}`. Within a tick all inputs act
 // first, then the commands in the order of their sequence.
 //
 // A command that cannot act (its body is gone, a number is out of range, a table is full) is
@@ -40,7 +40,7 @@ extern "C" {
 #define FOLIOT_NO_PLAYER UINT32_MAX // a spectator, or nobody
 #define FOLIOT_AXIS_COUNT 4
 
-// The value stands in recordings and on the wire: never reuse one.
+// Recordings and packets contain the value: never reuse one.
 typedef enum foliot_input_kind {
     FOLIOT_INPUT_CONTROL = 0, // axes and buttons, held until the player's next one
     FOLIOT_INPUT_JOIN = 1,    // the player's body is spawned
@@ -70,20 +70,20 @@ typedef struct foliot_body_id {
     uint64_t value; // (generation + 1) << 32 | slot
 } foliot_body_id;
 
-// Names a joint: its index in the table of constraints, and how often that row was used before.
+// Names a joint: its index in the table of constraints, and how many joints used that row before.
 // Zero names none.
 typedef struct foliot_joint_id {
     uint64_t value; // (generation + 1) << 32 | index
 } foliot_joint_id;
 
-// Who issued a command. The value stands in recordings: never reuse one.
+// The issuer of a command. Recordings contain the value: never reuse one.
 typedef enum foliot_command_source {
     FOLIOT_COMMAND_SOURCE_HOST = 0,
     FOLIOT_COMMAND_SOURCE_ADMIN = 1,
     FOLIOT_COMMAND_SOURCE_RULES = 2,
 } foliot_command_source;
 
-// The kinds, one line each, in the order of their numbers. The numbers stand in recordings: new
+// The kinds, one line each, in the order of their numbers. Recordings contain the numbers: new
 // kinds go to the end. Each kind has a list of fields, from which the C structs, the bytes, the
 // text form and the script's functions follow.
 #define FOLIOT_COMMAND_KINDS(X)                                                                    \
@@ -279,7 +279,7 @@ typedef struct foliot_end_command {
 // One command. Texts are lent: whoever keeps a command copies them (foliot_command_list).
 typedef struct foliot_command {
     uint32_t kind;     // foliot_command_kind
-    uint32_t sequence; // grows from command to command of a session; set by who closes the tick
+    uint32_t sequence; // grows from command to command of a session; set when the tick is closed
     uint32_t fields;   // bits of the fields that are given
     uint32_t source;   // foliot_command_source
     union {
@@ -357,9 +357,9 @@ typedef struct foliot_command_kind_info {
 const foliot_command_kind_info *foliot_command_kind_get_info(uint32_t kind);
 uint32_t foliot_command_kind_find(const char *name); // FOLIOT_COMMAND_KIND_COUNT if unknown
 
-// Whether the form is right, whatever the world: a known kind, its required fields, no unknown
-// ones, all numbers finite, texts within their bounds and valid UTF-8. Why not: *reason (may be
-// NULL).
+// Whether the command is well formed, independent of any world: a known kind, its required fields,
+// no unknown ones, all numbers finite, texts within their bounds and valid UTF-8. If not, *reason
+// (may be NULL) says why.
 bool foliot_command_valid(const foliot_command *command, foliot_command_reason *reason);
 
 // Everything that enters a simulation in one tick.
@@ -370,13 +370,13 @@ typedef struct foliot_tick_inputs {
     uint32_t command_count;
 } foliot_tick_inputs;
 
-// -- canonical bytes: what recordings, the wire and keyframes carry. docs/reference/commands.md
+// -- canonical bytes, as in recordings, packets and keyframes: docs/reference/commands.md
 
 // Appends the bytes of one command without its sequence and source; as snprintf, returns how many
 // bytes it takes and writes them only if they fit. The command is valid.
 size_t foliot_command_encode(const foliot_command *command, uint8_t *bytes, size_t capacity);
 
-// -- lists that own what they hold
+// -- lists that own their commands
 
 // Commands with copies of their texts. Zeroed memory is an empty list.
 typedef struct foliot_command_list {
@@ -391,7 +391,7 @@ typedef struct foliot_command_list {
 // FOLIOT_COMMANDS_MAX). Earlier pointers into the list are void.
 FOLIOT_MUST_CHECK foliot_status foliot_command_list_append(foliot_command_list *list,
                                                            const foliot_command *command);
-// Reads one command from `bytes`, appends it and says how many bytes it took. For hostile bytes
+// Reads one command from `bytes`, appends it and sets *taken to its length. For hostile bytes
 // FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT (also: not the canonical form, or not
 // foliot_command_valid); FOLIOT_STATUS_NEWER for an unknown kind or field.
 FOLIOT_MUST_CHECK foliot_status foliot_command_list_decode(foliot_command_list *list,

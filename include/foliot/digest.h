@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// digest.h: what is the same on every machine: digests of states, the fingerprint of the arithmetic
-// of a build, and elementary functions.
+// digest.h: results that are the same on every machine: digests of states, the fingerprint of a
+// build's arithmetic, and elementary functions.
 //
-// Two worlds with the same digest at the same tick are taken to be equal. Two builds with the same
+// Two worlds with the same digest at the same tick count as equal. Two builds with the same
 // fingerprint compute the same bits.
 #ifndef FOLIOT_DIGEST_H
 #define FOLIOT_DIGEST_H
@@ -19,8 +19,8 @@ extern "C" {
 
 #define FOLIOT_DIGEST_TEXT_BYTES 33 // 32 lower-case hex digits and a zero
 
-// XXH3-128 (Yann Collet, xxHash 0.8) with seed 0. As text and in files `high` comes first. It finds
-// accidents; it is not a cryptographic hash.
+// XXH3-128 (Yann Collet, xxHash 0.8) with seed 0. As text and in files `high` comes first. It
+// detects accidental differences; it is not a cryptographic hash.
 typedef struct foliot_digest {
     uint64_t low, high;
 } foliot_digest;
@@ -38,9 +38,10 @@ FOLIOT_MUST_CHECK foliot_status foliot_digest_parse(const char *text, foliot_dig
 foliot_digest foliot_digest_compute(const void *bytes, size_t length);
 
 // The digest of a known-answer run through every arithmetic path of this build, the same on every
-// machine that computes correctly. Computed anew by each call, in some milliseconds. Any thread may
-// call it. Builds that differ here may still agree on a scene: lockstep and foliot_recording_resume
-// compare only what the scene uses. Zero, which no build has: there was no memory for the run.
+// machine that computes correctly. Each call computes it again, which takes some milliseconds. Any
+// thread may call it. Builds that differ here may still agree on a scene: lockstep and
+// foliot_recording_resume compare only what the scene uses. Zero, which no build has, means that
+// there was no memory for the run.
 foliot_digest foliot_get_fingerprint(void);
 
 // Compares every part of that run with golden values that are compiled in. FOLIOT_STATUS_OK, or

@@ -42,13 +42,14 @@ typedef struct foliot_divergence {
         actual;    // bit patterns, if field_known: the requesting side's and the other's
     uint64_t ulps; // distance of the two in representable values; of integers, their difference
     uint32_t parts, fields; // how many differ at this place; 0: not counted
-    // The tick is known, and no more: the server's own step, taken again from a state that it had
-    // saved, gives another state than it had. Something that decides steps is not saved, or a step
-    // depends on more than the state.
+    // Only the tick is known: the server repeated its own step from a saved state and got a
+    // different result. A saved state lacks something that the step uses, or the step depends on
+    // more than the state.
     bool not_repeated;
 } foliot_divergence;
 
-// A fault that is put into the state of tick `tick`, after `stage` of the step that gives it.
+// A fault that is injected into the state of tick `tick`, after `stage` of the step that produces
+// it.
 typedef struct foliot_perturbation {
     uint64_t tick;
     foliot_stage stage;
@@ -60,13 +61,13 @@ typedef struct foliot_perturbation {
 // The distance of two values in representable numbers, or in units for integers. -0 and 0 are
 // neighbours.
 uint64_t foliot_value_get_distance(foliot_value_type type, uint64_t a, uint64_t b);
-// The value that lies `by` representable numbers (or units) further.
+// The value `by` representable numbers (or units) further.
 uint64_t foliot_value_advance(foliot_value_type type, uint64_t bits, int64_t by);
 
 // -- the state of one side through one step
 
-// The fields of all parts after every stage of the step that gave a tick, and those that the run
-// itself held at that tick. The two can differ: a step that is repeated for the search need not
+// The fields of all parts after every stage of the step that produced a tick, and those that the
+// run itself held at that tick. The two can differ: a step that is repeated for the search need not
 // repeat what went wrong.
 typedef struct foliot_step_trace foliot_step_trace;
 
@@ -86,14 +87,14 @@ FOLIOT_MUST_CHECK foliot_status foliot_step_trace_step_tick(foliot_step_trace *t
 // Captures the parts of `simulation` as they are now: what the run held. FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_step_trace_capture_held(foliot_step_trace *trace,
                                                                const foliot_simulation *simulation);
-// Captures the parts of `simulation` after one stage, for hosts with stage hooks of their own.
+// Captures the parts of `simulation` after one stage, for hosts with their own stage hooks.
 // FOLIOT_STATUS_MEMORY; FOLIOT_STATUS_INVALID: the simulation has no such stage.
 FOLIOT_MUST_CHECK foliot_status foliot_step_trace_capture_stage(
     foliot_step_trace *trace, uint32_t stage, const foliot_simulation *simulation);
 uint64_t foliot_step_trace_get_tick(const foliot_step_trace *trace);
 
-// With both sides at hand: the first stage, part and field that differ, and how many differ there.
-// False: none.
+// For when both sides are at hand: finds the first stage, part and field that differ, and how many
+// differ there. False: none.
 bool foliot_step_trace_compare(const foliot_step_trace *expected, const foliot_step_trace *actual,
                                foliot_divergence *divergence);
 
@@ -113,7 +114,7 @@ typedef enum foliot_search_state {
 } foliot_search_state;
 
 // The requesting side. One of the two functions below begins it; the members from `first` on are
-// its own.
+// private.
 typedef struct foliot_search {
     foliot_search_state state;
     uint32_t exchanged; // bytes both ways so far
@@ -130,7 +131,7 @@ typedef struct foliot_search {
 
 // Begins a search at a known tick, as in lockstep, where every digest is compared.
 void foliot_search_begin(foliot_search *search, uint64_t tick);
-// Begins a search for the first of the ticks first .. last. chain[t - first] is
+// Begins a search for the first of the ticks first .. last. chain[t - first] is the
 // foliot_digest_chain of all digests up to t; the array is lent until the search ends.
 void foliot_search_begin_chain(foliot_search *search, uint64_t first, uint64_t last,
                                const uint64_t *chain);
@@ -186,13 +187,13 @@ size_t foliot_divergence_print_part(const foliot_divergence *divergence, char *t
 
 // -- the harness
 //
-// Tests whether a simulation is fit for lockstep, replay and rollback.
+// The harness tests whether a simulation is fit for lockstep, replay and rollback.
 //
 // One call runs the simulation through four tests, which find hidden state, forgotten fields and
-// state that is not in the digest, and says what went wrong first and where.
+// state that is not in the digest. It reports the first fault and its place.
 
-// X(name, what is said when it passes). Each test compares with one undisturbed run.
-//   replay         A second instance of the same setup is given the same inputs. Finds globals,
+// X(name, the report when it passes). Each test compares with one undisturbed run.
+//   replay         A second instance of the same setup gets the same inputs. Finds globals,
 //                  clocks, random sources, memory that was never written.
 //   sync           An instance is rolled back to captured bytes and steps again, over every
 //                  distance. Finds what `capture` forgets and what `restore` leaves standing.
@@ -236,7 +237,7 @@ typedef struct foliot_harness_config {
     uint32_t distances[FOLIOT_HARNESS_DISTANCES]; // of rolling back, in ticks; 0: none
     uint32_t perturb_every;                       // ticks from one perturbation test to the next
     uint32_t perturbations; // of numbers, and of bits, in each of them at most
-    uint32_t skipped;       // tests that are not run: bits 1 << foliot_harness_test
+    uint32_t skipped;       // tests to skip: bits 1 << foliot_harness_test
 } foliot_harness_config;
 
 // 600 ticks, 4 players, distances 1, 2 and 8, 256 perturbations every 20 ticks. The caller sets
@@ -259,16 +260,16 @@ typedef struct foliot_harness_result {
     uint64_t commands;    // given
     size_t saved_bytes;   // the most that were captured
     foliot_digest digest; // of the undisturbed run at its end
-    // The test whose instance is called now, FOLIOT_HARNESS_TEST_COUNT: the undisturbed run. With
-    // `ticks` it says where a simulation crashed; handlers of signals may read both.
+    // The test whose instance is called now; FOLIOT_HARNESS_TEST_COUNT: the undisturbed run. With
+    // `ticks` it shows where a simulation crashed; signal handlers may read both.
     foliot_harness_test running;
     char problem[256]; // why there is no result, where the status alone does not say it; else empty
     foliot_harness_row row[FOLIOT_HARNESS_TEST_COUNT];
 } foliot_harness_result;
 
 // FOLIOT_STATUS_OK whenever there is a result, passed or not. FOLIOT_STATUS_INVALID: the config or
-// the kind's table; or a step that is not one tick. FOLIOT_STATUS_MEMORY; else what an instance
-// returned from `create` or `step`: then *result says how far it came.
+// the kind's table; or a step that is not one tick. FOLIOT_STATUS_MEMORY; else the status that an
+// instance returned from `create` or `step`: then *result shows how far it got.
 FOLIOT_MUST_CHECK foliot_status foliot_harness_run(const foliot_harness_config *config,
                                                    foliot_harness_result *result);
 
@@ -282,33 +283,34 @@ size_t foliot_harness_print_json(const foliot_harness_result *result, char *text
 //
 // The report on a client whose state differs from the server's in a lockstep session.
 //
-// Server and client find the place by the search of divergence.h and each report it, with their own
+// Server and client locate the divergence with the search above, and each reports it with its own
 // state before and after the step that diverged.
 
-// Everything that it points to belongs to the server or client that gave it, until its next update.
+// All pointers belong to the server or client that returned the report, and are valid until its
+// next update.
 typedef struct foliot_divergence_report {
     const char *session;
     uint32_t player;              // FOLIOT_NO_PLAYER: a spectator
     const char *name;             // of the player or the spectator
     foliot_divergence divergence; // expected: the server's; actual: the client's
     uint32_t exchanged;           // bytes of requests and responses
-    // Captured states before and after the step that gave that tick, its inputs and commands; NULL
-    // where they are not known.
+    // Captured states before and after the step that produced that tick, its inputs and commands;
+    // NULL where they are not known.
     const uint8_t *before, *after;
     size_t before_bytes, after_bytes;
     const foliot_input *inputs;
     uint32_t input_count;
     const foliot_command *commands;
     uint32_t command_count;
-    // The simulation, and what an instance of it is made from.
+    // The simulation, and the setup of an instance.
     const foliot_simulation_kind *kind;
     const void *setup;
     size_t setup_bytes;
 } foliot_divergence_report;
 
-// Writes a recording of that one tick for foliot-replay: `state` shows it, and `compare` finds it
-// again between two builds. FOLIOT_STATUS_INVALID if the states are not known; FOLIOT_STATUS_IO;
-// statuses of the kind's `create` and `restore`.
+// Writes a recording of that one tick for foliot-replay: `state` prints it, and `compare`
+// reproduces the divergence between two builds. FOLIOT_STATUS_INVALID if the states are not known;
+// FOLIOT_STATUS_IO; statuses of the kind's `create` and `restore`.
 FOLIOT_MUST_CHECK foliot_status
 foliot_divergence_report_write(const foliot_divergence_report *found, const char *file);
 

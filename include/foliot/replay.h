@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// replay.h: reads recordings, steps through them, and verifies that this build computes the same
-// and who signed them.
+// replay.h: reads recordings, steps through them, verifies that this build computes the same
+// states, and checks signatures.
 //
-// A recording is hostile bytes: whatever is wrong with it gives a status and a foliot_damage, never
-// a crash. Everything before the damage can be replayed.
+// A recording is untrusted input: any fault in it gives a status and a foliot_damage, never a
+// crash. Everything before the damage can be replayed.
 //
 // Threads: a replay is used by one thread at a time.
 #ifndef FOLIOT_REPLAY_H
@@ -27,11 +27,11 @@ extern "C" {
 
 typedef struct foliot_replay foliot_replay;
 
-// The first thing that is wrong with a recording. FOLIOT_STATUS_OK: nothing found so far.
-// FOLIOT_STATUS_TRUNCATED: unfinished. It ends inside a block, or between blocks without its
-// closing block, or nothing but zeros follows: it is being written, or its writer was stopped.
-// FOLIOT_STATUS_CORRUPT: bytes differ from what was written. FOLIOT_STATUS_NEWER,
-// FOLIOT_STATUS_UNSUPPORTED: whole, but not for this build.
+// The first fault in a recording. FOLIOT_STATUS_OK: none found so far. FOLIOT_STATUS_TRUNCATED:
+// unfinished. It ends inside a block, or between blocks without its closing block, or nothing but
+// zeros follows: it is being written, or its writer was stopped. FOLIOT_STATUS_CORRUPT: bytes
+// differ from what was written. FOLIOT_STATUS_NEWER, FOLIOT_STATUS_UNSUPPORTED: whole, but not for
+// this build.
 typedef struct foliot_damage {
     foliot_status status;
     uint64_t block;  // number of the damaged block; 0 holds the header
@@ -44,7 +44,7 @@ typedef struct foliot_replay_summary {
     uint32_t features;                 // bits of foliot_recording_feature
     char kind[FOLIOT_KIND_NAME_BYTES]; // of the simulation: "foliot.world", or another one
     uint32_t rules;                    // its version
-    const void *setup;                 // what it was made from; of a world, its canonical scene
+    const void *setup;                 // the setup bytes; for a world, its canonical scene
     size_t setup_bytes;
     const foliot_scene *scene; // the replay's; NULL unless the kind is foliot.world
     char integrator[32];
@@ -73,12 +73,12 @@ typedef struct foliot_replay_summary {
     uint32_t records_unknown; // of optional types that this build does not know
 } foliot_replay_summary;
 
-// Opens a recording at its first tick: one of this kind and version alone (foliot_world_kind for
-// worlds), FOLIOT_STATUS_UNSUPPORTED for others. `kind` NULL opens all: worlds, and simulations of
-// which inputs, digests and keyframes can be looked at, but which cannot be stepped. `kind` is
-// lent. FOLIOT_STATUS_OK if a header could be read, however damaged the rest is. FOLIOT_STATUS_IO:
-// no such file; FOLIOT_STATUS_MEMORY; else the status of the damage, and *damage (may be NULL) says
-// what and where.
+// Opens a recording at its first tick. It must have this kind and version (foliot_world_kind for
+// worlds), else FOLIOT_STATUS_UNSUPPORTED. `kind` NULL opens any recording: worlds, and other
+// simulations, whose inputs, digests and keyframes can be read but which cannot be stepped. `kind`
+// is lent. FOLIOT_STATUS_OK if a header could be read, however damaged the rest is.
+// FOLIOT_STATUS_IO: no such file; FOLIOT_STATUS_MEMORY; else the status of the damage, and *damage
+// (may be NULL) describes it.
 FOLIOT_MUST_CHECK foliot_status foliot_replay_open(const char *file,
                                                    const foliot_simulation_kind *kind,
                                                    foliot_replay **replay, foliot_damage *damage);
@@ -89,7 +89,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_replay_open_bytes(const void *bytes, size
                                                          foliot_damage *damage);
 void foliot_replay_close(foliot_replay *replay);
 
-// What the host lends to every step: threads, callbacks. Copied.
+// Sets what the host lends to every step: threads, callbacks. Copied.
 void foliot_replay_set_host(foliot_replay *replay, const foliot_host *host);
 
 // Both belong to the replay and stay current.
@@ -101,7 +101,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_replay_scan(foliot_replay *replay);
 
 // -- through time
 
-// Of the current tick. NULL unless the kind is foliot.world.
+// The world at the current tick. NULL unless the kind is foliot.world.
 const foliot_world *foliot_replay_get_world(const foliot_replay *replay);
 // The simulation at the current tick, to read and not to step; its `self` is NULL where the kind is
 // unknown. Valid until the replay moves.
@@ -117,7 +117,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_replay_step(foliot_replay *replay);
 // bits. FOLIOT_STATUS_NOT_FOUND at the first tick.
 FOLIOT_MUST_CHECK foliot_status foliot_replay_step_back(foliot_replay *replay);
 // To any tick, from the nearest keyframe before it. FOLIOT_STATUS_NOT_FOUND: beyond the recording;
-// FOLIOT_STATUS_CORRUPT: the keyframe's bytes do not have the digest beside them;
+// FOLIOT_STATUS_CORRUPT: the keyframe's bytes do not match the digest stored with them;
 // FOLIOT_STATUS_DIVERGED: a digest on the way differs. On an error the replay stays where it was.
 FOLIOT_MUST_CHECK foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick);
 
@@ -126,7 +126,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_replay_seek(foliot_replay *replay, uint64
 FOLIOT_MUST_CHECK foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
                                                          const foliot_input **inputs,
                                                          uint32_t *count);
-// The commands of that step, and the orders that were closed with it; as above.
+// The commands of that step, and the orders closed with it; as above.
 FOLIOT_MUST_CHECK foliot_status foliot_replay_get_commands(foliot_replay *replay, uint64_t tick,
                                                            const foliot_command **commands,
                                                            uint32_t *count);
@@ -167,56 +167,56 @@ FOLIOT_MUST_CHECK foliot_status foliot_replay_verify(foliot_replay *replay,
 
 // -- keys and signatures
 //
-// Recordings signed by who made them (Ed25519, RFC 8032): whose key it was, and that
-// nothing was changed, put in or cut off since. docs/reference/recording.md, "Signatures", gives
-// the bytes, docs/SECURITY.md what they prove and what not.
+// Signatures of recordings (Ed25519, RFC 8032). A signature shows which key signed, and that
+// nothing was changed, inserted or cut off since. docs/reference/recording.md, "Signatures", gives
+// the bytes, docs/SECURITY.md what they prove and what they do not.
 
 #define FOLIOT_KEY_BYTES 32
 #define FOLIOT_KEY_TEXT_BYTES (2 * FOLIOT_KEY_BYTES + 1)
 
 // A secret key. Any number of recordings, of any threads, may use it at the same time.
 typedef struct foliot_signer foliot_signer;
-// Of a seed: 32 bytes that nobody else knows. They are copied.
+// Makes a signer from a seed: 32 bytes that nobody else knows. They are copied.
 FOLIOT_MUST_CHECK foliot_status foliot_signer_create(const uint8_t seed[FOLIOT_KEY_BYTES],
                                                      foliot_signer **signer);
 // Overwrites and frees it. NULL is allowed.
 void foliot_signer_destroy(foliot_signer *signer);
-// The public key, for those who check. Valid as long as the signer.
+// The public key, for verification. Valid as long as the signer.
 const uint8_t *foliot_signer_get_key(const foliot_signer *signer);
 
-// A pair of keys in two files of one line each. `file` gets the secret one and may be read by its
-// owner alone; `file`.pub gets the public one. Neither may exist. FOLIOT_STATUS_IO;
-// FOLIOT_STATUS_MEMORY.
-FOLIOT_MUST_CHECK foliot_status foliot_signer_write_new(const char *file, foliot_error *error);
-// The secret key of such a file. FOLIOT_STATUS_INVALID: not one, or others may read it;
+// Makes a pair of keys and writes it to two files of one line each. `file` gets the secret key and
+// is readable by its owner only; `file`.pub gets the public key. Neither may exist.
 // FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
+FOLIOT_MUST_CHECK foliot_status foliot_signer_write_new(const char *file, foliot_error *error);
+// Reads the secret key from such a file. FOLIOT_STATUS_INVALID: not such a file, or others may read
+// it; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_signer_read(const char *file, foliot_signer **signer,
                                                    foliot_error *error);
-// The public key of a file, or `text` as its 64 hexadecimal digits.
+// Reads a public key: `text` names a file, or is the 64 hexadecimal digits themselves.
 FOLIOT_MUST_CHECK foliot_status foliot_signature_read_key(const char *text,
                                                           uint8_t key[FOLIOT_KEY_BYTES],
                                                           foliot_error *error);
 void foliot_signature_print_key(const uint8_t key[FOLIOT_KEY_BYTES],
                                 char text[FOLIOT_KEY_TEXT_BYTES]);
 
-// What the signatures of a recording say. All of those counted here fit what is there.
+// The result of checking a recording's signatures. All signatures counted here are valid.
 typedef struct foliot_signature_summary {
     uint32_t signatures;
     uint8_t key[FOLIOT_KEY_BYTES]; // of the last one
     bool one_key;                  // all are by that key
     uint64_t first_tick;           // of the recording
-    uint64_t signed_tick;          // all up to this tick is signed
+    uint64_t signed_tick;          // everything up to this tick is signed
     uint64_t last_tick;            // of the recording, as far as it is whole
-    // It ended in order, and the last signature says so of all of it. Without it the end may have
-    // been cut off, or a part be put behind what was signed.
+    // The recording was closed, and the last signature covers all of it. If false, the end may have
+    // been cut off, or data appended after the signed part.
     bool whole;
 } foliot_signature_summary;
 
-// Reads all of the file. FOLIOT_STATUS_OK: signatures are there, and all fit;
-// FOLIOT_STATUS_NOT_FOUND: none; FOLIOT_STATUS_CORRUPT: one does not fit what is before it (then
+// Reads all of the file. FOLIOT_STATUS_OK: it has signatures, and all are valid;
+// FOLIOT_STATUS_NOT_FOUND: none; FOLIOT_STATUS_CORRUPT: one does not match the data before it (then
 // *damage names its block), or the file is damaged before the first; FOLIOT_STATUS_TRUNCATED,
 // FOLIOT_STATUS_NEWER, FOLIOT_STATUS_UNSUPPORTED, FOLIOT_STATUS_IO, FOLIOT_STATUS_MEMORY: as
-// foliot_replay_open. Damage behind a signature only ends the reading: `whole` is false. `damage`
+// foliot_replay_open. Damage after a signature only ends the reading: `whole` is false. `damage`
 // may be NULL.
 FOLIOT_MUST_CHECK foliot_status foliot_signature_check(const char *file,
                                                        foliot_signature_summary *summary,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// rules.h: what a game decides beside the step: scores, rounds, spawns, damage, messages.
+// rules.h: game logic outside the step: scores, rounds, spawns, damage, messages.
 //
-// Rules run after every step, on the world as the step left it. The commands that they give act in
-// the next step. They see the world read-only, so that everything they decide is a command, a
-// message or a kick; commands are recorded, and a recording replays without its rules.
+// Rules run after every step, on the world as the step left it. Their commands act in the next
+// step. Rules see the world read-only, so that every decision is a command, a message or a kick;
+// commands are recorded, and a recording replays without its rules.
 //
 // Rules are written in C as a table of functions (foliot_rules_kind), or in Lua
-// (foliot_rules_create_lua). Both save their state as bytes: it stands in keyframes beside the
-// world's, so that a resumed session goes on with its scores, clocks and cooldowns, and a recorded
+// (foliot_rules_create_lua). Both save their state as bytes. Keyframes store it with the world's
+// state, so that a resumed session continues with its scores, clocks and cooldowns, and a recorded
 // session's rules can be run again and compared (`foliot-replay verify --rules`).
 //
 // Rules must give the same commands for the same views and saved state: they read no clock, draw
-// random numbers from foliot_rules_draw alone and keep nothing that save leaves out.
+// random numbers only from foliot_rules_draw, and keep no state that `save` leaves out.
 //
 // Threads: one instance is used by one thread at a time, the one that steps the world.
 #ifndef FOLIOT_RULES_H
@@ -39,19 +39,19 @@ extern "C" {
 #define FOLIOT_RULES_SCRIPT_BYTES_MAX FOLIOT_SCRIPT_BYTES_MAX
 #define FOLIOT_TO_ALL UINT32_MAX // a message to every peer of the session
 
-// What comes to the rules from outside the world. The value stands in recordings: never reuse one.
+// Input of the rules from outside the world. Recordings contain the value: never reuse one.
 typedef enum foliot_order_kind {
-    FOLIOT_ORDER_GAME = 0,   // bytes that the game gives a meaning
+    FOLIOT_ORDER_GAME = 0,   // bytes; the game defines their meaning
     FOLIOT_ORDER_CHAT = 1,   // UTF-8 text. Rules that define no chat handler let it pass to all
     FOLIOT_ORDER_JOINED = 2, // from the server: the player joined; bytes: its name
     FOLIOT_ORDER_LEFT = 3,   // from the server: the player left; bytes: the reason, may be empty
-    // From the server, where the rules look back: what the player's controls of this step, and its
-    // orders behind this one, were aimed at. Bytes: u16, little-endian: how long before the state
-    // after the step that was shown, in 1 / FOLIOT_AIM_PARTS of a tick.
+    // From the server, if the rules look back: the time at which the player aimed its controls of
+    // this step and its orders after this one. Bytes: u16, little-endian: how far the shown state
+    // lies before the state after the step, in 1 / FOLIOT_AIM_PARTS of a tick.
     FOLIOT_ORDER_AIMED = 4,
-    // From the host, for recorded ticks: where in this tick its clock or its memory dropped a
-    // callback. Bytes: u64, little-endian, which foliot_rules_get_drops gives. Its player is
-    // FOLIOT_PLAYERS_MAX, so that it stands behind the orders of players. Rules do not see it.
+    // From the host, for recorded ticks: the place in this tick where its clock or memory dropped a
+    // callback. Bytes: u64, little-endian, from foliot_rules_get_drops. Its player is
+    // FOLIOT_PLAYERS_MAX, so that it sorts after the orders of players. Rules do not see it.
     FOLIOT_ORDER_DROPPED = 5,
 } foliot_order_kind;
 #define FOLIOT_ORDER_AIMED_BYTES 2
@@ -68,7 +68,7 @@ typedef struct foliot_order {
     uint8_t bytes[FOLIOT_ORDER_BYTES_MAX];
 } foliot_order;
 
-// What rules see. Everything is lent for one call.
+// The view that rules have of a tick. Everything is lent for one call.
 typedef struct foliot_rules_view {
     const foliot_scene *scene;
     const foliot_world *world;  // after the step: state, events, contacts, queries
@@ -77,17 +77,17 @@ typedef struct foliot_rules_view {
     uint32_t input_count;
     const foliot_order *orders; // closed with the step, ordered by (player, sequence)
     uint32_t order_count;
-    // The tick is of a recording, and is run again: callbacks are dropped where the orders say so,
-    // and none for this host's clock and memory.
+    // The tick comes from a recording and is run again: callbacks are dropped where the orders say
+    // so, and never because of this host's clock or memory.
     bool recorded;
     // The last ticks, this one included, where the scene has history_ticks; else NULL. The runner
-    // of the rules keeps it, and sets it.
+    // of the rules owns and sets it.
     foliot_history *history;
 } foliot_rules_view;
 
 typedef struct foliot_rules foliot_rules; // an instance
 
-// -- what rules do, from within `init` or `tick`
+// -- actions of rules, from within `create` or `tick`
 
 // Copied. FOLIOT_STATUS_INVALID: not foliot_command_valid; FOLIOT_STATUS_FULL: beyond the scene's
 // commands_max or FOLIOT_COMMAND_TICK_BYTES_MAX; FOLIOT_STATUS_MEMORY.
@@ -100,18 +100,18 @@ FOLIOT_MUST_CHECK foliot_status foliot_rules_message(foliot_rules *rules, uint32
                                                      bool reliable);
 // The server dismisses the player after this tick. The reason is a sentence for the player.
 void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason);
-// An order of the player cost more than the player has in a tick, and was dropped or not looked at.
-// The host counts it.
+// Reports that an order of the player exceeded the player's budget of a tick, and was dropped or
+// not read. The host counts it.
 void foliot_rules_refuse_order(foliot_rules *rules, uint32_t player);
-// A part of this tick was left out because the tick's budget is used up. `why` is a sentence; the
-// host reports the first one of a tick.
+// Reports that a part of this tick was left out because the tick's budget is used up. `why` is a
+// sentence; the host reports the first one of a tick.
 void foliot_rules_drop(foliot_rules *rules, const char *why);
 // The next number of the rules' own random stream, 64 bits; it is part of the saved state.
 uint64_t foliot_rules_draw(foliot_rules *rules);
-// The tick of the world that the player's client showed when it last pressed or released something,
-// or gave an order, for foliot_history_view: at most this tick, and at least the oldest that is
-// kept. While `orders` of a view are walked through, pass each FOLIOT_ORDER_AIMED to
-// foliot_rules_aim first, so that it is that of the orders behind it.
+// The tick that the player's client showed when it last pressed or released something, or gave an
+// order, for foliot_history_view. It is at most this tick, and at least the oldest one kept. While
+// iterating over the `orders` of a view, pass each FOLIOT_ORDER_AIMED to foliot_rules_aim first, so
+// that the value applies to the orders after it.
 double foliot_rules_get_aimed_tick(const foliot_rules *rules, uint32_t player);
 void foliot_rules_aim(foliot_rules *rules, const foliot_order *order);
 
@@ -119,17 +119,17 @@ void foliot_rules_aim(foliot_rules *rules, const foliot_order *order);
 
 typedef struct foliot_rules_kind {
     const char *name; // "siege"; part of recordings
-    uint32_t version; // another one where the same views may give other commands
-    // Makes an instance for a session of `scene`. May be given commands to issue already: they act
-    // in the first step. `problem` takes a sentence for people.
+    uint32_t version; // changes when the same views may give other commands
+    // Makes an instance for a session of `scene`. It may issue commands already: they act in the
+    // first step. `problem` receives a sentence for people.
     foliot_status (*create)(void *user, const foliot_scene *scene, foliot_rules *rules, void **self,
                             char *problem, size_t problem_bytes);
     void (*destroy)(void *self);
     // Called after every step. An error stops the rules: the session goes on without them.
     foliot_status (*tick)(void *self, const foliot_rules_view *view, foliot_rules *rules,
                           char *problem, size_t problem_bytes);
-    // All that decides the future, as bytes that are the same on every machine. As snprintf;
-    // SIZE_MAX: it cannot be saved, and `problem` says why, which stops the rules.
+    // Writes the complete state as bytes that are the same on every machine. As snprintf; SIZE_MAX:
+    // the state cannot be saved, and `problem` says why, which stops the rules.
     size_t (*save)(const void *self, void *bytes, size_t capacity, char *problem,
                    size_t problem_bytes);
     // Hostile bytes give a status and leave the instance as it was.
@@ -156,36 +156,37 @@ typedef struct foliot_rules_module {
         .kind = (rules_kind)                                                                       \
     }
 
-// -- instances, for who hosts a session or replays one
+// -- instances, for programs that host or replay a session
 
-// `problem` takes a sentence if the rules refuse the scene. The kind and the scene outlive the
-// instance.
+// `problem` receives a sentence if the rules refuse the scene. The kind and the scene must outlive
+// the instance.
 FOLIOT_MUST_CHECK foliot_status foliot_rules_create(const foliot_rules_kind *kind,
                                                     const foliot_scene *scene, foliot_rules **rules,
                                                     char *problem, size_t problem_bytes);
 
-// What a script may use. The all-zero limits are invalid.
+// Resource limits of a script. The all-zero limits are invalid.
 typedef struct foliot_lua_limits {
     // Instructions of a tick, library functions included. A callback that exceeds them is dropped.
-    // The orders of all players together have a quarter more, each player at most a sixteenth.
+    // The orders of all players together have an additional quarter, each player at most a
+    // sixteenth.
     uint64_t instructions;
     uint64_t init_instructions; // while the script is loaded, and again while on_init runs
     size_t memory_bytes;
     // Processor time of a tick in microseconds, garbage collection and save included; the start has
-    // more in proportion. Beyond it the callback is dropped, and those behind it in the tick; a
+    // proportionally more. Beyond it the callback is dropped, and those after it in the tick; a
     // piece that Lua does not interrupt adds up to a millisecond. 0: no limit. Compilation always
     // has 2 seconds.
     uint64_t time_us;
 } foliot_lua_limits;
 foliot_lua_limits foliot_lua_limits_default(void); // 200,000; 20,000,000; 16 MiB; 4,000
-// Rules in Lua 5.4. `script` is text, not bytecode; `name` stands in messages ("game.lua:12: ...").
-// FOLIOT_STATUS_INVALID: it does not compile, or on_init failed; `problem` has file, line and why,
-// of a syntax error the column too ("game.lua:12:5: ...").
-// FOLIOT_STATUS_UNSUPPORTED: this build has no Lua.
+// Rules in Lua 5.4. `script` is text, not bytecode; `name` appears in messages ("game.lua:12:
+// ..."). FOLIOT_STATUS_INVALID: it does not compile, or on_init failed; `problem` has file, line
+// and reason, for a syntax error also the column ("game.lua:12:5: ..."). FOLIOT_STATUS_UNSUPPORTED:
+// this build has no Lua.
 FOLIOT_MUST_CHECK foliot_status foliot_rules_create_lua(
     const char *script, size_t length, const char *name, const foliot_lua_limits *limits,
     const foliot_scene *scene, foliot_rules **rules, char *problem, size_t problem_bytes);
-// As foliot_rules_create_lua without an instance that remains; saves the state once, too.
+// Like foliot_rules_create_lua, but keeps no instance; it also saves the state once.
 FOLIOT_MUST_CHECK foliot_status foliot_rules_check_lua(const char *script, size_t length,
                                                        const char *name,
                                                        const foliot_lua_limits *limits,
@@ -193,8 +194,8 @@ FOLIOT_MUST_CHECK foliot_status foliot_rules_check_lua(const char *script, size_
                                                        size_t problem_bytes);
 void foliot_rules_destroy(foliot_rules *rules); // NULL is allowed
 
-// Runs the rules on what the last step left. The results below are of this call until the next one.
-// A failure stops the rules for good: later calls do nothing and give no commands.
+// Runs the rules on the state after the last step. The results below belong to this call until the
+// next one. A failure stops the rules permanently: later calls do nothing and give no commands.
 FOLIOT_MUST_CHECK foliot_status foliot_rules_tick(foliot_rules *rules,
                                                   const foliot_rules_view *view);
 // For the next step; their sequences are 0 and their source is RULES.
@@ -209,36 +210,36 @@ typedef struct foliot_rules_message_out {
 // False beyond the last one.
 bool foliot_rules_get_message(const foliot_rules *rules, uint32_t index,
                               foliot_rules_message_out *message);
-// The player to dismiss, and why (lent); false beyond the last one.
+// The player to dismiss, and the reason (lent); false beyond the last one.
 bool foliot_rules_get_kick(const foliot_rules *rules, uint32_t index, uint32_t *player,
                            const char **reason);
 // A player whose orders were refused, and how many; false beyond the last one.
 bool foliot_rules_get_refused(const foliot_rules *rules, uint32_t index, uint32_t *player,
                               uint32_t *count);
-// Parts of the last tick that were left out. Rules with an order of this kind in 100 ticks in a row
-// are stopped.
+// Parts of the last tick that were left out. Rules with such an order in 100 ticks in a row are
+// stopped.
 typedef struct foliot_rules_drops {
     uint32_t count;  // parts that were left out
-    const char *why; // the first of them was; ""
-    // Where the host's clock or memory did it. Record these orders behind all others of the tick:
-    // without them nobody comes to the same decisions.
+    const char *why; // reason of the first one; ""
+    // Drops caused by the host's clock or memory. Record these orders after all others of the tick:
+    // without them a rerun does not reach the same decisions.
     uint32_t order_count;
     foliot_order orders[FOLIOT_ORDERS_DROPPED_MAX];
 } foliot_rules_drops;
 const foliot_rules_drops *foliot_rules_get_drops(const foliot_rules *rules);
-// Why the rules were stopped; "" while they run.
+// The reason why the rules were stopped; "" while they run.
 const char *foliot_rules_get_problem(const foliot_rules *rules);
-// Of the kind; rules in Lua bear the name of the script, and version 0.
+// Name and version of the kind; rules in Lua have the name of the script, and version 0.
 const char *foliot_rules_get_name(const foliot_rules *rules);
 uint32_t foliot_rules_get_version(const foliot_rules *rules);
 // The text of rules in Lua, lent; NULL for rules in C.
 const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length);
 
-// Everything that decides the rules' future: their own state, the random stream, the commands that
+// Writes the complete state of the rules: their own state, the random stream, the commands that
 // wait for the next step, and whether they were stopped. `bytes` NULL asks for the length alone.
-// FOLIOT_STATUS_FULL if `capacity` is too small; FOLIOT_STATUS_AGAIN if it took more time than was
-// left to the tick, which a later save need not; FOLIOT_STATUS_INVALID if the state cannot be
-// saved, which stops the rules.
+// FOLIOT_STATUS_FULL if `capacity` is too small; FOLIOT_STATUS_AGAIN if it took more time than the
+// tick had left (a later save may succeed); FOLIOT_STATUS_INVALID if the state cannot be saved,
+// which stops the rules.
 FOLIOT_MUST_CHECK foliot_status foliot_rules_save(foliot_rules *rules, void *bytes, size_t capacity,
                                                   size_t *length);
 // Hostile bytes give FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT.

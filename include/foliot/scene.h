@@ -7,7 +7,7 @@
 // Units: any consistent set. `units` of a scene are labels for people. "N" and
 // "m" below stand for the units of force and length that follow from them. Angles are in radians.
 //
-// Frames: the world is right-handed; no axis is special but by gravity. A body's frame has its
+// Frames: the world is right-handed; only gravity distinguishes an axis. A body's frame has its
 // origin in the centre of mass and the principal axes of inertia. Orientations are unit quaternions
 // in the order w, x, y, z that turn body axes into world axes.
 //
@@ -29,8 +29,7 @@ extern "C" {
 
 // -- integrators
 //
-// The integrators (time-stepping schemes), by number and by name, with what each can
-// do.
+// The integrators (time-stepping schemes), by number and by name, with their properties.
 //
 // Scenes, the lab and the library share this one table. docs/explanation/integrators.md gives the
 // formulas and their sources. All of it is constant data; any thread may read it.
@@ -69,7 +68,7 @@ typedef enum foliot_reversibility {
     FOLIOT_REVERSIBILITY_EXACT,   // backward steps return to the same bits
 } foliot_reversibility;
 
-// What an integrator is.
+// The properties of an integrator.
 typedef struct foliot_integrator_info {
     foliot_integrator id;
     const char *name;       // "velocity-verlet"
@@ -127,9 +126,10 @@ typedef struct foliot_shape {
 
 // How a body moves.
 typedef enum foliot_body_motion {
-    FOLIOT_MOTION_DYNAMIC = 0,   // by forces and impulses
-    FOLIOT_MOTION_STATIC = 1,    // never
-    FOLIOT_MOTION_KINEMATIC = 2, // as its velocity says, whatever it meets; it carries and pushes
+    FOLIOT_MOTION_DYNAMIC = 0, // by forces and impulses
+    FOLIOT_MOTION_STATIC = 1,  // never
+    FOLIOT_MOTION_KINEMATIC =
+        2, // by its velocity, without reacting to contacts; it carries and pushes other bodies
 } foliot_body_motion;
 
 // A body as a scene starts it. The all-zero definition is invalid.
@@ -147,8 +147,8 @@ typedef struct foliot_body_definition {
     double restitution;         // 0..1
     foliot_shape shape;
     bool is_static;       // never moves
-    bool is_kinematic;    // moves as its velocity or a command says; `mass` and `force` are ignored
-    bool is_sensor;       // meets nothing; reports who enters and leaves it (query.h)
+    bool is_kinematic;    // its velocity or a command moves it; `mass` and `force` are ignored
+    bool is_sensor;       // collides with nothing; reports bodies that enter and leave it (query.h)
     double gravity_scale; // of the scene's gravity
     // Velocity is divided by 1 + damping x dt in every substep; >= 0, 1 / unit of time.
     double linear_damping, angular_damping;
@@ -252,7 +252,7 @@ enum foliot_button {
     FOLIOT_BUTTON_JUMP = 1u << 2,
 };
 
-// What players are in this scene. A player has one body, spawned by its JOIN input.
+// The players of a scene. A player has one body, spawned by its JOIN input.
 typedef struct foliot_players_definition {
     bool bodiless;                // a JOIN spawns no body: the session's rules do, by commands
     uint32_t limit;               // 0: a scene without players; at most FOLIOT_PLAYERS_MAX
@@ -269,19 +269,19 @@ typedef struct foliot_players_definition {
     double reach, pull, push, jump; // m, N, N, m per unit of time
 } foliot_players_definition;
 
-// How verlet makes its first step.
+// The first step of verlet.
 typedef enum foliot_verlet_start {
     FOLIOT_VERLET_START_TAYLOR = 0, // x + v dt + a dt^2 / 2
     FOLIOT_VERLET_START_RK4 = 1,
 } foliot_verlet_start;
 
-// What time-corrected-verlet multiplies the acceleration by.
+// The factor by which time-corrected-verlet multiplies the acceleration.
 typedef enum foliot_verlet_form {
     FOLIOT_VERLET_FORM_MEAN = 0,   // dt (dt + dt_previous) / 2
     FOLIOT_VERLET_FORM_SQUARE = 1, // dt^2
 } foliot_verlet_form;
 
-// In what the rules of a session are written (rules.h).
+// The language in which a session's rules are written (rules.h).
 typedef enum foliot_script_kind {
     FOLIOT_SCRIPT_NONE = 0,
     FOLIOT_SCRIPT_LUA = 1,
@@ -289,7 +289,7 @@ typedef enum foliot_script_kind {
 } foliot_script_kind;
 #define FOLIOT_SCRIPT_BYTES_MAX (1u << 20)
 
-// How far back the rules of a session may look (query.h).
+// Bounds of a session's history (query.h).
 #define FOLIOT_HISTORY_TICKS_MIN 2u
 #define FOLIOT_HISTORY_TICKS_MAX 250u
 #define FOLIOT_HISTORY_POSES_MAX 262144u // ticks times slots
@@ -298,10 +298,10 @@ typedef enum foliot_script_kind {
 // members are zero in a decoded scene.
 typedef struct foliot_script_definition {
     foliot_digest digest;   // of the rules' text, or of the module's name; zero: none
-    uint32_t history_ticks; // that the rules may look back; 0: not at all, which costs nothing
+    uint32_t history_ticks; // that the rules may look back; 0: none, at no cost
     uint32_t kind;          // foliot_script_kind
     const char *name;       // the file as the scene names it
-    const char *text;       // Lua: with a zero behind it
+    const char *text;       // Lua: followed by a zero
     size_t bytes;
 } foliot_script_definition;
 
@@ -314,7 +314,7 @@ typedef struct foliot_scene {
     const char *name;
     foliot_units units;
     double dt;      // of one tick, in units of time; > 0, finite
-    double pace_hz; // ticks in a real second; 0: no default, a server must be given it
+    double pace_hz; // ticks in a real second; 0: no default, the server must set it
     uint32_t
         substeps; // steps of the integrator in a tick, 1..FOLIOT_SUBSTEPS_MAX or _AUTO (default)
     foliot_integrator integrator;
@@ -327,8 +327,7 @@ typedef struct foliot_scene {
     double gravity[3];   // acceleration, world axes
     double speed_max;    // of any body; infinite: no limit
     uint32_t bodies_max; // slots, at least body_count + players.limit; 0: exactly that
-    bool sleep;          // bodies that have been at rest for long are skipped until something wakes
-                         // them
+    bool sleep; // bodies that have been at rest for a while are skipped until something wakes them
     const foliot_body_definition *bodies;
     uint32_t body_count;
     const foliot_force_definition *forces; // in the order of evaluation, after `gravity`
@@ -379,7 +378,7 @@ uint32_t foliot_scene_find_prototype(const foliot_scene *scene, const char *name
 // value for one key is an error with its line, column and path. The functions share no state:
 // several threads may read at the same time.
 
-// Reads a file; CSV files named in it are searched beside it. On success *scene has passed
+// Reads a file; CSV files named in it are searched in its folder. On success *scene has passed
 // foliot_scene_check and belongs to the caller, who frees it with foliot_scene_destroy.
 // FOLIOT_STATUS_INVALID or FOLIOT_STATUS_REFUSED: a bad scene; FOLIOT_STATUS_IO: no such file;
 // FOLIOT_STATUS_MEMORY.

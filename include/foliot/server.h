@@ -32,9 +32,9 @@ extern "C" {
 #endif
 
 #define FOLIOT_SESSIONS_MAX 1024
-// After an update that received something a host may let further packets wait for this long: an
-// update costs time for every peer, even if one datagram has come. Inputs act when their tick is
-// closed, and lose nothing by it.
+// After an update that received something, a host may let further packets wait for this long: an
+// update costs time for every peer, even for a single datagram. The wait does not delay inputs,
+// which act when their tick is closed.
 #define FOLIOT_SERVER_REST_NS 750000u
 
 typedef struct foliot_server foliot_server;
@@ -46,20 +46,22 @@ typedef struct foliot_server_config {
     // waits.
     void (*start)(void *user, void (*run)(void *job), void *job);
     void *start_user;
-    double snapshot_hz;      // at most, to each client; 0: every tick
+    double snapshot_hz;      // maximum rate to each client; 0: every tick
     uint32_t reconnect_ms;   // how long the place of a player whose peer was lost is kept
-    uint32_t catch_up_ticks; // late ticks that one update makes up for, at most
-    // Sessions begin up to a period, or a sixtieth of a second where that is shorter, after they
-    // were added, at one of 16 moments: of many, a tick does not wait for those of all others.
-    // Those that were added before the first update begin with it: making many takes time.
+    uint32_t catch_up_ticks; // maximum number of late ticks that one update closes
+    // Staggers sessions: each begins at one of 16 offsets within a period (or a sixtieth of a
+    // second if that is shorter) after it was added, so that the ticks of many sessions do not fall
+    // together. Sessions added before the first update begin with that update, since creating many
+    // takes time.
     bool spreads_ticks;
-    // The places of players in a session that one IP address may hold, places that are kept for a
-    // return included. 0: a quarter, at least 2. A host that is reached from one address alone (the
-    // loopback) sets FOLIOT_PLAYERS_MAX.
+    // Maximum player places in a session that one IP address may hold, including places reserved
+    // for a reconnection. 0: a quarter, at least 2. A host that is reached from a single address
+    // (the loopback) sets FOLIOT_PLAYERS_MAX.
     uint32_t players_per_address_max;
     foliot_digest fingerprint; // of this build, if the host has it; zero: computed, in milliseconds
-    // Where tokens come from: fills bytes with random ones that nobody can guess. NULL: the system.
-    // For simulations from a seed alone: a guessed token lets its holder take the player over.
+    // The source of tokens: fills bytes with random ones that nobody can guess. NULL: the system's
+    // source. Set it only for simulations from a seed: whoever guesses a token can take the player
+    // over.
     void (*random)(void *user, void *bytes, size_t count);
     void *random_user;
 } foliot_server_config;
@@ -73,24 +75,24 @@ FOLIOT_MUST_CHECK foliot_status foliot_server_create(const foliot_server_config 
 // scenes, recordings, simulations) stays the host's.
 void foliot_server_destroy(foliot_server *server);
 
-// What clients do that ask for neither (foliot_client_config.kind). A session serves both kinds; a
-// simulation that is no world has no snapshots, and is stepped by all.
+// The default for clients that request no kind (foliot_client_config.kind). A session serves both
+// kinds; a simulation that is no world has no snapshots, so all clients step it.
 typedef enum foliot_session_mode {
     FOLIOT_SESSION_SNAPSHOTS, // the server steps; clients receive snapshots and interpolate
     FOLIOT_SESSION_LOCKSTEP,  // they step the same inputs; the server compares digests
 } foliot_session_mode;
 
-// What a watcher is sent of a big world: bodies within `far` of its own body alone, those near it
-// more often, as many as its budget allows. Nothing of what is beyond ever travels to it but what
-// the scene says, neither states nor tags, prototypes and joints. A spectator says what it looks at
-// (foliot_client_set_focus), and may look anywhere. Nobody can claim another budget.
+// Interest management for big worlds. A watcher receives only bodies within `far` of its body,
+// near ones more often, as many as its budget allows. It receives nothing about bodies beyond (no
+// states, tags, prototypes or joints) except what the scene contains. A spectator sets the point
+// that it looks at (foliot_client_set_focus) freely. A client cannot change its budget.
 typedef struct foliot_interest {
-    double near; // length units: within it all are alike; beyond, a body's share falls with the
-                 // square of its distance. 0 < near <= far
-    double far;  // length units. 0: no interest, everybody is sent everything
-    uint32_t budget_kbit; // kbit/s of snapshots to one watcher in any second, with what each packet
-                          // costs beside, the network's heads and the seal included:
-                          // FOLIOT_INTEREST_KBIT_MIN .. _MAX
+    double near; // length units: within it all bodies have the same share; beyond it, a body's
+                 // share falls with the square of its distance. 0 < near <= far
+    double far;  // length units. 0: no interest management, everybody receives everything
+    uint32_t
+        budget_kbit; // kbit/s of snapshots to one watcher in any second, including each packet's
+                     // overhead (network headers and seal): FOLIOT_INTEREST_KBIT_MIN .. _MAX
 } foliot_interest;
 #define FOLIOT_INTEREST_KBIT_MIN 32
 #define FOLIOT_INTEREST_KBIT_MAX 100000
@@ -110,25 +112,28 @@ typedef struct foliot_session_config {
     double spectator_delay_s; // spectators see the session this much later, and a world's only
                               // watch; states of that time are kept in memory
     foliot_interest interest; // far 0: none. Not with lockstep: all of its peers watch
-    // What runs after every step; lent until the server is destroyed, as the world was when it was
-    // created or restored. NULL: no rules; then chat passes to all. Not with a simulation.
+    // The rules that run after every step; lent until the server is destroyed. They were created or
+    // restored with the world at its present tick. NULL: no rules; then chat passes to all. Not
+    // with a simulation.
     foliot_rules *rules;
-    bool strict_rules; // the session ends where it would else go on without them, or without a
-                       // callback that was dropped
-    // The host will follow a command that ends the session and names a next scene: peers are not
-    // dismissed but told to come back, and find the session of the same name that the host adds.
+    bool strict_rules; // the session ends where it would otherwise continue without its rules, or
+                       // without a callback that was dropped
+    // The host will follow a command that ends the session and names a next scene: peers are asked
+    // to reconnect instead of being dismissed, and find the session of the same name that the host
+    // adds.
     bool follows_next;
-    // Which events of steps are kept for foliot_server_poll_step: bits of enum
-    // foliot_step_event_set; 0: none. And how many, until they are polled; 0: 1024. Each takes 200
-    // bytes. Not with a simulation.
+    // The events of steps that are kept for foliot_server_poll_step: bits of enum
+    // foliot_step_event_set; 0: none. step_events_max: how many are kept until they are polled; 0:
+    // 1024. Each takes 200 bytes. Not with a simulation.
     uint32_t step_events;
     uint32_t step_events_max;
-    // Of clients that step:
+    // For clients that step:
     foliot_simulation *simulation; // instead of a world; lent, with its setup; or NULL
     uint32_t player_limit;         // of that simulation
-    uint32_t
-        input_delay; // ticks between an input and its effect, for all players who can keep to it
-    bool refuses_forced; // clients with another fingerprint do not step even if they insist
+    uint32_t input_delay; // ticks between an input and its effect, for all players whose connection
+                          // allows it
+    bool refuses_forced;  // clients with another fingerprint do not step even if they ask to
+                          // (`forces`)
 } foliot_session_config;
 // Name "main", 60 ticks a second, snapshots, an input delay of 3 ticks. The caller sets scene and
 // world, or the simulation. The all-zero config is invalid.
@@ -146,25 +151,25 @@ FOLIOT_MUST_CHECK foliot_status foliot_server_add_session(foliot_server *server,
 
 // Receives, closes ticks that are due, starts steps, sends what is ready.
 void foliot_server_update(foliot_server *server, uint64_t now_ns);
-// When to call foliot_server_update at the latest.
+// The latest time for the next call of foliot_server_update.
 uint64_t foliot_server_get_wake_ns(const foliot_server *server);
-// Ends all sessions and reports the reason to every peer. The host goes on updating until
-// foliot_server_get_done: for a second, and for three where a peer has not said that it knows.
-// `why` NULL: they are told nothing and only disconnected; clients that reconnect then look for the
-// server that resumes their session.
+// Ends all sessions and reports the reason to every peer. The host continues to update until
+// foliot_server_get_done: for one second, or three if a peer has not acknowledged. `why` NULL:
+// peers are disconnected without a reason; clients that reconnect then look for the server that
+// resumes their session.
 void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns);
 // Whether all sessions have ended and no step is running.
 bool foliot_server_get_done(const foliot_server *server);
-// How long ago the oldest of the steps began that are not taken in yet; 0: no step is running. For
+// The age of the oldest step whose result has not been collected yet; 0: no step is running. For
 // watchdogs, and for a host that is about to end recordings.
 uint64_t foliot_server_get_step_age_ns(const foliot_server *server, uint64_t now_ns);
-// The session's recording is the host's again, and the session goes on without.
+// Returns the session's recording to the host; the session continues without one.
 // FOLIOT_STATUS_NOT_FOUND: no such session; FOLIOT_STATUS_AGAIN: a step of it is running.
 FOLIOT_MUST_CHECK foliot_status foliot_server_release_recording(foliot_server *server,
                                                                 const char *session);
 
-// Gives the session a command for the next tick that is closed; it acts behind all that were given
-// before, and before those of the rules. Copied; its source is HOST or ADMIN. *sequence (may be
+// Gives the session a command for the next tick that is closed. It acts after all commands given
+// earlier, and before those of the rules. Copied; its source is HOST or ADMIN. *sequence (may be
 // NULL) is what FOLIOT_EVENT_COMMAND_REFUSED names. FOLIOT_STATUS_NOT_FOUND: no such session;
 // FOLIOT_STATUS_INVALID: not foliot_command_valid, or its source is RULES;
 // FOLIOT_STATUS_UNSUPPORTED: the scene's commands_max is 0; FOLIOT_STATUS_FULL: more than that, or
@@ -173,23 +178,24 @@ FOLIOT_MUST_CHECK foliot_status foliot_server_release_recording(foliot_server *s
 FOLIOT_MUST_CHECK foliot_status foliot_server_command(foliot_server *server, const char *session,
                                                       const foliot_command *command,
                                                       uint32_t *sequence);
-// To one player or FOLIOT_TO_ALL, at once. Who has no connection just then misses it.
-// FOLIOT_STATUS_NOT_FOUND: no such session; FOLIOT_STATUS_INVALID: longer than
+// Sends a message to one player or FOLIOT_TO_ALL, at once. A player without a connection at that
+// moment misses it. FOLIOT_STATUS_NOT_FOUND: no such session; FOLIOT_STATUS_INVALID: longer than
 // FOLIOT_MESSAGE_BYTES_MAX, or no such player.
 FOLIOT_MUST_CHECK foliot_status foliot_server_message(foliot_server *server, const char *session,
                                                       uint32_t player, const void *bytes,
                                                       size_t length, bool reliable);
-// What the command that ended a session said: *next is the scene to host next, may be "". False if
-// none did. Valid until the server is destroyed.
+// Sets *next to the next scene that the command which ended the session named; may be "". False if
+// no command ended it. Valid until the server is destroyed.
 bool foliot_server_get_next(const foliot_server *server, const char *session, const char **next);
-// Of a session whose config has follows_next: its next scene will not be hosted. Who comes back is
-// told that the session is ending. Until this call, and for at most FOLIOT_SERVER_NEXT_MS after the
-// end, who asks for the session waits for its answer, so that a host has time to open the scene.
-// Does nothing to a session that goes on, or is not there.
+// Declares that the next scene of a session with follows_next will not be hosted. Clients that come
+// back then receive the reason that the session is ending. Until this call, and for at most
+// FOLIOT_SERVER_NEXT_MS after the end, a client that asks for the session waits for its answer, so
+// that the host has time to open the scene. Does nothing to a session that has not ended or does
+// not exist.
 #define FOLIOT_SERVER_NEXT_MS 10000
 void foliot_server_give_up_next(foliot_server *server, const char *session);
 
-// What happened, for logs and for the host.
+// Events for logs and for the host.
 typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_JOINED,  // a player joined; text: name and address
     FOLIOT_SERVER_RESUMED, // the same player came back
@@ -240,10 +246,10 @@ bool foliot_server_poll(foliot_server *server, foliot_server_event *event);
 
 // -- what happened in the steps of a session
 
-// A host that asks foliot_server_get_world after an update sees the events of the last step alone,
-// and an update closes several ticks where the host is slow or late: at 20 frames a second three of
-// 60 Hz. The events that its session config names are queued here, of every tick, in the order of
-// ticks, and within one tick in the order of world.h; then contacts, then hits, then sensors.
+// foliot_server_get_world after an update shows the events of the last step only, and one update
+// closes several ticks if the host is slow or late: at 20 frames per second, three of 60 Hz. The
+// events selected in the session config are queued here for every tick: in the order of ticks;
+// within a tick first in the order of world.h, then contacts, hits and sensors.
 enum foliot_step_event_set {
     FOLIOT_STEP_EVENTS_BODIES = 1u << 0, // bodies, joints and refused commands
     FOLIOT_STEP_EVENTS_CONTACTS = 1u << 1,
@@ -252,8 +258,8 @@ enum foliot_step_event_set {
 };
 
 typedef enum foliot_step_event_kind {
-    // A body is there: `body`. Of a command: `sequence`, `source` and its `ticket`. Of a player who
-    // joined: `player`.
+    // `body` was spawned. By a command: `sequence`, `source` and its `ticket`. By a player's join:
+    // `player`.
     FOLIOT_STEP_SPAWNED,
     FOLIOT_STEP_DESPAWNED,    // `body` is gone; `player`: it was that of a player who left
     FOLIOT_STEP_FROZEN,       // `body`: its state was not finite or out of range
@@ -270,8 +276,8 @@ typedef enum foliot_step_event_kind {
 typedef struct foliot_step_event {
     foliot_step_event_kind kind;
     uint64_t tick; // foliot_world_get_tick after that step
-    // Zero: none. Of contacts, hits and sensors: what the slot held at the end of the step; zero if
-    // that was nothing.
+    // Zero: none. For contacts, hits and sensors: the body in the slot at the end of the step; zero
+    // if the slot was empty.
     foliot_body_id body, other;
     foliot_joint_id joint;        // zero: none
     uint32_t player;              // FOLIOT_NO_BODY: none
@@ -288,14 +294,15 @@ typedef struct foliot_step_event {
 
 // Moves the oldest events of a session into `events`, at most `capacity`, and returns how many.
 // Call it after each update until it returns less than `capacity`. *dropped (may be NULL) is how
-// many have been lost since the session was added: the newest, since there was no room here or in
-// the world. What ended with the session can be polled until the session is removed or replaced.
-// 0 if there is no such session, or it keeps none. examples/step_events.c shows it.
+// many have been lost since the session was added: the newest are dropped when there is no room
+// here or in the world. After a session ends its events can be polled until it is removed or
+// replaced. Returns 0 if there is no such session, or it keeps no events. examples/step_events.c
+// shows it.
 uint32_t foliot_server_poll_step(foliot_server *server, const char *session,
                                  foliot_step_event *events, uint32_t capacity, uint64_t *dropped);
 
 // Takes the report of the next divergence that was found; false if there is none. Call it after
-// each update: what *found points to is valid until the next one.
+// each update: the pointers in *found are valid until the next update.
 bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_report *found);
 
 // Counts since the server was made: X(name, what is counted, as a sentence).
@@ -391,7 +398,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(searches_refused, "Searches beyond the budget of a client, or too late.")                    \
     X(heals, "Clients that stepped again after a divergence.")                                     \
     FOLIOT_SERVER_VIOLATIONS(X)
-// What no correct client sends; each is counted, and reported as FOLIOT_SERVER_VIOLATION.
+// Packets that no correct client sends; each is counted, and reported as FOLIOT_SERVER_VIOLATION.
 #define FOLIOT_SERVER_VIOLATIONS(X)                                                                \
     X(violations_other_player, "Violations: inputs for another player.")                           \
     X(violations_contradicted, "Violations: other inputs for a tick than before.")                 \
@@ -432,11 +439,11 @@ const foliot_world *foliot_server_get_world(const foliot_server *server, const c
 
 // -- sessions and players, for the host
 //
-// What the host of a server sees of its sessions and players, and does to them: pause,
-// end, let nobody in, kick, refuse, record. Nothing here waits: where a step is running that a call
-// would disturb, it returns FOLIOT_STATUS_AGAIN, and the host calls again after the next update.
+// The host's view of its sessions and players, and its actions on them: pause, end, close, kick,
+// refuse, record. No call waits: if it would disturb a step that is running, it returns
+// FOLIOT_STATUS_AGAIN, and the host calls again after the next update.
 //
-// All of it is called from the thread that uses the server. Times are those of server.h.
+// Call all of these from the thread that uses the server. Times are those of server.h.
 
 #define FOLIOT_ADDRESS_BYTES 64 // of an address as text, with its closing zero
 
@@ -480,37 +487,39 @@ FOLIOT_MUST_CHECK foliot_status foliot_server_get_players(const foliot_server *s
 FOLIOT_MUST_CHECK foliot_status foliot_server_pause_session(foliot_server *server,
                                                             const char *session, bool paused,
                                                             uint64_t now_ns);
-// Ends one session with FOLIOT_SERVER_GAME_ENDED: its peers are told why, its recording is whole up
-// to the last tick. FOLIOT_STATUS_AGAIN: a step runs; FOLIOT_STATUS_INVALID: it has ended already.
+// Ends one session with FOLIOT_SERVER_GAME_ENDED: its peers receive `why`, and its recording is
+// complete up to the last tick. FOLIOT_STATUS_AGAIN: a step runs; FOLIOT_STATUS_INVALID: it has
+// ended already.
 FOLIOT_MUST_CHECK foliot_status foliot_server_end_session(foliot_server *server,
                                                           const char *session, const char *why,
                                                           uint64_t now_ns);
-// A session that has ended is forgotten, and its world destroyed: its name and place are free. What
-// was lent for it is the host's again. FOLIOT_STATUS_AGAIN: a peer is still in it;
-// FOLIOT_STATUS_INVALID: it goes on; FOLIOT_STATUS_NOT_FOUND.
+// Removes a session that has ended and destroys its world; its name and place are free. Objects
+// lent for it belong to the host again. FOLIOT_STATUS_AGAIN: a peer is still in it;
+// FOLIOT_STATUS_INVALID: it has not ended; FOLIOT_STATUS_NOT_FOUND.
 FOLIOT_MUST_CHECK foliot_status foliot_server_remove_session(foliot_server *server,
                                                              const char *session);
-// Nobody new is let in; who has a place keeps it, and comes back to it. `session` "": all that
-// there are, and all that will be added.
+// Lets no new players or spectators in; players with a place keep it, and may come back to it.
+// `session` "": all present and future sessions.
 FOLIOT_MUST_CHECK foliot_status foliot_server_close_session(foliot_server *server,
                                                             const char *session, bool closed);
-// The player leaves for good, and is told why. FOLIOT_STATUS_NOT_FOUND: no such session or player.
+// The player leaves for good and receives `why`. FOLIOT_STATUS_NOT_FOUND: no such session or
+// player.
 FOLIOT_MUST_CHECK foliot_status foliot_server_kick(foliot_server *server, const char *session,
                                                    uint32_t player, const char *why);
 
-// Asked for each newcomer before a place is looked for, with its name, its address as above and
-// what it proved. False refuses it with the sentence in `why`. NULL: all may enter. Called inside
-// foliot_server_update.
+// Sets a callback that decides on each newcomer before a place is looked for, from its name, its
+// address as above and its proven identity. False refuses it with the sentence in `why`. NULL: all
+// may enter. Called inside foliot_server_update.
 void foliot_server_set_admission(foliot_server *server,
                                  bool (*admit)(void *user, const char *session, const char *name,
                                                const char *address,
                                                const foliot_peer_identity *identity, char why[160]),
                                  void *user);
 
-// Another recording, opened on the session's world at its present tick, or NULL for none. The one
-// before it is no longer lent. Players who are there are noted in the new one: it can be resumed as
-// one from the start can. FOLIOT_STATUS_AGAIN: a step runs; FOLIOT_STATUS_INVALID: the session has
-// ended; or what the notes returned.
+// Replaces the session's recording by another one, opened on its world at the present tick, or by
+// NULL for none. The previous one is no longer lent. Present players are noted in the new one, so
+// that it can be resumed like a recording from the start. FOLIOT_STATUS_AGAIN: a step runs;
+// FOLIOT_STATUS_INVALID: the session has ended; or what the notes returned.
 FOLIOT_MUST_CHECK foliot_status foliot_server_set_recording(foliot_server *server,
                                                             const char *session,
                                                             foliot_recording *recording);

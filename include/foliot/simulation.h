@@ -30,7 +30,8 @@ extern "C" {
 #define FOLIOT_SIMULATION_STAGES_MAX 15
 #define FOLIOT_ORDER_COMMANDS_MAX 16 // that one order may become
 
-// What the bits of a field mean: for printing them, and for the distance of two.
+// How the bits of a field are interpreted: to print them, and to compute the distance of two
+// values.
 typedef enum foliot_value_type {
     FOLIOT_VALUE_U64, // unsigned integers of any width
     FOLIOT_VALUE_I64, // signed ones, sign-extended
@@ -55,13 +56,13 @@ typedef struct foliot_simulation_field {
     uint64_t bits;
 } foliot_simulation_field;
 
-// What all instances of one simulation share. The members up to `restore` must be there; the others
-// make reports better. No function may read a clock, draw from a random source, or depend on
-// anything but its arguments and `self`.
+// The functions and constants that all instances of one simulation share. The members up to
+// `restore` are required; the others are optional. No function may read a clock, draw from a random
+// source, or depend on anything but its arguments and `self`.
 typedef struct foliot_simulation_kind {
     const char *name; // "com.example.tanks"; "foliot.world" is foliot_world_kind's
-    uint32_t version; // of its rules. A change that gives other bits for the same inputs is another
-                      // version
+    uint32_t version; // of its rules. A change that gives other bits for the same inputs needs
+                      // another version
     // Makes an instance at its first tick from setup bytes alone (a map, a seed, a scene). Hostile
     // bytes give a status.
     foliot_status (*create)(void *user, const void *setup, size_t setup_bytes, void **self);
@@ -69,51 +70,51 @@ typedef struct foliot_simulation_kind {
     uint64_t (*tick)(const void *self); // steps since tick 0, one more after each;
                                         // part of the captured bytes
     // Advances by one tick. Inputs are ordered by (player, sequence). On an error the instance is
-    // as it was.
+    // unchanged.
     foliot_status (*step)(void *self, const foliot_input *inputs, uint32_t count);
     // The same with commands, ordered by sequence, which act after the inputs. NULL: the simulation
-    // takes no commands, and a tick with some is refused.
+    // has no commands, and a tick with any is refused.
     foliot_status (*step_tick)(void *self, const foliot_tick_inputs *tick);
-    // Everything that decides the future, as bytes that are the same on every machine; equal states
-    // give equal bytes. Returns their number, and writes them only if they fit (`bytes` NULL and
+    // Writes the complete state as bytes that are the same on every machine; equal states give
+    // equal bytes. Returns their number, and writes them only if they fit (`bytes` NULL and
     // `capacity` 0 asks for the number).
     size_t (*capture)(const void *self, void *bytes, size_t capacity);
-    // Puts captured bytes into any instance of the same setup, whatever its history. Hostile bytes
-    // give a status and leave it as it was.
+    // Restores captured bytes into any instance of the same setup, whatever its history. Hostile
+    // bytes give a status and leave it unchanged.
     foliot_status (*restore)(void *self, const void *bytes, size_t length);
 
     void *user;                                // given to `create`
     foliot_digest (*digest)(const void *self); // of the state; NULL: of the captured bytes, slower
     foliot_digest (*fingerprint)(void);        // of the build; NULL: foliot_get_fingerprint
-    // The state in parts (units, bodies, rows of a map) of a few numbers each: what a divergence
-    // report can name. NULL: the words of the captured bytes. They may be asked for between the
-    // stages of a step.
+    // The state as parts (units, bodies, rows of a map) of a few numbers each, which a divergence
+    // report can name. NULL: the words of the captured bytes. Parts may be read between the stages
+    // of a step.
     uint32_t (*part_count)(const void *self);
     void (*part)(const void *self, uint32_t part, foliot_simulation_part *about);
     // Writes all `field_count` fields of a part.
     void (*fields)(const void *self, uint32_t part, foliot_simulation_field *values);
-    // Puts bits into a field, for the perturbation test. NULL: only captured bytes are disturbed.
+    // Sets the bits of a field, for the perturbation test. NULL: only captured bytes are perturbed.
     void (*set_field)(void *self, uint32_t part, uint32_t field, uint64_t bits);
-    // The names of the stages of a step, in order. `watch` gives all later steps a function to call
-    // after each stage, in which parts can be looked at; NULL ends that. Both NULL: a step is one
+    // The names of the stages of a step, in order. `watch` sets a function that all later steps
+    // call after each stage, and that may read parts; NULL removes it. Both NULL: a step is one
     // stage.
     const char *const *stages;
     uint32_t stage_count; // at most FOLIOT_SIMULATION_STAGES_MAX
     void (*watch)(void *self, void (*after_stage)(void *user, uint32_t stage), void *user);
-    // What a player's order (rules.h) does, on the server alone, between two steps: writes at most
-    // `capacity` commands (FOLIOT_ORDER_COMMANDS_MAX) for the step that follows, and returns their
-    // number. The commands are recorded and sent to all who step; the order itself is recorded, and
-    // a replay does not need it. Joins and leaves come too, with names. Changes nothing. Needs
-    // `step_tick`. NULL: orders of the kind GAME are counted as refused; chat passes to all, here
-    // as there.
+    // Turns a player's order (rules.h) into commands, on the server only, between two steps: writes
+    // at most `capacity` commands (FOLIOT_ORDER_COMMANDS_MAX) for the next step, and returns their
+    // number. The commands are recorded and sent to all clients that step; the order is recorded
+    // too, but a replay does not need it. Joins and leaves are also passed, with names. It must not
+    // change the state. Needs `step_tick`. NULL: orders of the kind GAME are counted as refused.
+    // Chat passes to all in either case.
     uint32_t (*order)(const void *self, const foliot_order *order, foliot_command *commands,
                       uint32_t capacity);
-    // Makes `self` equal to `from`, an instance of the same setup: for prediction, some times a
+    // Makes `self` equal to `from`, an instance of the same setup: for prediction, several times a
     // second. It cannot fail. NULL: by capture and restore, slower.
     void (*copy)(void *self, const void *from);
 } foliot_simulation_kind;
 
-// An instance, by value. The maker of `self` destroys it. `setup` is what it was made from; it is
+// An instance, by value. The creator of `self` destroys it. `setup` is the setup of `self`; it is
 // lent and must outlive the instance.
 typedef struct foliot_simulation {
     const foliot_simulation_kind *kind;
@@ -122,7 +123,7 @@ typedef struct foliot_simulation {
     size_t setup_bytes;
 } foliot_simulation;
 
-// FOLIOT_STATUS_INVALID if the table lacks a member that must be there; else what `create` returns.
+// FOLIOT_STATUS_INVALID if the table lacks a required member; else the status of `create`.
 FOLIOT_MUST_CHECK foliot_status foliot_simulation_create(const foliot_simulation_kind *kind,
                                                          const void *setup, size_t setup_bytes,
                                                          foliot_simulation *simulation);
@@ -130,28 +131,29 @@ void foliot_simulation_destroy(foliot_simulation *simulation); // its `self`
 bool foliot_simulation_kind_valid(const foliot_simulation_kind *kind);
 
 uint64_t foliot_simulation_get_tick(const foliot_simulation *simulation);
-// What `step` returns; FOLIOT_STATUS_INVALID for inputs out of order; FOLIOT_STATUS_MISCOUNTED if
-// `tick` is not exactly one more after a step that succeeded.
+// Returns the status of `step`; FOLIOT_STATUS_INVALID for inputs out of order;
+// FOLIOT_STATUS_MISCOUNTED if `tick` has not grown by exactly one after a step that succeeded.
 FOLIOT_MUST_CHECK foliot_status foliot_simulation_step(foliot_simulation *simulation,
                                                        const foliot_input *inputs, uint32_t count);
-// What `step_tick` returns, or `step` for a tick without commands; FOLIOT_STATUS_INVALID for inputs
-// or commands out of order; FOLIOT_STATUS_UNSUPPORTED for commands to a kind that takes none;
-// FOLIOT_STATUS_MISCOUNTED as above.
+// Returns the status of `step_tick`, or of `step` for a tick without commands;
+// FOLIOT_STATUS_INVALID for inputs or commands out of order; FOLIOT_STATUS_UNSUPPORTED for commands
+// to a kind without `step_tick`; FOLIOT_STATUS_MISCOUNTED as above.
 FOLIOT_MUST_CHECK foliot_status foliot_simulation_step_tick(foliot_simulation *simulation,
                                                             const foliot_tick_inputs *tick);
-// Of the whole state. A kind without `digest` needs memory for it; zero if there is none.
+// The digest of the whole state. A kind without `digest` needs memory for it; zero if there is
+// none.
 foliot_digest foliot_simulation_get_digest(const foliot_simulation *simulation);
 foliot_digest foliot_simulation_kind_get_fingerprint(const foliot_simulation_kind *kind);
 // `bytes` NULL asks for the length alone. FOLIOT_STATUS_FULL if `capacity` is too small.
 FOLIOT_MUST_CHECK foliot_status foliot_simulation_capture(const foliot_simulation *simulation,
                                                           void *bytes, size_t capacity,
                                                           size_t *length);
-// What `restore` returns; FOLIOT_STATUS_INVALID beyond FOLIOT_SIMULATION_BYTES_MAX.
+// Returns the status of `restore`; FOLIOT_STATUS_INVALID beyond FOLIOT_SIMULATION_BYTES_MAX.
 FOLIOT_MUST_CHECK foliot_status foliot_simulation_restore(foliot_simulation *simulation,
                                                           const void *bytes, size_t length);
 
 // Makes `simulation` equal to `from`; both are of one kind and one setup. FOLIOT_STATUS_MEMORY, and
-// what `restore` returns, where the kind has no `copy`.
+// the statuses of `restore`, if the kind has no `copy`.
 FOLIOT_MUST_CHECK foliot_status foliot_simulation_copy(foliot_simulation *simulation,
                                                        const foliot_simulation *from);
 
@@ -162,7 +164,7 @@ uint32_t foliot_simulation_kind_get_stage_count(const foliot_simulation_kind *ki
 
 // -- worlds as simulations
 
-// A world with what its host lends to every step: the `self` of foliot_world_kind. Make one around
+// A world with what its host lends to every step: the `self` of foliot_world_kind. To make one from
 // any world:
 //     foliot_hosted_world hosted = {.world = world, .scene = scene};
 //     foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted};
@@ -197,12 +199,12 @@ const foliot_world *foliot_simulation_get_world(const foliot_simulation *simulat
 // tables is linked with nothing. examples/modules/ring.c is one. A module runs with all rights of
 // the program that loads it: load none that you would not run.
 //
-// Nothing in it may depend on the program that loads it. It stays loaded until the program ends.
+// A module must not depend on the program that loads it. It stays loaded until the program ends.
 
 #define FOLIOT_SIMULATION_ABI 1u // grows with every change of what modules share with their host
 #define FOLIOT_SIMULATION_CONFIG_BYTES_MAX (1u << 24)
 
-// What a host must know of a simulation beside its state. It follows from the setup alone.
+// Properties of a simulation that a host needs besides its state. They depend on the setup alone.
 typedef struct foliot_simulation_terms {
     double pace_hz;               // ticks in a real second, 0.01 .. 100000
     uint32_t player_limit;        // 0 .. FOLIOT_PLAYERS_MAX; 0: it can only be watched
@@ -220,14 +222,14 @@ typedef struct foliot_simulation_module {
     // Required. FOLIOT_STATUS_INVALID for a setup that `create` would refuse.
     foliot_status (*describe)(const void *setup, size_t setup_bytes,
                               foliot_simulation_terms *terms);
-    // Turns what a person wrote (the file that a host names; no bytes where it names none) into the
-    // setup. As snprintf: returns the setup's length, and writes it if it fits into `capacity`.
-    // SIZE_MAX: the configuration is wrong, and `problem` takes a sentence. NULL: the file's bytes
-    // are the setup.
+    // Converts a configuration file (the file that a host names; no bytes if it names none) into
+    // the setup. As snprintf: returns the setup's length, and writes it if it fits into `capacity`.
+    // SIZE_MAX: the configuration is wrong, and `problem` receives a sentence. NULL: the file's
+    // bytes are the setup.
     size_t (*configure)(const void *config, size_t config_bytes, void *setup, size_t capacity,
                         char *problem, size_t problem_bytes);
-    // A picture of the state as lines of UTF-8 text, for a terminal of `columns` by `rows`; what is
-    // beyond is cut. As snprintf. NULL: programs list parts and fields instead.
+    // Draws the state as lines of UTF-8 text, for a terminal of `columns` by `rows`; the rest is
+    // cut. As snprintf. NULL: programs list parts and fields instead.
     size_t (*draw)(const void *self, uint32_t columns, uint32_t rows, char *text, size_t capacity);
 } foliot_simulation_module;
 

@@ -31,7 +31,7 @@ extern "C" {
 #define FOLIOT_SNAPSHOT_ACCELERATION_MAX (1 << 24)
 #define FOLIOT_ORIENTATION_BITS 9 // of each of the smallest three
 
-// How values become integers. Both sides know it from the join. Steps are powers of two.
+// How values are quantised. Both sides know it from the join. Steps are powers of two.
 typedef struct foliot_snapshot_format {
     double position_step; // length units
     double velocity_step; // length units a tick
@@ -54,8 +54,8 @@ typedef struct foliot_snapshot_body {
                              // largest; 0..511 stands for -1/sqrt2..1/sqrt2
     uint8_t largest;         // 0..3: w, x, y, z is the largest; it is positive by choice of sign
     uint8_t flags;           // of enum foliot_snapshot_flags; 0: the slot is free, all else is 0
-    uint8_t generation;      // low bits of the slot's generation. A change is another body: never
-                             // interpolate across it
+    uint8_t generation; // low bits of the slot's generation. A change means another body: never
+                        // interpolate across it
 } foliot_snapshot_body;
 
 enum foliot_snapshot_flags {
@@ -86,8 +86,8 @@ FOLIOT_MUST_CHECK foliot_status foliot_snapshot_quantise(const foliot_snapshot_f
 // The state that a quantised body stands for. `dt` is that of a tick. An empty slot gives flags 0.
 foliot_body_state foliot_snapshot_dequantise(const foliot_snapshot_format *format,
                                              const foliot_snapshot_body *body, double dt);
-// Sets velocity and spin of `body` to what moved it from `base` in `ticks`: what a receiver that
-// knows both poses derives, where velocities are not sent.
+// Sets velocity and spin of `body` to the motion from `base` in `ticks`: a receiver derives them
+// from both poses if velocities are not sent.
 void foliot_snapshot_derive_motion(const foliot_snapshot_format *format,
                                    const foliot_snapshot_body *base, uint32_t ticks,
                                    foliot_snapshot_body *body);
@@ -131,8 +131,8 @@ typedef struct foliot_snapshot_head {
     uint32_t first, count; // slots in this piece
     uint32_t bodies;       // slots in the whole
 } foliot_snapshot_head;
-// A piece has the low 32 bits of its tick: it is the tick nearest to `near`, one that the reader
-// knows, for example that of the newest snapshot it has, or of the welcome. Hostile bytes give
+// A piece has the low 32 bits of its tick. The full tick is the one nearest to `near`, a tick that
+// the reader knows, such as that of its newest snapshot or of the welcome. Hostile bytes give
 // FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT, here and below.
 FOLIOT_MUST_CHECK foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length,
                                                             uint64_t near,

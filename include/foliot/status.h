@@ -57,9 +57,9 @@ typedef enum foliot_status {
 const char *foliot_status_get_name(foliot_status status);
 const char *foliot_status_get_text(foliot_status status);
 
-// What went wrong, and where. A function that takes one accepts NULL, fills in every field when it
-// returns an error, and leaves it alone on success. `text` is complete and ready to be shown: it
-// begins with the place, as in "ball.yaml:7:12: bodies[0].mass: must be greater than 0".
+// An error and its place. A function with such a parameter accepts NULL, fills in every field when
+// it returns an error, and leaves it unchanged on success. `text` is complete and ready to be
+// shown: it begins with the place, as in "ball.yaml:7:12: bodies[0].mass: must be greater than 0".
 typedef struct foliot_error {
     foliot_status status;
     uint32_t line, column; // in `file`, from 1; 0: no certain line
@@ -68,7 +68,7 @@ typedef struct foliot_error {
     char text[1280];
 } foliot_error;
 
-// Fills in *error, where there is one, with a text that belongs to no place. Returns `status`.
+// Fills in *error, if it is not NULL, with a text without a place. Returns `status`.
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
@@ -93,7 +93,7 @@ foliot_error_set(foliot_error *error, foliot_status status, const char *format, 
 // other versions refuse each other.
 #define FOLIOT_PROTOCOL 1
 
-// Of the linked library. Static strings; safe from any thread.
+// Version and build of the linked library. Static strings; safe from any thread.
 const char *foliot_get_version(void); // "0.1.0"
 const char *foliot_get_build(void); // compiler and instruction set, for people: "gcc 12.2.0 x86_64"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// transport.h: carries packets between peers, through UDP (ENet), through memory, or through queues
-// that a network of the caller's own fills and empties, such as a web server.
+// transport.h: carries packets between peers: through UDP (ENet), through memory, or through queues
+// that the caller's own network (such as a web server) fills and empties.
 //
 // The first two can impair the network by a seeded model of loss, delay, jitter, duplication,
-// reordering and rate. A transport does not know what the bytes mean.
+// reordering and rate. A transport does not interpret the bytes.
 //
 // Time is an argument, in nanoseconds, and never goes back. With ENet it is CLOCK_MONOTONIC's; with
-// memory any clock of the caller's, so that a network of many peers is simulated on a virtual
-// clock.
+// memory it is any clock of the caller's, so that a network of many peers can be simulated on a
+// virtual clock.
 //
 // Threads: a transport, and all transports of one hub, are used by one thread at a time. The far
 // side of queues (foliot_queues) is used by any number of threads.
@@ -44,7 +44,7 @@ typedef struct foliot_peer_id {
 
 typedef enum foliot_delivery {
     FOLIOT_DELIVERY_UNRELIABLE, // may be lost, repeated or reordered
-    FOLIOT_DELIVERY_RELIABLE,   // arrives once and in order, on a channel of its own
+    FOLIOT_DELIVERY_RELIABLE,   // arrives once and in order, on a separate channel
 } foliot_delivery;
 
 // Why the transport ended a connection. Reasons that a peer gives are 256 and more.
@@ -53,24 +53,25 @@ enum foliot_disconnect_reason {
     FOLIOT_DISCONNECT_TIMEOUT = 1,  // the peer is silent, or never answered
     FOLIOT_DISCONNECT_FULL = 2,     // no slot, or none left for this address
     FOLIOT_DISCONNECT_PROTOCOL = 3, // the peers speak different versions of the protocol
-    FOLIOT_DISCONNECT_SLOW = 4,     // queues: too much of what was sent reliably was not taken
+    FOLIOT_DISCONNECT_SLOW = 4,     // queues: too much reliable data was sent and not taken
     FOLIOT_DISCONNECT_SECURITY = 5, // the host asks for another foliot_security than the peer has
     FOLIOT_DISCONNECT_TOKEN = 6,    // not made with the host's key, or for other hosts
     FOLIOT_DISCONNECT_TOKEN_EXPIRED = 7, // or not valid yet
     FOLIOT_DISCONNECT_TOKEN_USED = 8,
-    FOLIOT_DISCONNECT_PASSWORD = 9, // another one than the host's
+    FOLIOT_DISCONNECT_PASSWORD = 9, // not the host's
 };
 
-// How the peers of a connection know each other, and who can read and change what they say
-// (docs/SECURITY.md). All but the first encrypt and authenticate every datagram.
+// How the peers of a connection authenticate each other. The comments name who can read and change
+// their traffic (docs/SECURITY.md). All modes but the first encrypt and authenticate every
+// datagram.
 typedef enum foliot_security {
-    FOLIOT_SECURITY_CLEAR,     // everybody on the way; a host of CLEAR takes ANONYMOUS too
-    FOLIOT_SECURITY_ANONYMOUS, // who stands between them from the beginning, and nobody later
-    FOLIOT_SECURITY_PASSWORD,  // nobody without the password, which is not to be guessed offline
+    FOLIOT_SECURITY_CLEAR,     // everybody on the path; a CLEAR host accepts ANONYMOUS too
+    FOLIOT_SECURITY_ANONYMOUS, // an attacker on the path during the handshake, nobody later
+    FOLIOT_SECURITY_PASSWORD,  // nobody without the password, which cannot be guessed offline
     FOLIOT_SECURITY_TOKEN,     // nobody: the client has a connect token (foliot/token.h)
 } foliot_security;
 
-// Who a peer is, as far as it was proved.
+// The proven identity of a peer.
 typedef struct foliot_peer_identity {
     foliot_security security;
     foliot_token token; // of TOKEN; else zero: a player of any session
@@ -85,7 +86,7 @@ typedef enum foliot_transport_event_kind {
 
 typedef struct foliot_transport_event {
     foliot_transport_event_kind kind;
-    uint32_t path; // RECEIVED: by which of the ways of its connection; 0 where there is but one
+    uint32_t path; // RECEIVED: which path of its connection; 0 if there is only one
     foliot_peer_id peer;
     uint32_t reason;
     foliot_delivery delivery;
@@ -94,7 +95,7 @@ typedef struct foliot_transport_event {
     uint64_t arrived_ns; // RECEIVED: when it came, at most the now_ns of the poll
 } foliot_transport_event;
 
-// What a network does to packets in one direction. All zero: nothing.
+// The impairment of packets in one direction. All zero: none.
 typedef enum foliot_jitter_kind {
     FOLIOT_JITTER_UNIFORM,    // delay + U(jitter_min, jitter_max)
     FOLIOT_JITTER_NORMAL,     // delay + |N(jitter_min, jitter_max - jitter_min)|
@@ -107,9 +108,9 @@ typedef struct foliot_impairment {
     double reorder;   // 0..1: share of packets held back until the next two have passed
     double delay_ms, jitter_ms_min, jitter_ms_max;
     foliot_jitter_kind jitter_kind;
-    double rate_bits; // a second; 0: unlimited
-    double mtu_bytes; // larger datagrams are lost, UDP's head not counted; 0: none is. ENet alone
-    uint32_t queue_bytes; // in front of the rate limit; what does not fit is lost. 0: 64 KiB
+    double rate_bits;     // a second; 0: unlimited
+    double mtu_bytes;     // larger datagrams (without the UDP header) are lost; 0: none. ENet only
+    uint32_t queue_bytes; // before the rate limit; packets that do not fit are lost. 0: 64 KiB
     uint64_t seed;
 } foliot_impairment;
 
@@ -159,63 +160,65 @@ typedef struct foliot_transport_counters {
 #undef FOLIOT_COUNTER_FIELD
 } foliot_transport_counters;
 
-// Tokens that were used at a server, for all of its transports together, and in a file of which one
-// is named: then a restarted server still knows them, and lets their own clients come back. Also
-// what a client, by its number in its tokens, holds and opens at this server: 8 connections, and
-// one a second after a burst of 16; client 0 has no limit.
+// The tokens that were used at a server, for all of its transports together. With a file, a
+// restarted server still knows them, and lets their own clients come back. It also limits each
+// client, by the client number in its tokens: 8 connections held at this server, and one opened per
+// second after a burst of 16; client 0 has no limit.
 typedef struct foliot_used_tokens foliot_used_tokens;
-// `file` NULL: in memory. `capacity`: tokens, until their time is over; a file never shrinks.
-// FOLIOT_STATUS_AGAIN: another process uses the file; FOLIOT_STATUS_REFUSED: others than its owner
-// may open it; FOLIOT_STATUS_CORRUPT: it is another kind of file; FOLIOT_STATUS_INVALID: the
-// capacity is 0 or beyond 2^20; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
+// `file` NULL: in memory. `capacity`: number of tokens, each kept until it expires; a file never
+// shrinks. FOLIOT_STATUS_AGAIN: another process uses the file; FOLIOT_STATUS_REFUSED: users other
+// than its owner may open it; FOLIOT_STATUS_CORRUPT: it is not such a file; FOLIOT_STATUS_INVALID:
+// the capacity is 0 or beyond 2^20; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_used_tokens_open(const char *file, uint32_t capacity,
                                                         foliot_used_tokens **tokens);
 void foliot_used_tokens_close(foliot_used_tokens *tokens); // after the transports; may be NULL
 
-#define FOLIOT_OWN_ADDRESSES_MAX 64 // of a host's; a token names fewer
+#define FOLIOT_OWN_ADDRESSES_MAX 64 // of a host; a token names fewer
 
 typedef struct foliot_transport_config {
     const char *bind; // address to listen on, "127.0.0.1"; NULL: does not listen
     uint16_t port;    // 0: any free one
     uint32_t peers_max;
-    uint32_t timeout_ms; // a peer that is silent for this long is gone
-    // ENet: no packet of the network is larger, heads included: FOLIOT_MTU_MIN and up. 0, or more
-    // than FOLIOT_MTU_MAX: that. What a path takes is found by probes.
+    uint32_t timeout_ms; // a peer that is silent for this long is disconnected
+    // ENet: maximum size of network packets, headers included: FOLIOT_MTU_MIN and up. 0, or more
+    // than FOLIOT_MTU_MAX: FOLIOT_MTU_MAX. Probes find the size that a path supports.
     uint32_t mtu;
     foliot_impairment send, receive;
     // Limits for one IP address, whatever its ports: how many connections it holds, and how many it
-    // opens a second once it has opened that many. 0 gives a quarter of peers_max, at least 8, and
-    // 4 a second; where a host on the loopback is reached from one address alone, all and 32.
+    // opens per second after a burst of the first limit, at least 16. 0 gives a quarter of
+    // peers_max, at least 8, and 4 per second; for a host on the loopback, which is reached from a
+    // single address, all and 32.
     uint32_t peers_per_address_max;
     double joins_per_second;
     // ENet, listening: an unreliable packet of a connected peer does not make the descriptor
     // readable, but waits for the next poll, due at foliot_transport_get_wake_ns. For hosts that
-    // use these packets at their ticks alone.
+    // use these packets only at their ticks.
     bool batches;
-    // ENet alone. What is needed is copied, and kept out of core dumps.
+    // ENet only. Secrets are copied, and kept out of core dumps.
     foliot_security security;
     const uint8_t *key;   // of FOLIOT_KEY_BYTES: listening, TOKEN
-    const char *token;    // its text: connecting, TOKEN
+    const char *token;    // the token's text: connecting, TOKEN
     const char *password; // 1 .. FOLIOT_PASSWORD_BYTES_MAX bytes: PASSWORD
     // Listening, TOKEN: tokens that name other addresses are refused. A port of 0 is the
     // transport's. None: no token is refused for that. At most FOLIOT_OWN_ADDRESSES_MAX.
     const foliot_token_address *own_addresses;
     uint32_t own_address_count;
-    // Listening, TOKEN: shared with other transports. NULL: its own, in memory.
+    // Listening, TOKEN: shared with other transports. NULL: a private one, in memory.
     foliot_used_tokens *used_tokens;
 } foliot_transport_config;
 foliot_transport_config foliot_transport_config_default(void);
 
 // UDP by ENet. FOLIOT_STATUS_BUSY: the port is in use; FOLIOT_STATUS_AGAIN: no descriptor is left;
-// FOLIOT_STATUS_INVALID: `bind` is no address, or what `security` needs is missing;
-// FOLIOT_STATUS_CORRUPT: the token is none; FOLIOT_STATUS_NOT_FOUND: no address of this machine;
-// FOLIOT_STATUS_REFUSED: the port is privileged; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
+// FOLIOT_STATUS_INVALID: `bind` is not an address, or data that `security` needs is missing;
+// FOLIOT_STATUS_CORRUPT: the token is not valid text; FOLIOT_STATUS_NOT_FOUND: not an address of
+// this machine; FOLIOT_STATUS_REFUSED: the port is privileged; FOLIOT_STATUS_IO;
+// FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_create_enet(const foliot_transport_config *config,
                                                              uint64_t now_ns,
                                                              foliot_transport **transport);
 
-// Memory: transports of one hub reach each other by the port that they listen on; every address
-// leads to them.
+// In memory: transports of one hub reach each other by the port that they listen on; the address is
+// ignored.
 typedef struct foliot_hub foliot_hub;
 FOLIOT_MUST_CHECK foliot_status foliot_hub_create(foliot_hub **hub);
 void foliot_hub_destroy(foliot_hub *hub); // after its transports
@@ -223,52 +226,53 @@ FOLIOT_MUST_CHECK foliot_status
 foliot_transport_create_memory(foliot_hub *hub, const foliot_transport_config *config,
                                uint64_t now_ns, foliot_transport **transport);
 
-// Listening, TOKEN: from now on tokens are good that were made with one of these keys, each of
-// FOLIOT_KEY_BYTES, and no others, whoever comes back by one included; connections that stand go
-// on. From any thread.
-// FOLIOT_STATUS_INVALID: it asks for no tokens, or `count` is not in 1 .. FOLIOT_KEYS_MAX.
+// Listening, TOKEN: from now on only tokens made with one of these keys, each of FOLIOT_KEY_BYTES,
+// are accepted, also from clients that come back; open connections continue. Callable from any
+// thread. FOLIOT_STATUS_INVALID: the transport requires no tokens, or `count` is not in 1 ..
+// FOLIOT_KEYS_MAX.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_set_keys(foliot_transport *transport,
                                                           const uint8_t *keys, uint32_t count);
-// Changes the network from now on; packets on their way are not changed. FOLIOT_STATUS_UNSUPPORTED
+// Changes the impairment from now on; packets in flight are not affected. FOLIOT_STATUS_UNSUPPORTED
 // with ENet.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_set_impairment(foliot_transport *transport,
                                                                 const foliot_impairment *send,
                                                                 const foliot_impairment *receive);
 void foliot_transport_destroy(foliot_transport *transport);
 
-// Two transports as one: peers of both meet in one server. Both belong to it from then on. It
-// connects through the first, whose port and configuration it shows. FOLIOT_STATUS_INVALID: more
-// than FOLIOT_PEERS_MAX peers together; FOLIOT_STATUS_IO: no descriptor; FOLIOT_STATUS_MEMORY; then
-// both are still the caller's.
+// Combines two transports, so that the peers of both share one server. Both belong to the new one
+// from then on. It connects through the first, whose port and configuration it reports.
+// FOLIOT_STATUS_INVALID: more than FOLIOT_PEERS_MAX peers together; FOLIOT_STATUS_IO: no
+// descriptor; FOLIOT_STATUS_MEMORY; then both are still the caller's.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_create_both(foliot_transport *first,
                                                              foliot_transport *second,
                                                              foliot_transport **transport);
 
 // Begins to connect to a host name or address; an event CONNECTED or DISCONNECTED follows. A name
 // with IPv6 and IPv4 addresses is tried by both, the system's first choice 250 ms before the other
-// (RFC 8305), and the first that answers is it; in brackets it is tried by IPv6 alone.
+// (RFC 8305), and the first to answer is used; a name in brackets is tried by IPv6 only.
 // FOLIOT_STATUS_NOT_FOUND: the name has no address; FOLIOT_STATUS_FULL: all peers_max are in use.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_connect(foliot_transport *transport,
                                                          const char *host, uint16_t port,
                                                          uint64_t now_ns, foliot_peer_id *peer);
-// Disconnects, and gives the peer the reason: at once, or after what was sent reliably has arrived.
+// Disconnects and sends the peer the reason: at once, or after all reliable packets have arrived.
 void foliot_transport_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason,
                                  bool at_once);
 // Takes the next event that has arrived by `now_ns`; false if there is none.
 bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns,
                            foliot_transport_event *event);
 // Copies the bytes. FOLIOT_STATUS_FULL: larger than the limit, or too much is waiting for this
-// peer; FOLIOT_STATUS_NOT_FOUND: the peer is gone. Both are counted in packets_refused.
+// peer; FOLIOT_STATUS_NOT_FOUND: no such peer. Both are counted in packets_refused.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_send(foliot_transport *transport,
                                                       foliot_peer_id peer, foliot_delivery delivery,
                                                       const uint8_t *bytes, size_t length);
-// Sends the same bytes to many peers and copies them once. Returns how many peers took them.
+// Sends the same bytes to many peers and copies them once. Returns for how many peers that
+// succeeded.
 uint32_t foliot_transport_send_many(foliot_transport *transport, const foliot_peer_id *peers,
                                     uint32_t count, foliot_delivery delivery, const uint8_t *bytes,
                                     size_t length);
-// Puts on the network what was sent since the last flush. Call it once after a tick's broadcast.
+// Transmits everything sent since the last flush. Call it once after a tick's broadcast.
 void foliot_transport_flush(foliot_transport *transport, uint64_t now_ns);
-// When to poll again at the latest though nothing arrives: for impairment and time-outs.
+// The latest time for the next poll if nothing arrives: for impairment and time-outs.
 uint64_t foliot_transport_get_wake_ns(const foliot_transport *transport);
 // A descriptor that is readable when something has arrived; -1 for memory. It stays the
 // transport's.
@@ -280,70 +284,69 @@ void foliot_transport_get_peer_address(const foliot_transport *transport, foliot
 // A number that is equal for peers of one IP address, whatever their ports; 0: unknown.
 uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport,
                                                foliot_peer_id peer);
-// Who the peer is, on the side that listens. False: the peer is gone.
+// The identity of a peer, on the side that listens. False: no such peer.
 bool foliot_transport_get_peer_identity(const foliot_transport *transport, foliot_peer_id peer,
                                         foliot_peer_identity *identity);
-// What peers by another network than this transport's (queues, below) show, such as browsers: each
-// is judged as a peer of this transport's own. These from any thread, until the transport is
-// destroyed. Return 0 with who the peer is, or a foliot_disconnect_reason.
+// Credentials of peers of another network (queues, below), such as browsers: they are checked like
+// those of this transport's own peers. Callable from any thread, until the transport is destroyed.
+// The functions return 0 and the peer's identity, or a foliot_disconnect_reason.
 //
-// The text of a connect token, which is used up by it, for peers of this transport as well. Who
-// shows it draws a secret that is not zero; with the same secret the same token lets in again, up
-// to an hour after it has expired. `now_s`: seconds since 1970; `now_ns`: as of a poll.
+// Checks the text of a connect token, which is then used up, for peers of this transport as well.
+// The peer draws a secret that is not zero; with the same secret the same token is accepted again,
+// up to an hour after it has expired. `now_s`: seconds since 1970; `now_ns`: as for a poll.
 //
-// It counts among the connections of the token's client, as one of this transport does, until
-// foliot_transport_end_shown; FOLIOT_DISCONNECT_FULL: that client has all that it may. Who shows
-// the same token again is the same connection: the caller ends the earlier one.
+// It counts as a connection of the token's client, like one of this transport, until
+// foliot_transport_end_shown; FOLIOT_DISCONNECT_FULL: that client has reached its limit. The same
+// token shown again is the same connection: the caller ends the earlier one.
 FOLIOT_MUST_CHECK uint32_t
 foliot_transport_show_token(foliot_transport *transport, const char *text,
                             const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES], uint64_t now_s,
                             uint64_t now_ns, foliot_peer_identity *identity);
-// The connection of whom a token let in is over. An identity of another kind is ignored, and one
-// whose token was shown again since.
+// Reports the end of a connection that a token admitted. An identity of another kind is ignored,
+// and so is one whose token has been shown again since.
 void foliot_transport_end_shown(foliot_transport *transport, const foliot_peer_identity *identity);
-// A password, closed by a zero, that came by a way where nobody reads along. The caller limits how
-// often somebody may try.
+// Checks a password, ended by a zero, that was received over a confidential channel. The caller
+// limits the rate of attempts.
 FOLIOT_MUST_CHECK uint32_t foliot_transport_show_password(foliot_transport *transport,
                                                           const char *password,
                                                           foliot_peer_identity *identity);
-// What peers have to show: ANONYMOUS and CLEAR let anybody in.
+// The credentials that peers must show: ANONYMOUS and CLEAR admit everybody.
 foliot_security foliot_transport_get_security(const foliot_transport *transport);
 
 // The round-trip time to a peer as the transport measures it; 0: unknown.
 uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer);
 // Pieces of reliable packets, of at most 1,400 bytes each, that the peer has not acknowledged. They
-// stay in memory: who sends more than a peer acknowledges looks here. At most 65,535. 0 also if it
-// is not known.
+// stay in memory: check this before sending more than a peer acknowledges. At most 65,535. Also 0
+// if it is not known.
 uint32_t foliot_transport_get_backlog(const foliot_transport *transport, foliot_peer_id peer);
 // Belong to the transport and stay current.
 const foliot_transport_counters *foliot_transport_get_counters(const foliot_transport *transport);
 
-// -- queues: peers of a network that is the caller's own
+// -- queues: peers of the caller's own network
 //
-// One thread has the transport and gives it to a server; others have the foliot_queues and move
-// packets between it and a network. A network that begins a connection calls join; what it receives
-// it puts; what is to be sent it takes; when the connection is over it calls leave. Nobody waits:
-// what does not fit is dropped or refused, and counted.
+// One thread uses the transport, in a server; other threads use the foliot_queues and move packets
+// between it and a network. The network calls join when a connection begins, put for each packet
+// that it receives, next and read for packets to send, and leave when the connection is over. No
+// call waits: packets that do not fit are dropped or refused, and counted.
 typedef struct foliot_queues foliot_queues;
 
 typedef struct foliot_queues_config {
     uint32_t peers_max;
-    uint32_t peers_per_address_max; // these two: as of foliot_transport_config
+    uint32_t peers_per_address_max; // these two: as in foliot_transport_config
     double joins_per_second;
-    // Bounds of what waits for one peer. Packets that were put and not polled: a packet beyond is
-    // refused.
+    // Bounds for one peer. Packets put and not polled: further ones are refused.
     uint32_t put_bytes_max, put_packets_max;
-    // Reliable packets that were sent and not taken: a peer with more is disconnected,
-    // FOLIOT_DISCONNECT_SLOW. One packet may always wait.
+    // Reliable packets sent and not read: a peer with more is disconnected, FOLIOT_DISCONNECT_SLOW.
+    // One packet may always wait.
     uint32_t reliable_bytes_max;
-    // Unreliable ones: the oldest are dropped, and those that waited for longer.
+    // Unreliable packets: beyond these bounds the oldest are dropped, and those that waited longer.
     uint32_t unreliable_bytes_max, unreliable_age_ms;
 } foliot_queues_config;
 // 64 peers; 256 KiB and 1,024 packets; 1 MiB; 64 KiB and 100 ms.
 foliot_queues_config foliot_queues_config_default(void);
 
-// Transport and queues end apart, in either order, with foliot_transport_destroy and
-// foliot_queues_close: the peers of a side that is gone are disconnected. The transport does not
+// Transport and queues are freed separately, in either order, with foliot_transport_destroy and
+// foliot_queues_close: when one side is gone, its peers are disconnected. The transport does not
 // connect. FOLIOT_STATUS_INVALID: a limit is 0, or peers_max beyond FOLIOT_PEERS_MAX;
 // FOLIOT_STATUS_IO: no descriptors; FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_transport_create_queues(const foliot_queues_config *config,
@@ -351,8 +354,8 @@ FOLIOT_MUST_CHECK foliot_status foliot_transport_create_queues(const foliot_queu
                                                                foliot_queues **queues);
 void foliot_queues_close(foliot_queues *queues); // no other thread may use it any more
 
-// A peer has connected. `address` is shown to people, without a port it is fine; `address_key` is
-// equal for peers of one IP address and not 0. FOLIOT_STATUS_FULL: no place, or none left for this
+// Reports a new peer. `address` is text for people, the port is optional; `address_key` is equal
+// for peers of one IP address and not 0. FOLIOT_STATUS_FULL: no place, or none left for this
 // address; FOLIOT_STATUS_AGAIN: the address joins too fast; FOLIOT_STATUS_REFUSED: the transport is
 // gone; FOLIOT_STATUS_INVALID; FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_queues_join(foliot_queues *queues, const char *address,
@@ -363,23 +366,23 @@ FOLIOT_MUST_CHECK foliot_status foliot_queues_join_as(foliot_queues *queues, con
                                                       uint64_t address_key,
                                                       const foliot_peer_identity *identity,
                                                       uint64_t now_ns, foliot_peer_id *peer);
-// A packet came from the peer; copies the bytes. FOLIOT_STATUS_FULL: larger than the limit, or too
-// much waits to be polled: an unreliable packet is lost then, after a reliable one the connection
-// should end; FOLIOT_STATUS_NOT_FOUND: the transport has disconnected the peer;
+// Passes a packet from the peer; copies the bytes. FOLIOT_STATUS_FULL: larger than the limit, or
+// too much waits to be polled: an unreliable packet is then lost; after a reliable one the caller
+// should end the connection; FOLIOT_STATUS_NOT_FOUND: the transport has disconnected the peer;
 // FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_queues_put(foliot_queues *queues, foliot_peer_id peer,
                                                   foliot_delivery delivery, const uint8_t *bytes,
                                                   size_t length, uint64_t now_ns);
-// The connection is over; what was put before is still polled. Needed after an end that was taken,
-// too: only then its place is free.
+// Reports the end of the connection; packets put before are still polled. Also required after an
+// `ended` packet was read: only then the peer's slot is free.
 void foliot_queues_leave(foliot_queues *queues, foliot_peer_id peer, uint32_t reason);
-// What the network knows of the round trip, for foliot_transport_get_round_trip_ns.
+// Sets the round-trip time that the network measured, for foliot_transport_get_round_trip_ns.
 void foliot_queues_set_round_trip(foliot_queues *queues, foliot_peer_id peer, uint64_t ns);
 
 // Readable while foliot_queues_next would name a peer, from the transport's flush on.
 int foliot_queues_get_descriptor(const foliot_queues *queues);
-// A peer for which something was sent since it was named last; id 0: none. Read until nothing is
-// left, at once or whenever its connection can be written to.
+// Returns a peer for which something was sent since it was last returned; id 0: none. Read until
+// nothing is left, at once or whenever its connection is writable.
 foliot_peer_id foliot_queues_next(foliot_queues *queues);
 
 typedef struct foliot_queues_packet {
@@ -395,8 +398,8 @@ typedef struct foliot_queues_packet {
 bool foliot_queues_read(foliot_queues *queues, foliot_peer_id peer, uint64_t now_ns,
                         foliot_queues_packet *packet);
 void foliot_queues_release(foliot_queues_packet *packet);
-// Whether the transport has disconnected the peer. What it sent before is still to be read, and
-// then the end, but a network need not wait for a connection that accepts nothing.
+// Whether the transport has disconnected the peer. Packets sent before are still to be read, and
+// then the end, but a network need not wait for a connection that accepts no data.
 bool foliot_queues_get_ended(foliot_queues *queues, foliot_peer_id peer);
 
 #ifdef __cplusplus

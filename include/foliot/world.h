@@ -5,12 +5,12 @@
 // Memory: the caller owns the block. foliot_world_config_get_bytes says how large it is; it is
 // aligned to FOLIOT_WORLD_ALIGNMENT. The block holds no pointers: memcpy copies a world, free ends
 // it. foliot_world_create does this on the heap. A step never allocates, reads no clock, and calls
-// nothing of libm.
+// no function of libm.
 //
 // Bodies are named by slot, an index below foliot_world_get_body_count. A slot whose body was
-// despawned is used again; slot and generation together name a body for good. Every function takes
-// any number as a slot, constraint, player, variable or field: what is not there reads as a free
-// slot does, and a function that changes something returns a status.
+// despawned is reused; slot and generation together identify a body permanently. Every function
+// accepts any number as a slot, constraint, player, variable or field: one that does not exist
+// reads like a free slot, and a function that changes something returns a status.
 //
 // Numbers are IEEE-754 binary64. Vectors are x, y, z in world axes, quaternions w, x, y, z from
 // body to world axes; units are those of the scene (scene.h).
@@ -100,8 +100,8 @@ enum foliot_body_flags {
     FOLIOT_BODY_ASLEEP = 1u << 3,    // skipped until something wakes it
     FOLIOT_BODY_PLAYER = 1u << 4,    // spawned by a JOIN input
     FOLIOT_BODY_STARTED = 1u << 5,   // verlet: `previous` is valid
-    FOLIOT_BODY_KINEMATIC = 1u << 6, // moves as its velocity says, whatever it meets
-    FOLIOT_BODY_SENSOR = 1u << 7,    // meets nothing
+    FOLIOT_BODY_KINEMATIC = 1u << 6, // moves by its velocity, without reacting to contacts
+    FOLIOT_BODY_SENSOR = 1u << 7,    // collides with nothing
     FOLIOT_BODY_TARGETED = 1u << 8,  // kinematic: was sent to a pose; stops unless sent again
 };
 
@@ -114,7 +114,7 @@ typedef struct foliot_body_state {
     uint32_t flags;             // of enum foliot_body_flags
 } foliot_body_state;
 
-// What happened in a step. The list has a total order and is kept until the next step.
+// The events of a step. The list has a total order and is kept until the next step.
 typedef enum foliot_event_kind {
     FOLIOT_EVENT_SPAWN,           // a: body slot
     FOLIOT_EVENT_DESPAWN,         // a: body slot, b: the player who left, or FOLIOT_NO_BODY
@@ -126,7 +126,7 @@ typedef enum foliot_event_kind {
     FOLIOT_EVENT_JOINT,           // a: constraint index, b: the command's ticket
     FOLIOT_EVENT_END,             // the session ends: foliot_world_get_end
 } foliot_event_kind;
-// What a constraint broke from: its break_force, or its break_torque alone.
+// The cause of a break: its break_force, or its break_torque alone.
 typedef enum foliot_break {
     FOLIOT_BREAK_FORCE = 0,
     FOLIOT_BREAK_TORQUE = 1,
@@ -136,11 +136,11 @@ typedef struct foliot_event {
     uint32_t kind; // foliot_event_kind
     uint32_t a, b;
 } foliot_event;
-// Of one step; where the scene has commands_max, twice that and all constraints besides. Further
-// ones are counted in counters.events_dropped.
+// Maximum per step; if the scene has commands_max, twice that and the number of constraints are
+// added. Further events are counted in counters.events_dropped.
 #define FOLIOT_EVENTS_MAX 256
 
-// Counts since tick 0. They are no part of the state.
+// Counts since tick 0. They are not part of the state.
 typedef struct foliot_world_counters {
     uint64_t force_evaluations; // of all forces, as integrators count them
     uint64_t solver_iterations; // Newton iterations of the implicit integrators
@@ -169,13 +169,13 @@ typedef struct foliot_callback {
                          double *az);
     double (*potential)(void *user, const foliot_callback_arguments *at); // energy; may be NULL
     void *user;
-    // The implicit and the kick-drift integrators treat velocity-dependent forces apart;
+    // The implicit and the kick-drift integrators treat velocity-dependent forces separately;
     // reversible-leapfrog, which refuses all damping, leaves them out. If false, the callback is
     // given velocities of 0.
     bool velocity_dependent;
 } foliot_callback;
 
-// What the host lends to one step. Each part may be absent (NULL or 0).
+// Resources that the host lends to one step. Each part may be absent (NULL or 0).
 typedef struct foliot_host {
     // Runs task(context, i) for every i < count, in any order, on any threads, and returns when all
     // are done.
@@ -217,9 +217,9 @@ typedef struct foliot_world_config {
     foliot_integrator integrator;
 } foliot_world_config;
 
-// What this scene needs.
+// The capacities that this scene needs.
 foliot_world_config foliot_world_config_default(const foliot_scene *scene);
-// Of the block; 0 if the config is invalid, or the block larger than a size_t can say.
+// The size of the block; 0 if the config is invalid, or if the size does not fit a size_t.
 size_t foliot_world_config_get_bytes(const foliot_world_config *config);
 // Makes a world in the caller's block of `bytes` bytes. The scene is copied. FOLIOT_STATUS_FULL if
 // the block is too small; FOLIOT_STATUS_INVALID and FOLIOT_STATUS_REFUSED as foliot_scene_check.
@@ -234,13 +234,13 @@ FOLIOT_MUST_CHECK foliot_status foliot_world_create(const foliot_scene *scene, f
 void foliot_world_destroy(foliot_world *world);
 size_t foliot_world_get_bytes(const foliot_world *world); // of its block
 // Makes the world at `block` equal to `from`; both blocks have the same size. A memcpy of the whole
-// block does the same; this leaves out what a step computes anew.
+// block does the same; this omits data that each step recomputes.
 void foliot_world_copy(void *block, const foliot_world *from);
 
 // -- time
 
 // Advances by one tick. `inputs` are those of this tick, ordered by (player, sequence); `host` may
-// be NULL. On an error the world is as it was: FOLIOT_STATUS_INVALID for disordered inputs or a
+// be NULL. On an error the world is unchanged: FOLIOT_STATUS_INVALID for disordered inputs or a
 // callback that the host does not lend; FOLIOT_STATUS_FLOATING_POINT if the rounding mode or
 // flush-to-zero was changed.
 FOLIOT_MUST_CHECK foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs,
@@ -250,11 +250,11 @@ FOLIOT_MUST_CHECK foliot_status foliot_world_step(foliot_world *world, const fol
 FOLIOT_MUST_CHECK foliot_status foliot_world_step_tick(foliot_world *world,
                                                        const foliot_tick_inputs *tick,
                                                        const foliot_host *host);
-// Goes back by one tick, to the same bits; reversible-leapfrog alone. `before` are the controls
-// that players held before the inputs of the tick that is undone: one for each player whose
-// controls it changed, ordered by player. A tick with joins or leaves cannot be undone; restore an
-// earlier capture instead. FOLIOT_STATUS_UNSUPPORTED under other integrators,
-// FOLIOT_STATUS_INVALID at tick 0 and for disordered controls; errors as foliot_world_step besides.
+// Goes back by one tick, to the same bits; reversible-leapfrog only. `before` are the controls that
+// players held before the inputs of the tick that is undone: one for each player whose controls it
+// changed, ordered by player. A tick with joins or leaves cannot be undone; restore an earlier
+// capture instead. FOLIOT_STATUS_UNSUPPORTED under other integrators, FOLIOT_STATUS_INVALID at tick
+// 0 and for disordered controls; errors as foliot_world_step besides.
 FOLIOT_MUST_CHECK foliot_status foliot_world_step_back(foliot_world *world,
                                                        const foliot_input *before, uint32_t count,
                                                        const foliot_host *host);
@@ -278,7 +278,8 @@ double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot); // 
 foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slot);
 // How many bodies have been removed from this slot so far.
 uint32_t foliot_world_get_body_generation(const foliot_world *world, uint32_t slot);
-// Names the body in a slot for good; zero for a free slot. And back: FOLIOT_NO_BODY if it is gone.
+// The permanent id of the body in a slot; zero for a free slot. And the reverse: FOLIOT_NO_BODY if
+// the body is gone.
 foliot_body_id foliot_world_get_body_id(const foliot_world *world, uint32_t slot);
 uint32_t foliot_world_find_body(const foliot_world *world, foliot_body_id id);
 // The index of its prototype; FOLIOT_NO_BODY: it is the scene's, or was spawned by a JOIN.
@@ -287,25 +288,28 @@ uint32_t foliot_world_get_body_tag(const foliot_world *world, uint32_t slot);
 // The slot of the body that the player drives, FOLIOT_NO_BODY if there is none.
 uint32_t foliot_world_get_player_body(const foliot_world *world, uint32_t player);
 uint32_t foliot_world_get_players_max(const foliot_world *world);
-// What the player holds: axes and buttons as a CONTROL input of sequence 0; zeros if not joined.
+// The controls that the player holds: axes and buttons as a CONTROL input of sequence 0; zeros if
+// not joined.
 foliot_input foliot_world_get_player_controls(const foliot_world *world, uint32_t player);
-// `constraint` is the index in the scene. One that is not there is broken, and its force is 0.
+// `constraint` is the index in the scene. One that does not exist counts as broken, and its force
+// is 0.
 bool foliot_world_get_constraint_broken(const foliot_world *world, uint32_t constraint);
-// The force (N) by which a constraint holds: of the last step; of a joint its mean over the step;
-// of a broken one the force or torque that broke it. No part of the state: 0 before the first step,
-// and not restored with a world.
+// The force (N) of a constraint in the last step; for a joint the mean over the step; for a broken
+// one the force or torque that broke it. It is not part of the state: 0 before the first step, and
+// not restored with a world.
 double foliot_world_get_constraint_force(const foliot_world *world, uint32_t constraint);
 // The scene's constraints and those that commands made.
 uint32_t foliot_world_get_constraint_count(const foliot_world *world);
-// What a constraint is now, its bodies as slots of the world: a command may have changed it, and
-// one that has broken is as it was. False beyond the count; then *constraint is unchanged.
+// The present definition of a constraint, with its bodies as slots of the world: a command may have
+// changed it; a broken one keeps its last definition. False beyond the count; then *constraint is
+// unchanged.
 bool foliot_world_get_constraint(const foliot_world *world, uint32_t index,
                                  foliot_constraint_definition *constraint);
 foliot_joint_id foliot_world_get_joint_id(const foliot_world *world, uint32_t constraint);
 void foliot_world_get_gravity(const foliot_world *world, double gravity[3]);
 foliot_integrator foliot_world_get_integrator(const foliot_world *world);
 
-// -- session variables: a small store that commands write, and clients are given
+// -- session variables: a small store that commands write and clients receive
 
 typedef enum foliot_var_type {
     FOLIOT_VAR_INTEGER = 1,
@@ -323,16 +327,16 @@ typedef struct foliot_var {
 // They are ordered by key, bytewise. Beyond the last one the key is "".
 uint32_t foliot_world_get_var_count(const foliot_world *world);
 foliot_var foliot_world_get_var_at(const foliot_world *world, uint32_t index);
-// False if there is none of that key; then *var is unchanged.
+// False if no variable has that key; then *var is unchanged.
 bool foliot_world_get_var(const foliot_world *world, const char *key, foliot_var *var);
-// What an `end` command said; lent. NULL while the session goes on. `next` may be "".
+// The reason of the `end` command; lent. NULL while the session continues. `next` may be "".
 const char *foliot_world_get_end(const foliot_world *world, const char **next);
 // Both belong to the world: counters stay current, events are valid until the next step.
 const foliot_world_counters *foliot_world_get_counters(const foliot_world *world);
 const foliot_event *foliot_world_get_events(const foliot_world *world, uint32_t *count);
 
 // The bits of one field of the state: f64 as its bit pattern, u32 in the low half; 0 where there is
-// none. For tools. What a field is set to is not checked. FOLIOT_STATUS_NOT_FOUND: no such slot;
+// none. For tools. The new value is not checked. FOLIOT_STATUS_NOT_FOUND: no such slot;
 // FOLIOT_STATUS_INVALID: no such field.
 uint64_t foliot_world_get_field(const foliot_world *world, uint32_t slot, foliot_field field);
 FOLIOT_MUST_CHECK foliot_status foliot_world_set_field(foliot_world *world, uint32_t slot,
@@ -356,7 +360,7 @@ foliot_digest foliot_world_get_digest(const foliot_world *world);
 // for the length alone. FOLIOT_STATUS_FULL if `capacity` is too small.
 FOLIOT_MUST_CHECK foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes,
                                                      size_t capacity, size_t *length);
-// Puts a captured state into a world made from the same scene. Hostile bytes give
+// Restores a captured state into a world made from the same scene. Hostile bytes give
 // FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT; then the world is unchanged.
 FOLIOT_MUST_CHECK foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes,
                                                      size_t length);
