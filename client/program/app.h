@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// app.h: what the files of foliot-client share: the options, and the players of one process.
-// main.c: the command line. session.c: the event loop, one player's update, its messages, and the
-// secret that lets it in. report.c: divergences, the trace, and the statistics at the end. Each
-// calls only files after it in this list.
+// app.h: shared by the files of foliot-client: the options, and the players of one process. main.c:
+// the command line. session.c: the event loop, one player's update, its messages, and the secret
+// for joining. report.c: divergences, the trace, and the statistics at the end. Each calls only
+// files after it in this list.
 #ifndef FOLIOT_CLIENT_APP_H
 #define FOLIOT_CLIENT_APP_H
 
@@ -28,7 +28,7 @@ typedef struct foliot__client_options {
     bool insecure;
 } foliot__client_options;
 
-// Divergences of a lockstep client, and a fault that is planted on the user's request, to test that
+// Divergences of a lockstep client, and a fault that is planted at the user's request, to test that
 // it is found.
 #define FOLIOT__FAULT_FILES_MAX 16 // written by one run
 
@@ -77,10 +77,10 @@ typedef struct foliot__app {
 } foliot__app;
 
 // -- session.c -- All return 0 or an exit code, with a sentence on stderr.
-// Reads the secret that the options name. Without a HOST the token says where to connect. Returns
-// an exit code, with a sentence on stderr.
+// Reads the secret that the options name. Without a HOST the token states the address. Returns an
+// exit code, with a sentence on stderr.
 int foliot__security_read(foliot__app *app);
-// Towards app->host. The configuration points to the secret until foliot__security_forget.
+// Connects to app->host. The configuration points to the secret until foliot__security_forget.
 void foliot__security_apply(const foliot__app *app, foliot_transport_config *config);
 void foliot__security_forget(void);
 uint64_t foliot__now_ns(void);
@@ -90,7 +90,7 @@ int foliot__app_start(foliot__app *app); // the timer: uv_run may follow
 
 // -- report.c
 // Plants the fault that `text` describes (as foliot-replay's --perturb), or none if it is NULL.
-// Returns NULL, or what is wrong with the text.
+// Returns NULL, or the error in the text.
 const char *foliot__fault_plant(foliot__fault *fault, const char *text);
 // To be called after every update: finds the body and reports a divergence. True if there was one.
 bool foliot__fault_update(foliot__fault *fault, foliot_client *client);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// board.c: see board.h. Everything that comes from the session is made printable before it is
-// drawn: other players and games may send any bytes.
+// board.c: see board.h. All text of the session is made printable before it is drawn: other players
+// and games may send any bytes.
 #include "board.h"
 
 #include <stdio.h>
@@ -98,7 +98,7 @@ static void print_var(const foliot_var *var, const char *name, char text[SCORE_C
     foliot__text_mend(text); // a character may have been cut
 }
 
-// The number that a line is sorted by: most first; texts last.
+// The number by which a line is sorted: highest first; texts last.
 static double rank_of(const foliot_var *var)
 {
     return var->type == FOLIOT_VAR_INTEGER  ? (double)var->integer
@@ -160,7 +160,7 @@ void foliot__board_clock_text(int64_t seconds, char text[FOLIOT__BOARD_CLOCK_BYT
              (unsigned)(seconds % 60));
 }
 
-// The clock of the game in the middle of the top, red in its last ten seconds, and what it counts.
+// The clock of the game in the middle of the top, red in its last ten seconds, and its phase.
 static void draw_clock(foliot__canvas *canvas, const foliot_client *client)
 {
     foliot_var var;
@@ -198,7 +198,7 @@ void foliot__board_draw(const foliot__board *board, foliot__canvas *canvas,
         return;
     int32_t last = (int32_t)canvas->rows - 1;
     foliot__text_clean(entry, sizeof entry, board->entry);
-    // The end of a long line is what is being written.
+    // The end of a long line is the part being written.
     size_t room = canvas->columns > 12 ? canvas->columns - 12 : 1, length = strlen(entry);
     snprintf(line, sizeof line, " say: %s_", length > room ? entry + (length - room) : entry);
     foliot__text_mend(line);

@@ -25,7 +25,7 @@ typedef struct foliot__board {
 } foliot__board;
 
 void foliot__board_say(foliot__board *board, uint64_t now_ns, const char *text);
-// Whether a key is the line's: then it was taken. `sequence`: it begins an escape sequence.
+// Whether the line consumes a key. `sequence`: it begins an escape sequence.
 bool foliot__board_handle_key(foliot__board *board, char key, bool sequence);
 // The line that was entered since the last call; NULL: none was. Valid until the next key.
 const char *foliot__board_line(foliot__board *board);

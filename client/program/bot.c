@@ -68,7 +68,7 @@ static bool alive(const seen *s, uint32_t slot)
     return s->sample->bodies[slot].flags & FOLIOT_BODY_ALIVE;
 }
 
-// The slot that this client's player drives: the body that bears its name, or its tag.
+// The slot that this client's player drives: the body that has its name, or its tag.
 static bool find_me(seen *s, bool by_tag)
 {
     uint32_t player = foliot_client_get_player(s->client);
@@ -160,8 +160,8 @@ static void play_sumo(foliot__game_bot *bot, seen *s)
 
 // -- siege: walks about on its side and throws at the other king
 
-// The flat one of the two directions in which a stone of STONE_SPEED reaches the point; aims at the
-// angle of 45 degrees where it is too far.
+// The flatter of the two directions in which a stone of STONE_SPEED reaches the point; 45 degrees
+// if the point is too far.
 static void throw_at(foliot__game_bot *bot, const seen *s, double x, double y, double z)
 {
     double dx = x - s->at[0], dy = y - s->at[1], dz = z - s->at[2] - 1;

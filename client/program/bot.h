@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bot.h: bots: idle, random, circle, inputs from a file, or one that plays the games of games/ to
-// win a little: it sees what the screen would show, and gives what a player could give. Time is an
+// bot.h: bots: idle, random, circle, inputs from a file, or one that plays the games of games/ with
+// some success: it sees what the screen would show, and does what a player could do. Time is an
 // argument.
 #ifndef FOLIOT_CLIENT_BOT_H
 #define FOLIOT_CLIENT_BOT_H
@@ -41,7 +41,7 @@ typedef struct foliot__game_bot {
 } foliot__game_bot;
 
 // Looks at the sample `seconds` after it began to play, sets its controls, and gives orders. False:
-// it does not know the game, which its scene's name tells.
+// it does not know the game, which it recognises by the scene's name.
 bool foliot__game_bot_think(foliot__game_bot *bot, foliot_client *client,
                             const foliot_sample *sample, double seconds);
 

@@ -16,7 +16,7 @@ static void widen(double low[3], double high[3], const double position[3], bool 
     }
 }
 
-// False: the scene has nothing. A plane is everywhere.
+// False: the scene is empty. A plane is everywhere.
 static bool bound_scene(const foliot_scene *scene, double low[3], double high[3])
 {
     bool any = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// focus.h: what a spectator of a session with interest looks at. Its keys move that, and it stays
-// where the world is. Knows no client and no screen.
+// focus.h: the focus of a spectator in a session with interest. Its keys move the focus, which
+// stays inside the world. Knows no client and no screen.
 #ifndef FOLIOT_CLIENT_FOCUS_H
 #define FOLIOT_CLIENT_FOCUS_H
 
@@ -8,8 +8,8 @@
 
 #include "foliot/scene.h"
 
-// Moves by `far` a second where an axis is 127. `scene`: NULL while it is not known. Beyond its
-// bodies and places of players it goes no farther than half of `far`, so that some remain in sight.
+// Moves by `far` a second where an axis is 127. `scene`: NULL while it is not known. The focus goes
+// at most half of `far` beyond its bodies and places of players, so that some remain in sight.
 void foliot__focus_move(double focus[3], const foliot_scene *scene, const int8_t axes[3],
                         double far, double seconds);
 

@@ -177,7 +177,7 @@ static bool read_address(foliot__app *a, const char *text)
     return true;
 }
 
-// libuv aborts the process without descriptors for its signals; other errors it returns.
+// libuv aborts the process without descriptors for its signals; it returns other errors.
 #define LOOP_DESCRIPTORS 6
 
 static int prepare(foliot__app *a, const foliot__arguments *arguments,
@@ -230,7 +230,7 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
     return 0;
 }
 
-// The module of another simulation than foliot's world. 0 or an exit code.
+// The module of a simulation other than foliot's world. 0 or an exit code.
 static int load_simulation(foliot__app *a, const foliot__arguments *arguments)
 {
     char problem[512];
@@ -270,7 +270,7 @@ static int open_app(foliot__app *a, const foliot_impairment *impairment)
     a->fingerprint = a->module     ? foliot_simulation_kind_get_fingerprint(&a->module->kind)
                      : given.force ? foliot_get_fingerprint()
                                    : foliot__fingerprint_base();
-    // Before the host's name is looked up, which may take long.
+    // Before the lookup of the host's name, which may take long.
     fprintf(stderr, "foliot-client: connecting to %s ...\n", a->address);
     int code = 0;
     for (uint32_t i = 0; code == 0 && i < a->count; i++)

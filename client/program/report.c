@@ -257,7 +257,7 @@ void foliot__report(const foliot__app *app)
         else if (player->playing || !has_failed(player))
             report_text(player);
         const char *reason = foliot_client_get_reason(player->client);
-        // The same reason of many clients is printed once.
+        // The same reason of several clients is printed once.
         if (has_failed(player) && strcmp(reason, before) != 0)
             fprintf(stderr, "foliot-client: %s\n", reason);
         before = has_failed(player) ? reason : before;

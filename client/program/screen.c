@@ -114,7 +114,7 @@ static foliot_shape shape_of(const foliot_client *client, uint32_t slot, uint32_
     return shape;
 }
 
-// A tag is the game's business: whatever it means, equal ones look alike.
+// The game defines the meaning of tags; equal ones look alike.
 static foliot__colour colour_of(const foliot_client *client, uint32_t slot, uint32_t flags)
 {
     uint32_t tag = foliot_client_get_tag(client, slot);
@@ -126,7 +126,7 @@ static foliot__colour colour_of(const foliot_client *client, uint32_t slot, uint
                                                              : FOLIOT__COLOUR_INK;
 }
 
-// All that is there, into screen->figures.
+// Copies all present bodies into screen->figures.
 static bool collect_figures(foliot__screen *screen, const foliot_client *client,
                             const foliot_sample *sample)
 {
@@ -190,7 +190,7 @@ static void draw_names(foliot__screen *screen, const foliot_client *client,
     }
 }
 
-// How far the client sees, around its own body or what it looks at, in the plane of the ground.
+// How far the client sees, around its own body or its focus, in the plane of the ground.
 static void draw_interest(foliot__screen *screen, const foliot_client *client,
                           const foliot_sample *sample)
 {
@@ -223,7 +223,7 @@ void foliot__screen_show_interest(foliot__screen *screen)
     screen->shows_interest = true;
 }
 
-// `what`: the side that is looked from, or the name of another simulation.
+// `what`: the side of the view, or the name of another simulation.
 static void draw_status(foliot__screen *screen, const foliot_client *client, double render_tick,
                         bool starved, const char *what, const char *server)
 {
@@ -245,7 +245,7 @@ static void draw_status(foliot__screen *screen, const foliot_client *client, dou
     foliot__canvas_text(
         &screen->canvas, 0, last, FOLIOT__COLOUR_GREY,
         " arrows push  R F up down  Q E turn  space 1 2 act  Enter chat  V view  Esc leaves");
-    // At the right edge, where it is seen however narrow the terminal is.
+    // At the right edge, where it is visible however narrow the terminal is.
     const char *trouble = foliot_client_get_state(client) != FOLIOT_CLIENT_PLAYING
                               ? " RECONNECTING "
                           : starved ? " STARVED "

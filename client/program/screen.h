@@ -8,8 +8,8 @@
 
 typedef struct foliot__screen foliot__screen;
 
-// Takes the terminal over (raw, alternate screen) until closed. NULL if there is none. `side`:
-// where to look from (foliot__view_side_of); NULL: what fits the scene.
+// Takes over the terminal (raw, alternate screen) until closed. NULL if there is none. `side`: the
+// direction of the view (foliot__view_side_of); NULL: one that fits the scene.
 // `module`: of a simulation that is no world; NULL.
 foliot__screen *foliot__screen_open(const char *side, const foliot__module *module);
 void foliot__screen_close(foliot__screen *screen);
@@ -21,7 +21,7 @@ void foliot__screen_wait(foliot__screen *screen, const char *server, double wait
                          double left_seconds);
 void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
                          const foliot_sample *sample, const char *server);
-// The focus of a spectator, where a session has interest: its circle is drawn around that.
+// Sets the focus of a spectator in a session with interest: its circle is drawn around it.
 void foliot__screen_look(foliot__screen *screen, const double focus[3]);
 // Draws the circle around a player's own body too.
 void foliot__screen_show_interest(foliot__screen *screen);

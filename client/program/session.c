@@ -29,7 +29,7 @@ uint64_t foliot__now_ns(void)
     return foliot__clock_now_ns();
 }
 
-// The cost of steps, as if this player's were those of all in this process.
+// The cost of steps, as if this player's steps were those of all players in this process.
 static uint64_t step_clock(void *user)
 {
     const foliot__app *a = user;
@@ -59,7 +59,7 @@ static void send_controls(foliot__app *a, foliot__app_player *p, uint64_t now)
     if (a->screen) {
         if (!foliot__screen_keys(a->screen, now, p->bot.axes, &p->bot.buttons))
             leave_session(p, now);
-        // The keys move what a spectator looks at: in a second by what it sees.
+        // The keys move a spectator's focus: in a second by its range of sight.
         double near, far, seconds = fmin((double)(now - a->focus_ns) * 1e-9, 0.1);
         a->focus_ns = now;
         if (a->options->spectate && foliot_client_get_interest(p->client, &near, &far)) {
@@ -103,7 +103,7 @@ static void say_event(foliot__app *a, const foliot__app_player *p, uint64_t now,
     printf("  %s\n", foliot__text_clean(clean, sizeof clean, line));
 }
 
-// Also where nothing is shown: events are not to pile up.
+// Also without a display: events must not pile up.
 static void handle_events(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     foliot_client_event event;
@@ -124,7 +124,7 @@ static void handle_events(foliot__app *a, foliot__app_player *p, uint64_t now)
                                                         : "it cannot be sent now");
 }
 
-// Prints that the client has become another kind; and wishes the kind that a key asks for.
+// Prints that the client has changed its kind, and wishes the kind that a key requests.
 static void change_kind(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     foliot_peer_kind kind = foliot_client_get_kind(p->client);
@@ -223,7 +223,7 @@ static void update_client(const foliot__app *a, foliot__app_player *p, uint64_t 
         leave_session(p, now);
 }
 
-// For the first player alone: many lose the same server. The screen has its own place for it.
+// Only for the first player: many lose the same server. The screen has a separate place for it.
 static void report_reconnecting(const foliot__app *a, foliot__app_player *p)
 {
     foliot_client_state state = foliot_client_get_state(p->client);
@@ -307,7 +307,7 @@ static void on_frame(uv_timer_t *timer)
         update_player(a, &a->players[i], frame);
 }
 
-// -- the secret that lets a client in
+// -- the secret for joining
 
 static char secret[FOLIOT_TOKEN_TEXT_BYTES]; // longer than any password
 
@@ -352,7 +352,7 @@ int foliot__security_read(foliot__app *app)
     return FOLIOT__EXIT_SCENE;
 }
 
-// Clear text goes to the loopback alone: nobody is on that way. Every other connection is
+// Clear text goes only to the loopback: nobody can read it there. Every other connection is
 // encrypted; with neither token nor password nobody is authenticated.
 void foliot__security_apply(const foliot__app *app, foliot_transport_config *config)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// client.c: creates a client, hands what arrives to the file that reads it, and updates the rest in
-// order. One update does a bounded amount of work. It keeps no protocol state.
+// client.c: creates a client, passes received packets to the file that reads them, and updates the
+// other parts in order. One update does a bounded amount of work. It keeps no protocol state.
 #include "internal.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// How much one update does, so that it returns however much has come: one unit for each body that
-// is decoded, EVENT_WORK for each event, and more for what costs more (internal.h). The rest waits
+// The work of one update, so that it returns however much data has arrived: one unit for each
+// decoded body, EVENT_WORK for each event, and more for expensive work (internal.h). The rest waits
 // for the next update.
 #define UPDATE_WORK_MAX (1u << 21)
 #define EVENT_WORK 64
@@ -50,7 +50,7 @@ foliot_status foliot__client_create(const foliot_client_config *config,
     strcpy(c->session, config->session);
     strcpy(c->name, config->name);
     c->now_ns = c->began_ns = c->connection.progress_ns = now_ns;
-    // A server compares the name and the version, of a watcher too.
+    // A server compares the name and the version of watchers too.
     c->simulation.kind = (foliot_simulation_kind){.name = "foliot.world", .version = 1};
     c->simulation.fingerprint = config->fingerprint;
     c->controls.next_sequence = 1;
@@ -104,8 +104,8 @@ static void receive_packet(foliot_client *c, const foliot_transport_event *e)
         foliot__stream_receive_piece(c, e->bytes, e->length);
         return;
     }
-    // Copies of what is sent at the join and at a change of kind, and messages that need not
-    // arrive, come unreliably.
+    // Copies of data sent at the join and at a change of kind, and messages that need not arrive,
+    // come unreliably.
     bool copy = foliot__message_is_control(e->bytes, e->length) &&
                 (c->connection.state == FOLIOT_CLIENT_JOINING ||
                  (foliot__client_welcomed_here(c) && e->length > 1 &&
@@ -153,7 +153,7 @@ static void receive_event(foliot_client *c, const foliot_transport_event *e)
 void foliot_client_update(foliot_client *client, uint64_t now_ns)
 {
     foliot_transport_event event;
-    // A process that was stopped, or a machine that slept: that time does not count as silence or
+    // The process was stopped, or the machine slept: that time does not count as silence or
     // slowness.
     uint64_t passed = now_ns - client->now_ns;
     if (passed > PAUSE_NS) {
@@ -196,7 +196,7 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
                                                           : client->outgoing.inputs_ns + period;
         next = foliot__client_in_lockstep(client) && next < inputs ? next : inputs;
     }
-    if (tick != UINT64_MAX) { // its own tick, or what else is due
+    if (tick != UINT64_MAX) { // its own tick, or other due work
         uint64_t soonest = next - period / 2;
         next = tick < soonest ? soonest : tick < next + period ? tick : next + period;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// connection.c: the connection of one client: it begins, says hello, is given up after a silence,
-// comes back after a loss, and ends. It carries messages and does not read any: join.c and stream.c
-// do. Invariant: a client that is over (refused, closed or lost) never sends or connects again.
+// connection.c: the connection of one client: it begins, sends its hello, is given up after a
+// silence, reconnects after a loss, and ends. It carries messages and does not read any: join.c and
+// stream.c do. Invariant: a client that is over (refused, closed or lost) never sends or connects
+// again.
 #include "internal.h"
 
 #include <math.h>
@@ -14,8 +15,8 @@
 #define HELLO_EVERY_NS 20000000u // unreliable copies of the hello, until the welcome
 #define RECONNECT_EVERY_NS 500000000u
 #define RECONNECT_FOR_NS 10000000000u
-// A server that is silent for this long, and for this many snapshots, is taken for dead or out of
-// reach. A new connection is tried long before the transport gives the old one up.
+// A server that is silent for this long, and for this many snapshots, counts as dead or
+// unreachable. A new connection is tried long before the transport gives up the old one.
 #define SILENCE_NS 1000000000u
 #define SILENCE_SNAPSHOTS 5
 #define ATTEMPT_NS 2000000000u // for one attempt, and four round trips more
@@ -37,9 +38,9 @@ void foliot__connection_end(foliot_client *c, foliot_client_state state, const c
     snprintf(c->connection.reason, sizeof c->connection.reason, "%s", reason);
 }
 
-// -- what is sent
+// -- sending
 
-// To a peer that is gone nothing is sent: its end arrives as an event.
+// Nothing is sent to a peer that is gone: its end arrives as an event.
 void foliot__connection_send_packet(foliot_client *c, foliot_delivery delivery,
                                     const uint8_t *bytes, size_t length)
 {
@@ -98,7 +99,7 @@ void foliot_client_leave(foliot_client *client, uint64_t now_ns)
     foliot_transport_flush(client->config.transport, now_ns);
 }
 
-// -- how it begins and ends
+// -- beginning and end
 
 foliot_status foliot__connection_open(foliot_client *c)
 {
@@ -110,7 +111,7 @@ foliot_status foliot__connection_open(foliot_client *c)
                                     &c->connection.peer);
 }
 
-// Why the server dropped this client for misbehaviour; NULL: it did not.
+// The reason why the server dropped this client for misbehaviour; NULL: it did not.
 static const char *misbehaviour_of(uint32_t reason)
 {
     return reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_MALFORMED
@@ -120,7 +121,7 @@ static const char *misbehaviour_of(uint32_t reason)
                : NULL;
 }
 
-// Why a server lets nobody in as this client comes; NULL: it does not.
+// The reason why a server refuses this client's form of access; NULL: it does not.
 static const char *security_of(uint32_t reason)
 {
     switch (reason) {
@@ -140,7 +141,7 @@ static const char *security_of(uint32_t reason)
     }
 }
 
-// A spectator with a delay may see nothing for long, once it has the scene.
+// A spectator with a delay may see nothing for a long time, once it has the scene.
 bool foliot__connection_awaits_play(const foliot_client *c)
 {
     bool begun = c->statistics.join_ms > 0;
@@ -218,8 +219,8 @@ static void drop_connection(foliot_client *c)
     c->connection.peer = (foliot_peer_id){0};
 }
 
-// Gives up a server that never answers, or connects and never sends a welcome, and a way on which
-// what follows the welcome gets lost.
+// Gives up a server that never answers, or connects and never sends a welcome, and a path that
+// loses the packets after the welcome.
 static void check_connect_timeout(foliot_client *c)
 {
     double limit_ns = c->config.connect_timeout_ms * 1e6;
@@ -230,7 +231,7 @@ static void check_connect_timeout(foliot_client *c)
     end_unanswered(c);
 }
 
-// Ends a connection on which nothing comes. While the client waits for a state, all traffic is
+// Ends a connection on which nothing arrives. While the client waits for a state, all traffic is
 // reliable and in order: a resend takes one or two round trips, a second resend twice that, and
 // nothing arrives until it is through.
 static void check_silence(foliot_client *c)

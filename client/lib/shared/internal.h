@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// internal.h: what the files of client/lib/shared and client/lib/step share. connection.c: the
+// internal.h: shared by the files of client/lib/shared and client/lib/step. connection.c: the
 // connection, from the first attempt to the last. queues.c: orders of the host, and its events.
-// updates.c: what the session holds apart from poses. view.c: what a host asks for. stream.c:
-// snapshots in, inputs out. kind.c: whether it steps or watches. join.c: control messages.
-// client.c: create and update. Each calls only files before it in this list, and client/lib/step by
-// a table alone.
+// updates.c: the session's state apart from poses. view.c: the host's queries. stream.c: snapshots
+// in, inputs out. kind.c: whether it steps or watches. join.c: control messages. client.c: create
+// and update. Each calls only files before it in this list, and client/lib/step only through a
+// table.
 #ifndef FOLIOT_CLIENT_INTERNAL_H
 #define FOLIOT_CLIENT_INTERNAL_H
 
@@ -25,9 +25,9 @@
 
 #define FOLIOT__PLAYER_NAMES 1024
 #define FOLIOT__PIECES_KEPT 64
-#define FOLIOT__TICK_MAX ((uint64_t)1 << 60) // no clock has come so far
+#define FOLIOT__TICK_MAX ((uint64_t)1 << 60) // no clock has reached this
 #define FOLIOT__SCENE_BYTES_MAX FOLIOT_SETUP_BYTES_MAX
-// Limit of the world that lockstep builds from a scene, since a few bytes may ask for a million
+// Limit of the world that lockstep builds from a scene, since a few bytes may describe a million
 // bodies: a free amount, and more for each byte of the scene.
 #define FOLIOT__WORLD_BYTES_FREE ((uint64_t)256 << 20)
 #define FOLIOT__WORLD_BYTES_A_BYTE 1024
@@ -40,8 +40,8 @@
 
 #define FOLIOT__CLIENT_ORDERS_HELD 256 // not acknowledged yet: as many as a server takes at once
 #define FOLIOT__CLIENT_EVENTS_HELD 4096
-#define FOLIOT__CLIENT_EVENT_BYTES (1u << 20) // of all events that wait, with what they point to
-// Updates that wait for the render time. Beyond these the oldest are shown early.
+#define FOLIOT__CLIENT_EVENT_BYTES (1u << 20) // of all queued events, with their data
+// Updates that wait for the render time. Beyond this number the oldest are shown early.
 #define FOLIOT__CLIENT_PARTS_HELD 1024
 #define FOLIOT__CLIENT_PART_BYTES (1u << 20)
 
@@ -87,7 +87,7 @@ typedef struct foliot__client_updates {
     uint64_t served_full; // tick of the last full update of this connection; UINT64_MAX: none
     uint64_t served_tick; // of the last update
     bool clears;          // the next part of a beginning does
-    // Whose events a host is given: the server's, but of the ticks in between those of the steps.
+    // The source of the host's events: the server, but the steps for the ticks in between.
     uint64_t stepped_from, stepped_to;
     uint64_t served_told, stepped_told; // the last tick with events of either
     foliot__player_name *players;
@@ -101,7 +101,7 @@ typedef enum foliot__reconnect {
     FOLIOT__RECONNECT_NEXT, // the session goes on with its next scene
 } foliot__reconnect;
 
-// connection.c: the present connection, or the attempt at one; and how the last one ended.
+// connection.c: the current connection or attempt, and the reason why the last one ended.
 typedef struct foliot__client_connection {
     foliot_client_state state;
     char reason[FOLIOT__SENTENCE_BYTES]; // of the end
@@ -119,7 +119,7 @@ typedef struct foliot__client_connection {
                              // make us hold
 } foliot__client_connection;
 
-// client.c: what can be stepped here, as created.
+// client.c: the simulation that can be stepped here, as created.
 typedef struct foliot__client_simulation {
     foliot_simulation_kind kind;
     foliot_host host;
@@ -133,20 +133,20 @@ typedef enum foliot__welcome_state {
     FOLIOT__WELCOME_PRESENT,
 } foliot__welcome_state;
 
-// join.c: the welcome, and what waits for it.
+// join.c: the welcome, and data that waits for it.
 typedef struct foliot__client_join {
     foliot__welcome_state state;
     uint64_t welcomed_ns; // when the update began that read it
-    // Of a client before this one, whose player it goes on as; zeros: none. And its next sequence.
+    // Of a previous client, whose player this one continues; zeros: none. And its next sequence.
     foliot__token takes_over;
     uint32_t takes_over_sequence;
-    // Snapshot pieces that arrived before the welcome, which has their format.
+    // Snapshot pieces that arrived before the welcome, which states their format.
     uint8_t (*pieces)[FOLIOT_PACKET_BYTES_MAX];
     uint16_t piece_lengths[FOLIOT__PIECES_KEPT];
     uint32_t piece_count;
 } foliot__client_join;
 
-// join.c: what the simulation is created from.
+// join.c: the setup from which the simulation is created.
 typedef struct foliot__client_setup {
     // The parts of this connection that have arrived.
     uint8_t *parts;
@@ -157,7 +157,7 @@ typedef struct foliot__client_setup {
     uint32_t length;
 } foliot__client_setup;
 
-// stream.c: what the player does, and the changes of it that are not acknowledged yet.
+// stream.c: the player's controls, and their changes that are not acknowledged yet.
 typedef struct foliot__client_controls {
     int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
@@ -169,7 +169,7 @@ typedef struct foliot__client_controls {
     uint64_t last_meant, least_meant; // ticks: the last that went out; the next is later
 } foliot__client_controls;
 
-// stream.c: when packets go out, and what they say apart from the controls.
+// stream.c: when packets are sent, and their content apart from the controls.
 typedef struct foliot__client_outgoing {
     double offset_ns; // local time minus the time of the tick that inputs sent now are for
     double jitter_slack_ns;
@@ -181,22 +181,22 @@ typedef struct foliot__client_outgoing {
     double focus[3];
 } foliot__client_outgoing;
 
-// stream.c: snapshots of this connection: all that came, those of ticks up to the last status, and
-// what that said of the server. And totals of the previous connections.
+// stream.c: snapshots of this connection: all that arrived, those of ticks up to the last status,
+// and the server's count in that status. And totals of the previous connections.
 typedef struct foliot__client_loss {
     uint64_t arrived, arrived_counted, counted_tick;
     uint32_t counted;
     uint64_t lost_before, snaps_before, too_large_before;
 } foliot__client_loss;
 
-// The first change of controls that no sample has shown.
+// The first change of controls that no sample has shown yet.
 typedef enum foliot__key_state {
     FOLIOT__KEY_NONE,
     FOLIOT__KEY_UNDECIDED, // which tick it is for
     FOLIOT__KEY_DECIDED,
 } foliot__key_state;
 
-// view.c: how long what is shown took.
+// view.c: the latency from a change of controls to its picture.
 typedef struct foliot__client_latency {
     double delay_sum_ms;
     uint64_t delay_count;
@@ -205,7 +205,7 @@ typedef struct foliot__client_latency {
     double key_sum_ms;
 } foliot__client_latency;
 
-// Its pictures and its traffic.
+// The source of its pictures, and its traffic.
 typedef enum foliot__role {
     FOLIOT__ROLE_NONE,        // no welcome, or nothing to step can be made
     FOLIOT__ROLE_WATCHER,     // snapshots
@@ -225,7 +225,7 @@ typedef enum foliot__stepping {
     FOLIOT__STEPPING_GIVEN_UP,   // and what is sent of the state is of no use
 } foliot__stepping;
 
-// kind.c: the role, and how it is to change.
+// kind.c: the role, and its pending change.
 typedef struct foliot__client_role {
     foliot__role now;
     foliot__stepping stepping;
@@ -242,8 +242,8 @@ typedef struct foliot__client_role {
     uint64_t slow_ns, slow_backlog;
 } foliot__client_role;
 
-// Prediction: its worlds, clock, picture and events, and what is measured. Each of those is in a
-// file that knows nothing of the others.
+// Prediction: its worlds, clock, picture and events, and measurements. Each of those is in a file
+// that knows nothing of the others.
 typedef struct foliot__predictor {
     foliot__prediction *worlds; // NULL: this client does not predict here
     foliot__prediction_clock clock;
@@ -256,9 +256,9 @@ typedef struct foliot__predictor {
     uint64_t cancelled;
 } foliot__predictor;
 
-// What a client that steps calls of client/lib/step. A client without this table only watches: a
-// program that makes no other links no simulation. Each function is called in lockstep alone,
-// unless it says otherwise.
+// The functions of client/lib/step that a client calls if it steps. A client without this table
+// only watches: a program that creates no other clients links no simulation. Each function is
+// called only in lockstep, unless its comment differs.
 typedef struct foliot__stepper {
     // A client is created: sets `simulation`, or returns an error.
     foliot_status (*configure)(foliot_client *c);
@@ -268,16 +268,17 @@ typedef struct foliot__stepper {
     foliot_status (*enter)(foliot_client *c, const foliot__welcome *w);
     void (*close)(foliot_client *c);
     void (*create_simulation)(foliot_client *c); // the setup is complete
-    // The server makes it a stepper, whatever it was; or a watcher.
+    // The server makes it a stepper, whatever it was before; or a watcher.
     void (*catch_up)(foliot_client *c);
     void (*stop)(foliot_client *c, const foliot__kind_message *given);
     void (*update_role)(foliot_client *c);
     void (*receive_packet)(foliot_client *c, const uint8_t *bytes, size_t length);
     void (*receive_message)(foliot_client *c, const foliot__message *message); // in any role
     void (*advance)(foliot_client *c); // steps what is due, and sends
-    // When its next tick begins; 0: there is something to step; UINT64_MAX: when a packet is due.
+    // When its next tick begins; 0: there is a tick to step; UINT64_MAX: when a packet is due.
     uint64_t (*wake_ns)(const foliot_client *c);
-    // What is predicted. AGAIN: nothing is; UNSUPPORTED: what is stepped is no world. In any role.
+    // The predicted sample. AGAIN: nothing is predicted; UNSUPPORTED: the simulation is not a
+    // world. In any role.
     foliot_status (*sample)(foliot_client *c, uint64_t now_ns, foliot_sample *sample);
     double (*shown_max)(const foliot_client *c); // the last tick that is no guess
     void (*count)(const foliot_client *c, foliot_client_statistics *s); // in any role
@@ -334,7 +335,7 @@ static inline bool foliot__client_in_lockstep(const foliot_client *c) // is sent
 {
     return c->role.now != FOLIOT__ROLE_NONE && c->role.now != FOLIOT__ROLE_WATCHER;
 }
-// Leaves lockstep as soon as nothing of it is missing.
+// Leaves lockstep as soon as it lacks no data of it.
 static inline bool foliot__client_is_closing(const foliot_client *c)
 {
     return c->role.now == FOLIOT__ROLE_STEPPER_CLOSING ||
@@ -365,7 +366,7 @@ static inline bool foliot__client_welcomed_here(const foliot_client *c)
 }
 
 // view.c
-// What it shows: what it steps, or what the server sent.
+// The buffer that it shows: of its own steps, or of the server's snapshots.
 static inline foliot__snapshot_buffer *foliot__client_buffer(foliot_client *c)
 {
     return foliot__client_steps(c) ? &c->stepped : &c->buffer;
@@ -376,19 +377,19 @@ static inline const foliot__snapshot_buffer *foliot__client_buffer_now(const fol
 }
 void foliot__client_keep_figures(
     foliot_client *client); // adds those of a connection that has ended
-// A sample shows that tick: ends the time of a change of controls that waited for it.
+// A sample shows that tick: ends the latency measurement of a change of controls that waited for
+// it.
 void foliot__client_count_sample(foliot_client *c, uint64_t now_ns, double tick, bool starved);
 
 // queues.c
-// What the last sample showed, in 1 / FOLIOT_AIM_PARTS of a tick, as far as it is no guess; 0:
-// nothing.
+// The tick of the last sample, in 1 / FOLIOT_AIM_PARTS of a tick, unless it is a guess; 0: none.
 uint64_t foliot__client_shown(const foliot_client *client);
-// Whether a tick is not to be shown yet.
+// Whether a tick must not be shown yet.
 bool foliot__client_is_ahead(const foliot_client *client, uint64_t tick);
 // `bytes` are copied, with a zero behind them.
 void foliot__events_add(foliot_client *c, const foliot_client_event *event, const void *bytes,
                         size_t length);
-// Another run of the session begins: what is held back is of ticks that have been.
+// Another run of the session begins: queued events belong to past ticks.
 void foliot__events_release(foliot_client *c);
 void foliot__events_free(foliot_client *c);
 // A connection of the player begins: the server has the orders up to `here`.
@@ -406,14 +407,14 @@ void foliot__updates_receive_player(foliot_client *c, const foliot__player_messa
 void foliot__updates_forget_players(foliot_client *c); // a connection sends them all again
 // Holds records back until their tick is shown.
 void foliot__updates_hold(foliot_client *c, foliot__held_part part, const uint8_t *bytes);
-// A part of all that there is: from its tick on nothing else is.
+// Part of a full update: from its tick on it replaces everything.
 void foliot__updates_hold_beginning(foliot_client *c, uint64_t tick, const uint8_t *bytes,
                                     size_t length);
 void foliot__updates_show_all(foliot__client_updates *u);
-// Drops what waits for a later tick: another source has it.
+// Drops entries of later ticks: another source has them.
 void foliot__updates_drop_newer(foliot__client_updates *u, uint64_t tick);
 void foliot__updates_drop_all(foliot__client_updates *u);
-// Whether the events of that tick are those of the step here.
+// Whether the events of that tick come from the steps here.
 static inline bool foliot__updates_is_stepped(const foliot__client_updates *u, uint64_t tick)
 {
     return tick > u->stepped_from && tick <= u->stepped_to;
@@ -429,7 +430,7 @@ void foliot__client_change_role(foliot_client *c, foliot__role role); // must be
 foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w); // a connection begins
 void foliot__kind_apply(foliot_client *c, const foliot__kind_message *message);
 void foliot__kind_update(foliot_client *c);
-// The process did not run for so long.
+// The process did not run for that long.
 void foliot__kind_paused(foliot_client *c, uint64_t ns);
 void foliot__kind_send(foliot_client *c, foliot__kind kind, foliot__kind_reason reason);
 void foliot__kind_watch_instead(foliot_client *c, foliot__kind_reason reason); // it cannot step
@@ -449,7 +450,7 @@ uint64_t foliot__stream_period_ns(const foliot_client *c);
 uint64_t foliot__stream_inputs_due_ns(const foliot_client *c);
 // The picture of a tick is complete: received, or stepped.
 void foliot__stream_complete(foliot_client *c, uint64_t tick);
-// The change of controls that waits for its first frame is for that tick.
+// Links the change of controls that waits for its first frame to that tick.
 void foliot__stream_key_decided(foliot_client *c, uint64_t tick);
 
 #endif

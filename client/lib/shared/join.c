@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// join.c: reads control messages: the welcome, the scene, who plays, lockstep's states, the
-// goodbye. Trusts no length and no number of the server's: what cannot be is counted and ends the
+// join.c: reads control messages: the welcome, the scene, the players, lockstep's states, the
+// goodbye. Trusts no length and no number of the server: impossible values are counted and end the
 // client.
 #include "internal.h"
 
@@ -51,7 +51,7 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
             "scene beyond all bounds");
         return;
     }
-    // State that this connection sends again is discarded. A scene that may be the same stays, and
+    // State that this connection sends again is discarded. A scene that may be unchanged stays, and
     // is shown, until the new one is complete.
     foliot__updates_forget_players(c);
     free(c->setup.parts);
@@ -111,7 +111,7 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
         c->controls.change_count = 0;
     }
     foliot__orders_resume(c, w->orders, again);
-    // A first guess: half a round trip each way, and what jitter may add; the server's slack
+    // A first guess: half a round trip each way, and a margin for jitter; the server's slack
     // corrects it.
     double round_trip =
         (double)foliot_transport_get_round_trip_ns(c->config.transport, c->connection.peer);
@@ -123,7 +123,7 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
     foliot__stream_read_kept(c);
 }
 
-// The scene is complete. If it is the same as before, nothing that refers to it changes.
+// The scene is complete. If it is unchanged, no reference to it changes.
 static void finish_scene(foliot_client *c)
 {
     c->setup.complete = true;

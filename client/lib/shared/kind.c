@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// kind.c: whether a client steps the world or watches it: what it wishes, and what the server makes
-// it. client/lib/step/catch_up.c makes what a change needs. Invariant: it wishes one kind at a
-// time, and no more often than a server takes a wish.
+// kind.c: whether a client steps the world or watches it: the client's wish, and the server's
+// decision. client/lib/step/catch_up.c prepares a change. Invariant: it wishes one kind at a time,
+// and no more often than a server accepts a wish.
 #include "internal.h"
 
 #include "base/assert.h"
@@ -73,7 +73,7 @@ void foliot__kind_clear_buffer(foliot_client *c, foliot__snapshot_buffer *buffer
     buffer->received = c->connection.received_bytes;
 }
 
-// -- what the server makes it
+// -- the server's decision
 
 foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
 {
@@ -88,12 +88,12 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
         w->kind_reason == FOLIOT__KIND_FINGERPRINT || w->kind_reason == FOLIOT__KIND_IMPOSSIBLE
             ? FOLIOT__STEPPING_IMPOSSIBLE
             : FOLIOT__STEPPING_POSSIBLE;
-    // As the server says: it may have come back with a session of the other mode.
+    // As the server states: it may have returned with a session of the other mode.
     if (c->role.asked == FOLIOT__KIND_ANY && !c->config.steps_if_cheap)
         c->role.preferred = w->lockstep ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_ANY;
     c->role.since_ns = c->now_ns;
-    // By change nothing goes out while it steps. Numbers of changes that a dead server did not
-    // acknowledge would be old ones when it watches again; what it holds goes out by tick.
+    // A stepper sends its controls by tick, not by change. Changes that a dead server did not
+    // acknowledge would have outdated numbers when the client watches again.
     if (w->lockstep)
         c->controls.change_count = 0;
     if (w->lockstep && c->stepper)
@@ -110,7 +110,7 @@ foliot_status foliot__kind_enter(foliot_client *c, const foliot__welcome *w)
 
 void foliot__kind_apply(foliot_client *c, const foliot__kind_message *m)
 {
-    // A copy of one that has come, or older than that.
+    // A copy of an order that has arrived, or an older one.
     bool copy = c->role.given != FOLIOT__KIND_ANY &&
                 (m->tick < c->role.given_tick ||
                  (m->tick == c->role.given_tick && m->kind == c->role.given &&
@@ -173,7 +173,7 @@ foliot_status foliot_client_set_kind(foliot_client *client, foliot_peer_kind kin
     return FOLIOT_STATUS_OK;
 }
 
-// A machine that was too slow, or a state that came too slowly, may do better later.
+// A machine that was too slow, or a state that arrived too slowly, may do better later.
 static void try_again(foliot_client *c)
 {
     if (c->role.preferred != FOLIOT__KIND_STEPPER || c->role.wished != FOLIOT__KIND_ANY ||

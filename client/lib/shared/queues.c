@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // queues.c: the two queues between a client and its host, both bounded. Orders wait until the
-// server has them for good: they travel reliably and in order, and after a reconnection those that
-// the server lacks go out again with the same sequences, so that none is lost and none acts twice.
-// Events wait until the render time has reached their tick, where samples are taken.
+// server has stored them: they are sent reliably and in order, and after a reconnection those that
+// the server lacks are sent again with the same sequences, so that none is lost and none acts
+// twice. If samples are taken, events wait until the render time has reached their tick.
 #include "internal.h"
 
 #include <math.h>
@@ -166,7 +166,7 @@ foliot_status foliot_client_order(foliot_client *client, foliot_order_kind kind,
     return FOLIOT_STATUS_OK;
 }
 
-// A server may acknowledge anything: what was never given is not.
+// A server may acknowledge anything: orders that were never given are ignored.
 void foliot__orders_acknowledged(foliot_client *c, uint32_t sequence)
 {
     foliot__client_orders *o = &c->orders;

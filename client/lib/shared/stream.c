@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // stream.c: the unreliable traffic of a client that plays: snapshots and input acknowledgements
-// come in, inputs and lockstep packets go out. Control messages are join.c's.
+// arrive, inputs and lockstep packets are sent. join.c reads control messages.
 #include "internal.h"
 
 #include <math.h>
@@ -24,12 +24,12 @@ void foliot__stream_complete(foliot_client *c, uint64_t tick)
         s->snapshots_stale++;
     else
         s->snapshots_used++;
-    // Behind the welcome, in the same update, time stands still while the world is prepared.
+    // After the welcome, in the same update, time stands still while the world is prepared.
     foliot__playout_arrived(&c->playout, c->now_ns, tick, c->now_ns != c->join.welcomed_ns,
                             c->connection.path);
 }
 
-// Whatever it is shown from: what the server sent, and what of that has come.
+// Counts an arrived snapshot, whole or partial.
 static void count_arrived(foliot_client *c, uint64_t tick)
 {
     c->loss.arrived++;
@@ -122,8 +122,8 @@ void foliot__stream_receive_piece(foliot_client *c, const uint8_t *bytes, size_t
     c->join.piece_lengths[c->join.piece_count++] = (uint16_t)length;
 }
 
-// The server reports how early the newest inputs arrived. Too early is latency; too late, and they
-// are not applied in time.
+// The server reports how early the newest inputs arrived. Too early adds latency; too late, and
+// they are not applied in time.
 void foliot__stream_receive_status(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot__status_packet status;
@@ -131,11 +131,11 @@ void foliot__stream_receive_status(foliot_client *c, const uint8_t *bytes, size_
         c->statistics.pieces_malformed++;
         return;
     }
-    if ((int32_t)(status.sent - c->loss.counted) >= 0) { // else it has been overtaken
+    if ((int32_t)(status.sent - c->loss.counted) >= 0) { // no later status has overtaken it
         c->loss.counted = status.sent;
         c->loss.counted_tick =
             foliot__tick_near(status.tick, c->tracks ? c->tracks->newest : c->buffer.newest);
-        c->loss.arrived_counted = c->loss.arrived; // but for a few, where a status was overtaken
+        c->loss.arrived_counted = c->loss.arrived; // except for a few, if a status was overtaken
     }
     while (c->controls.change_count > 0 && c->controls.changes[0].sequence <= status.sequence)
         memmove(&c->controls.changes[0], &c->controls.changes[1],

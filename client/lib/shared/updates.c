@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// updates.c: what a session holds apart from poses, as the server sends it or the stepped world has
-// it: players, variables, tags, prototypes, joints; and the events that follow from its changes. A
-// host sees all that as it was at the render time: records wait for their tick. Invariant: `shown`
-// is what the server says, or what is stepped here if the client steps, without the records that
-// wait. Trusts no length and no number.
+// updates.c: the session's state apart from poses, from the server or from the stepped world:
+// players, variables, tags, prototypes, joints; and the events that follow from its changes. A host
+// sees this state as of the render time: records wait for their tick. Invariant: `shown` is the
+// server's state, or that of the stepped world if the client steps, without the records that wait.
+// Trusts no length and no number.
 #include "internal.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 typedef struct update_visit {
     foliot_client *client;
     uint64_t tick;
-    bool full; // a beginning: what was there before is no event
+    bool full; // a full update: its records are no events
 } update_visit;
 
 static void visit_record(void *user, const foliot__record *record)
@@ -100,14 +100,14 @@ void foliot__updates_receive_player(foliot_client *c, const foliot__player_messa
     memcpy(player->name, m->name, sizeof m->name);
 }
 
-// -- what is shown, and what waits for its tick
+// -- the shown state, and records that wait for their tick
 
 static void show_part(foliot__client_updates *u, const foliot__held_part *part,
                       const uint8_t *bytes)
 {
     if (part->clears)
         foliot__session_state_clear(&u->shown);
-    // Mistakes in it were counted when it came.
+    // Errors in it were counted when it arrived.
     foliot_status status =
         foliot__session_state_apply(&u->shown, part->tick, bytes, part->length, NULL, NULL);
     (void)status;
@@ -218,12 +218,12 @@ void foliot__updates_free(foliot_client *c)
 
 // -- messages of the server
 
-// A full update begins. A stepper that is to watch reports what it steps until then; one that
-// watches shows what it knows until that tick.
+// A full update begins. A stepper that is to watch reports its own steps until then; a watcher
+// shows the known state until that tick.
 static void begin_served(foliot_client *c, uint64_t tick)
 {
     foliot__client_updates *u = &c->updates;
-    // The server has listed all players: those of before that are not listed have left.
+    // The server has listed all players: earlier ones that are not listed have left.
     for (uint32_t p = 0; p < FOLIOT__PLAYER_NAMES; p++) {
         if (u->players[p].was_here && !u->players[p].here)
             add_player_event(c, FOLIOT_CLIENT_LEFT, p, u->players[p].name);
@@ -254,7 +254,7 @@ void foliot__updates_receive(foliot_client *c, const foliot__update *update)
     c->statistics.update_bytes += update->length;
     if (update->full)
         begin_served(c, update->tick);
-    // A full update is one tick's, in as many parts as it needs.
+    // A full update belongs to one tick, in as many parts as it needs.
     bool begins = u.full = update->tick == own->served_full;
     uint32_t slots = own->served.slot_count;
     if (foliot__session_state_apply(&own->served, update->tick, update->bytes, update->length,
@@ -290,7 +290,7 @@ void foliot__updates_given(foliot_client *c)
     c->updates.served_full = UINT64_MAX;
 }
 
-// -- what a host asks for
+// -- the host's queries
 
 uint32_t foliot_client_get_var_count(const foliot_client *client)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// view.c: what the caller reads: samples at the render time, players, statistics. Receives and
-// sends nothing.
+// view.c: the caller's queries: samples at the render time, players, statistics. Receives and sends
+// nothing.
 #include "foliot/digest.h"
 #include "internal.h"
 
@@ -9,8 +9,8 @@
 
 #define EXTRAPOLATE_MS 250.0
 
-// Static bodies take their place from the scene, where it is not rounded: a wide floor that is off
-// by a quarter of a degree is visible.
+// Static bodies have their place from the scene, where it is not rounded: in a wide floor an error
+// of a quarter of a degree is visible.
 static void place_static(const foliot_client *client, const foliot_sample *sample,
                          foliot_body_state *bodies)
 {
@@ -59,7 +59,7 @@ void foliot__client_count_sample(foliot_client *c, uint64_t now_ns, double tick,
     c->statistics.samples_starved += starved;
     if (c->latency.key != FOLIOT__KEY_DECIDED || tick <= (double)c->latency.key_tick)
         return;
-    // How long the oldest change of controls that was not shown has taken.
+    // The latency of the oldest change of controls that was not shown.
     double ms = now_ns > c->latency.key_ns ? (double)(now_ns - c->latency.key_ns) * 1e-6 : 0;
     c->latency.key = FOLIOT__KEY_NONE;
     c->latency.key_sum_ms += ms;
@@ -172,7 +172,8 @@ foliot_peer_kind foliot_client_get_kind(const foliot_client *client)
                                             : FOLIOT_PEER_WATCHER;
 }
 
-// A snapshot that the server never sent, since it stood still or the network was full, is no loss.
+// A snapshot that the server never sent, because it stood still or the network was full, does not
+// count as lost.
 static uint64_t lost_here(const foliot_client *client)
 {
     return client->loss.counted > client->loss.arrived_counted

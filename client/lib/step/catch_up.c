@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// catch_up.c: how a client becomes a stepper, heals when it has diverged, and becomes a watcher.
-// While it changes it has both: it shows what it was until it has enough of what it will be, and
-// only then sends that it is ready. Invariant: controls go out one way at a time, for later ticks
-// than those that went out the other way.
+// catch_up.c: how a client becomes a stepper, heals after a divergence, and becomes a watcher.
+// While it changes it has both kinds of data: it shows the old kind until it has enough of the new
+// one, and only then reports that it is ready. Invariant: controls are sent one way at a time, for
+// later ticks than those that were sent the other way.
 #include "stepper.h"
 
 #include <stdio.h>
@@ -10,13 +10,13 @@
 #include "sim/selftest/fingerprint.h"
 
 #define CAUGHT_UP_TICKS 8           // closed ticks that a stepper may have before it
-#define SHOWN_WITHIN_NS 1000000000u // by then the other is shown, though ticks in between lack
-#define OWN_WITHIN_NS 5000000000u   // and inputs that the server has not acknowledged are given up
-#define SLOW_NS 5000000000u         // that it does not catch up
+#define SHOWN_WITHIN_NS 1000000000u // then the other kind is shown, even with missing ticks
+#define OWN_WITHIN_NS 5000000000u   // and then inputs that are not acknowledged are dropped
+#define SLOW_NS 5000000000u         // of not catching up
 
 // -- the simulation
 
-// Whether this build computes the scene as the server does. With `forces` it does not matter.
+// Whether this build computes the scene like the server. With `forces` it does not matter.
 static bool computes_alike(const foliot_client *c)
 {
     return c->config.forces || c->config.simulation || !c->scene ||
@@ -24,7 +24,7 @@ static bool computes_alike(const foliot_client *c)
            foliot__fingerprint_fits(c->scene, c->welcome.fingerprint);
 }
 
-// Whether the world that the scene describes is within the limit: a few bytes may ask for
+// Whether the world that the scene describes is within the limit: a few bytes may describe
 // gigabytes.
 static bool world_fits(const foliot_client *c)
 {
@@ -121,7 +121,7 @@ void foliot__catch_up_stop(foliot_client *c, const foliot__kind_message *given)
 {
     bool steps = foliot__client_steps(c);
     foliot__predict_leave(c);
-    // A client that leaves lockstep has no use for a state to heal with.
+    // A client that leaves lockstep does not need a healing state.
     if (given->reason == FOLIOT__KIND_DIVERGED) {
         if (!foliot__client_is_closing(c))
             foliot__client_change_role(c, steps ? FOLIOT__ROLE_STEPPER_HEALING
@@ -148,7 +148,7 @@ void foliot__catch_up_stop(foliot_client *c, const foliot__kind_message *given)
         c->controls.next_sequence = given->sequence;
 }
 
-// The world's last events are reported, and the server's go on from there.
+// The world's last events are reported, and the server's continue from there.
 static bool may_show_snapshots(const foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
@@ -162,7 +162,7 @@ static bool may_show_snapshots(const foliot_client *c)
 
 // -- to a stepper
 
-// The server sends a state. A stepper shows what it steps meanwhile.
+// The server sends a state. A stepper keeps showing its own steps meanwhile.
 void foliot__catch_up_begin(foliot_client *c)
 {
     if (open_lockstep(c) != FOLIOT_STATUS_OK) {
@@ -186,7 +186,7 @@ void foliot__catch_up_state_begun(foliot_client *c)
         foliot__kind_clear_buffer(c, &c->stepped, c->lockstep->tick);
 }
 
-// Whether enough was stepped to interpolate from, where the host takes samples.
+// Whether enough was stepped to interpolate, if the host takes samples.
 static bool may_show_steps(const foliot_client *c)
 {
     uint64_t first = UINT64_MAX;
@@ -214,7 +214,8 @@ static void become_stepper(foliot_client *c)
         foliot__kind_clear_buffer(c, &c->buffer, c->lockstep->tick);
 }
 
-// Whether closed ticks come faster than they are stepped. One that waits to be healed steps none.
+// Whether closed ticks arrive faster than they are stepped. A client that waits to be healed steps
+// none.
 static bool falls_behind(foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;
@@ -240,7 +241,7 @@ void foliot__catch_up_update(foliot_client *c)
         }
         return;
     }
-    // A client that steps only where a step is cheap stops stepping where it is not.
+    // A client that steps only if a step is cheap stops stepping when it is not.
     bool costs_too_much = c->config.steps_if_cheap && c->config.kind == FOLIOT_PEER_ANY &&
                           foliot__client_steps(c) && c->predictor.slow;
     if (c->role.wished == FOLIOT__KIND_ANY && !foliot__client_is_closing(c) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lockstep.c: the simulation of a lockstep client (lockstep.h). Trusts the server in which inputs
-// are closed, and in no length or number.
+// lockstep.c: the simulation of a lockstep client (lockstep.h). Trusts the server for the inputs of
+// closed ticks, but for no length or number.
 #include "lockstep.h"
 
 #include <math.h>
@@ -106,7 +106,7 @@ const foliot_world *foliot__lockstep_client_world(const foliot__lockstep_client 
     return l->begun ? foliot_simulation_get_world(&l->simulation) : NULL;
 }
 
-// -- the state to begin with
+// -- the initial state
 
 static void save_checkpoint(foliot__checkpoint *c, const foliot_simulation *simulation)
 {
@@ -127,8 +127,8 @@ static void save_checkpoint(foliot__checkpoint *c, const foliot_simulation *simu
     c->tick = foliot_simulation_get_tick(simulation);
 }
 
-// A state has outgrown its room: what is held of the ticks before goes to larger ones. Without
-// memory, or beyond what is held at all, all stays as it is.
+// A state has outgrown its slot: the saved states of earlier ticks move to larger slots. Without
+// memory, or beyond the limit, nothing changes.
 static bool enlarge_states(foliot__lockstep_client *l, size_t length)
 {
     size_t stride = length + length / 4 + 256;
@@ -230,8 +230,8 @@ static bool begin_from_state(foliot__lockstep_client *l)
 {
     if (l->state.unpacked == l->state.total)
         return begin_from_bytes(l, l->state.bytes);
-    // A frame of a few bytes may claim gigabytes: a state of a world is smaller than the world is,
-    // and another simulation's has a limit for each byte that was sent.
+    // A frame of a few bytes may claim gigabytes: a world's state is smaller than the world, and
+    // the state of another simulation has a limit for each byte that was sent.
     uint64_t most = STATE_BYTES_FREE + (uint64_t)l->state.total * STATE_BYTES_A_BYTE;
     const foliot_world *world = l->setup_here ? foliot_simulation_get_world(&l->simulation) : NULL;
     if (world) {
@@ -263,7 +263,7 @@ static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
     return true;
 }
 
-// State from before that tick is void.
+// Discards a state from before that tick.
 static void begin_anew(foliot__lockstep_client *l, uint64_t tick)
 {
     bool is_searched = l->state.pending && l->search.rewind.finished; // of a tick before this one
@@ -303,7 +303,7 @@ bool foliot__lockstep_client_receive_state(foliot__lockstep_client *l,
         begin_anew(l, part->tick);
     if (l->state.have == l->state.total)
         l->unfit = !begin_from_state(l);
-    // During a search few parts are on their way: the server waits for each of them.
+    // During a search few parts are in flight: the server waits for each of them.
     if (!l->state.pending && l->state.have < l->state.total &&
         l->state.have - l->state.acked < ACK_EVERY_BYTES)
         return false;
@@ -322,7 +322,8 @@ static void receive_block(foliot__lockstep_client *l, const uint8_t *bytes, size
         foliot__block_apply(&l->log, &l->block, first);
 }
 
-// Before their inputs: a tick that has come without its mark would be stepped without commands.
+// Commands are processed before their inputs: a tick whose inputs arrive without the mark of its
+// commands would be stepped without them.
 static void mark_commands(foliot__lockstep_client *l, uint64_t first, uint32_t ticks,
                           const uint8_t *runs, size_t length)
 {
@@ -366,7 +367,7 @@ void foliot__lockstep_client_receive_relay(foliot__lockstep_client *l, const uin
     receive_block(l, relay.block, relay.block_length, relay.ticks, end - relay.ticks);
 }
 
-// Once the server has compared up to the next checkpoint, nothing before it is needed any more.
+// Once the server has compared up to the next checkpoint, no earlier data is needed any more.
 static void advance_checkpoints(foliot__lockstep_client *l)
 {
     bool pressed = l->log.end - l->log.first > FOLIOT__CLIENT_TICKS / 2;
@@ -456,7 +457,7 @@ void foliot__lockstep_client_receive_status(foliot__lockstep_client *l, const ui
              acked = foliot__tick_near(status.acks.next, l->own.log.end);
     if (l->begun && checked > l->checked && checked <= l->tick)
         l->checked = checked;
-    // A comparison up to a tick before our state's is of another state.
+    // A comparison up to a tick before our initial state belongs to another state.
     l->diverged |= l->begun && status.diverged && checked >= l->start;
     if (l->own.begun && acked >= l->own.acked && acked <= l->own.log.end) {
         l->own.acked = acked;
@@ -504,7 +505,7 @@ uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, ui
     return known && tick > (double)least && tick < (double)least + 1e6 ? (uint64_t)tick : least;
 }
 
-// Decides all ticks up to this one: unchanged, except for the controls that change with it.
+// Decides all ticks up to this one: unchanged, except that the controls change with it.
 static bool decide_inputs(foliot__lockstep_client *l, uint64_t tick, const foliot_input *controls)
 {
     // (Where all have been acknowledged the log is empty, and the tick may be the one before it.)

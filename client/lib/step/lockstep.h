@@ -26,7 +26,7 @@ typedef struct foliot__checkpoint {
     size_t length, capacity;
 } foliot__checkpoint;
 
-// The state that arrives in parts.
+// A state that arrives in parts.
 typedef struct foliot__lockstep_state {
     bool expected;
     bool pending; // one that diverged is kept until this is whole
@@ -54,8 +54,8 @@ typedef struct foliot__own_ticks {
     uint64_t hole_ns;
 } foliot__own_ticks;
 
-// Local time at which inputs for tick 0 would have had to be sent to arrive just in time, estimated
-// from the server's status packets.
+// The local time at which inputs for tick 0 would have had to be sent to arrive just in time,
+// estimated from the server's status packets.
 typedef struct foliot__input_deadline {
     bool known;
     double ns, deviation_ns, late_margin_ns, round_trip_ns;
@@ -69,7 +69,7 @@ typedef struct foliot__given_step {
     uint32_t input_count;
 } foliot__given_step;
 
-// Relay packets received and input packets sent, by size; and what happened.
+// Relay packets received and input packets sent, by size; and counts of events.
 typedef struct foliot__lockstep_counts {
     uint64_t relay_packets, relay_bytes, relay_sizes[FOLIOT_PACKET_BYTES_MAX + 1];
     uint64_t input_packets, input_bytes, input_sizes[FOLIOT_PACKET_BYTES_MAX + 1];
@@ -77,7 +77,7 @@ typedef struct foliot__lockstep_counts {
     bool stalled;
 } foliot__lockstep_counts;
 
-// The server's current request in its search for a divergence, and what it found.
+// The server's current request in its search for a divergence, and the divergence found.
 typedef struct foliot__lockstep_search {
     foliot__rewind rewind;
     bool going_back;
@@ -131,8 +131,8 @@ void foliot__lockstep_client_restart(foliot__lockstep_client *l);
 void foliot__lockstep_client_reconnect(foliot__lockstep_client *l);
 // Destroys the simulation, after which the setup's bytes may be freed.
 void foliot__lockstep_client_forget(foliot__lockstep_client *l);
-// Creates the simulation from a complete setup, or keeps the one that was created from the same
-// bytes at the same address.
+// Creates the simulation from a complete setup, or keeps one that was created from the same bytes
+// at the same address.
 foliot_status foliot__lockstep_client_setup(foliot__lockstep_client *l, const uint8_t *setup,
                                             size_t length);
 const foliot_world *
@@ -143,7 +143,7 @@ bool foliot__lockstep_client_receive_state(foliot__lockstep_client *l,
                                            const foliot__keyframe_part *part);
 void foliot__lockstep_client_receive_ticks(foliot__lockstep_client *l,
                                            const foliot__ticks_part *part);
-// Commands of a closed tick. A tick is stepped when its inputs and all its commands have come.
+// Commands of a closed tick. A tick is stepped when its inputs and all its commands have arrived.
 void foliot__lockstep_client_receive_commands(foliot__lockstep_client *l,
                                               const foliot__commands_part *part);
 void foliot__lockstep_client_receive_relay(foliot__lockstep_client *l, const uint8_t *bytes,
@@ -160,8 +160,8 @@ uint64_t
 foliot__lockstep_client_backlog(const foliot__lockstep_client *l); // closed ticks not stepped yet
 
 // -- response.c
-// The length of the response to a request. SIZE_MAX: it needs calls of
-// foliot__lockstep_client_go_back first, each of which takes at most `steps` steps.
+// The length of the response to a request. SIZE_MAX: foliot__lockstep_client_go_back must be called
+// first, until it is done; each call takes at most `steps` steps.
 size_t foliot__lockstep_client_respond(foliot__lockstep_client *l,
                                        const foliot__search_message *request,
                                        uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX]);

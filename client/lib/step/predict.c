@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// predict.c: lets a client predict (predict.h). Whatever happens in predicted worlds, nothing of it
-// is sent: digests, responses and acknowledgements are lockstep.c's, of the confirmed world.
+// predict.c: lets a client predict (predict.h). Nothing that happens in predicted worlds is sent:
+// digests, responses and acknowledgements come from lockstep.c, from the confirmed world.
 #include "stepper.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static bool predicts_here(const foliot_client *c)
            c->welcome.player != FOLIOT_NO_PLAYER;
 }
 
-// -- what the worlds say
+// -- callbacks of the worlds
 
 static uint32_t line_index(const foliot__prediction *p, const foliot__line *line)
 {
@@ -172,7 +172,7 @@ void foliot__predict_decided(foliot_client *c, uint64_t tick, const foliot_input
 
 // -- steps
 
-// A host that updates seldom has more to do at once.
+// A host that updates seldom has more steps to make up for at once.
 static uint32_t due_ticks(const foliot_client *c)
 {
     double passed = ceil(c->predictor.clock.passed - 0.5);
@@ -249,7 +249,7 @@ void foliot__predict_receive_early(foliot_client *c, const uint8_t *bytes, size_
         c->lockstep->counts.malformed++;
 }
 
-// -- what a host asks for
+// -- the host's queries
 
 static const foliot__line *shown_line(const foliot_client *c)
 {

@@ -64,13 +64,13 @@ static bool make_simulations(foliot__prediction *p, const foliot__lockstep_clien
         return p->state == FOLIOT__PREDICTION_MADE;
     p->kind = l->kind;
     if (p->kind.create == foliot_world_kind.create) {
-        // What the host does after stages (faults planted by a test, a watcher) is the confirmed
-        // world's.
+        // The host's callback after stages (faults planted by a test, a watcher) applies only to
+        // the confirmed world.
         p->host = p->kind.user ? *(const foliot_host *)p->kind.user : (foliot_host){0};
         p->host.after_stage = NULL;
         p->kind.user = &p->host;
     }
-    // The server chose the size of these two more worlds.
+    // The server chose the size of the world, of which these are two more.
     const foliot_world *world = foliot__lockstep_client_world(l);
     bool made = !world || foliot_world_get_bytes(world) <= FOLIOT__PREDICTED_BYTES_MAX;
     for (int i = 0; i < 2 && made; i++)
@@ -82,7 +82,7 @@ static bool make_simulations(foliot__prediction *p, const foliot__lockstep_clien
     return made;
 }
 
-// -- what is known of a tick, and guessed
+// -- the inputs of a tick, known and guessed
 
 static const struct foliot__own_controls *own_controls(const foliot__prediction *p, uint64_t tick)
 {
@@ -102,8 +102,8 @@ static uint32_t insert_input(foliot_input *inputs, uint32_t count, const foliot_
     return count + 1;
 }
 
-// The inputs of a tick as far as they are known; a player not known to change the controls
-// is guessed to hold them. Into p->inputs; the number.
+// Writes the known inputs of a tick to p->inputs and returns their number. A player without known
+// changes is guessed to hold its controls.
 static uint32_t guess_inputs(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t tick)
 {
     if (foliot__tick_log_has(&l->log, tick)) // closed, behind one that is missing
@@ -148,7 +148,7 @@ static void check_guesses(foliot__prediction *p, const foliot__lockstep_client *
     }
 }
 
-// -- what comes to be known
+// -- new information
 
 void foliot__prediction_decide(foliot__prediction *p, uint64_t tick, const foliot_input *controls)
 {
@@ -166,8 +166,7 @@ void foliot__prediction_learn(foliot__prediction *p)
     p->unchecked = true;
 }
 
-// Own controls that their tick was closed without: they came late, and count in the next tick,
-// unless others do.
+// Own controls that missed their tick: they count in the next tick, unless others do.
 static void move_late_controls(foliot__prediction *p, const foliot__lockstep_client *l,
                                uint64_t tick)
 {
@@ -208,8 +207,8 @@ void foliot__prediction_confirm(foliot__prediction *p, const foliot__lockstep_cl
     p->unchecked = true;
 }
 
-// An input that is late, far away, or that is never guessed is left out: a tick that is closed has
-// the inputs that it had.
+// An input that is late, far away, or never guessed is left out: a closed tick has the inputs that
+// it was closed with.
 static void keep_early(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t tick,
                        const foliot_input *input)
 {
@@ -275,7 +274,7 @@ static bool begin_line(foliot__prediction *p, const foliot__lockstep_client *l, 
     return line->begun;
 }
 
-// A simulation that refuses the guess is not stepped by it; early inputs of others are forgotten.
+// A simulation that refuses the guess is not stepped with it; early inputs of others are forgotten.
 static void step_line(foliot__prediction *p, const foliot__lockstep_client *l, foliot__line *line)
 {
     uint32_t count = guess_inputs(p, l, line->tick);
@@ -295,8 +294,8 @@ static void step_line(foliot__prediction *p, const foliot__lockstep_client *l, f
         p->stepped(p->user, line);
 }
 
-// A shadow that is wrong too begins again, but not for ever: it goes on then, and is nearer to what
-// is than the world that is shown.
+// A shadow that is wrong too begins again, but not for ever: after that it goes on, since it is
+// nearer to the confirmed state than the shown world.
 static bool begin_shadow(foliot__prediction *p, const foliot__lockstep_client *l)
 {
     bool wrong = !p->predicted->begun || p->predicted->wrong != NOTHING_WRONG;

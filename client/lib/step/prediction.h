@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// prediction.h: the worlds that a stepper shows before their ticks are closed. The confirmed world
-// is lockstep.h's. The predicted one runs ahead of it: own inputs act in the tick that they are
-// sent for, and all others are guessed to hold their controls. When a guess turns out wrong, a
-// shadow starts from the confirmed world, catches up some steps at a time, and takes the predicted
-// world's place. Joins, leaves and commands are never guessed. Knows no transport and no clock.
-// Invariant: a predicted world none of whose guesses was wrong is, bit by bit, what the confirmed
-// one will be.
+// prediction.h: the worlds that a stepper shows before their ticks are closed. lockstep.h has the
+// confirmed world. The predicted one runs ahead of it: own inputs act in the tick that they are
+// sent for, and all other players are guessed to hold their controls. When a guess turns out wrong,
+// a shadow starts from the confirmed world, catches up some steps at a time, and takes the
+// predicted world's place. Joins, leaves and commands are never guessed. Knows no transport and no
+// clock. Invariant: a predicted world without a wrong guess is bit by bit equal to the later
+// confirmed one.
 #ifndef FOLIOT_CLIENT_LIB_PREDICTION_H
 #define FOLIOT_CLIENT_LIB_PREDICTION_H
 
@@ -20,7 +20,7 @@
 #define FOLIOT__EARLY_A_TICK 4                 // of one player
 #define FOLIOT__SHADOW_RESTARTS 2              // then a shadow goes on, though it is wrong too
 
-// A world that is stepped by guesses.
+// A world that is stepped with guesses.
 typedef struct foliot__line {
     foliot_simulation simulation;
     bool begun;     // it is at a tick of the session
@@ -70,8 +70,8 @@ typedef struct foliot__prediction {
     uint32_t early_count;
     foliot__block block;                           // scratch
     foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX]; // scratch
-    // Called after each step of a line, and after it was made equal to the confirmed world; and
-    // when the shadow takes the predicted world's place, which is then the shadow.
+    // Called after each step of a line, and after it was copied from the confirmed world; and when
+    // the shadow takes the predicted world's place, which then becomes the shadow.
     void (*stepped)(void *user, const foliot__line *line);
     void (*replaced)(void *user);
     void *user;
@@ -83,7 +83,7 @@ foliot_status foliot__prediction_create(foliot__prediction **out);
 void foliot__prediction_destroy(foliot__prediction *p);
 // Destroys the simulations, after which the setup's bytes may be freed.
 void foliot__prediction_forget(foliot__prediction *p);
-// There is no predicted world until it has caught up again.
+// Discards the predicted world until it has caught up again.
 void foliot__prediction_restart(foliot__prediction *p);
 
 // The own controls of all ticks up to `tick` are decided: they change with it, or not at all
@@ -93,19 +93,19 @@ void foliot__prediction_decide(foliot__prediction *p, uint64_t tick, const folio
 void foliot__prediction_confirm(foliot__prediction *p, const foliot__lockstep_client *l);
 // More closed ticks have come, though they cannot be stepped yet.
 void foliot__prediction_learn(foliot__prediction *p);
-// An early packet. False: it is none.
+// Adds an early packet. False: it is not a valid one.
 bool foliot__prediction_receive_early(foliot__prediction *p, const foliot__lockstep_client *l,
                                       const uint8_t *bytes, size_t length);
-// Steps the predicted world to `target`, and with what is left of `most` steps the shadow after it;
-// neither goes farther than `ticks_max` and its eighth beyond the confirmed one: the eighth is for
-// moments in which closed ticks are late. The number of steps.
+// Steps the predicted world to `target`, and uses the rest of `most` steps for the shadow. Neither
+// goes farther beyond the confirmed world than `ticks_max` and an eighth of it: the eighth covers
+// moments in which closed ticks are late. Returns the number of steps.
 uint32_t foliot__prediction_update(foliot__prediction *p, const foliot__lockstep_client *l,
                                    uint64_t target, uint32_t most);
-// NULL: there is none that can be shown.
+// NULL: no world can be shown.
 const foliot__line *foliot__prediction_shown(const foliot__prediction *p);
-// Whether nothing is known to be wrong with it.
+// Whether it has no known error.
 bool foliot__prediction_holds(const foliot__prediction *p);
-// NULL: it is no world of ours.
+// NULL: the simulation is not foliot's world.
 const foliot_world *foliot__line_world(const foliot__line *line);
 
 #endif

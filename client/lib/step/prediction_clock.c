@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// prediction_clock.c: two clocks that are turned slowly (prediction_clock.h).
+// prediction_clock.c: two clocks that are adjusted slowly (prediction_clock.h).
 #include "prediction_clock.h"
 
 #include <math.h>
 
-#define JUMP_TICKS 8   // farther off the clock is set again
-#define GAIN 0.05      // of what is off, in a tick
+#define JUMP_TICKS 8   // with a larger error the clock is set again
+#define GAIN 0.05      // of the error, in a tick
 #define FASTER_MAX 0.1 // inputs would come late
 #define SLOWER_MAX 0.05
 #define AHEAD_TICKS 60 // that the mean is over
@@ -27,7 +27,7 @@ void foliot__prediction_clock_update(foliot__prediction_clock *clock, uint64_t n
     clock->now_ns = now_ns;
     clock->input = begins ? aim->input : now + turn(off, passed);
     clock->known = true;
-    // Where the worlds would run too far ahead of the confirmed one, inputs are shown later. A host
+    // If the worlds would run too far ahead of the confirmed one, inputs are shown later. A host
     // that was held up has closed ticks waiting: neither the first update nor one after a pause
     // shows how far ahead the worlds run. A delay that is not needed is given up at once.
     double ahead = ceil(clock->input) + 1 - (double)aim->confirmed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// prediction_clock.h: which tick own inputs are for, and which is shown, at any local time. Both
+// prediction_clock.h: the tick that own inputs are for, and the shown tick, at any local time. Both
 // follow the estimate of lockstep.h smoothly, since a person sees the shown one. Knows no worlds.
 // Invariant: inputs are never shown before the tick that they are for.
 #ifndef FOLIOT_CLIENT_LIB_PREDICTION_CLOCK_H
@@ -25,8 +25,8 @@ typedef struct foliot__prediction_clock_aim {
     uint32_t input_delay; // ticks, at least
 } foliot__prediction_clock_aim;
 
-// Time passes: both ticks run at the local clock's pace, a little faster or slower towards the aim,
-// and jump where it is far away.
+// Advances the time: both ticks run at the local clock's pace, a little faster or slower towards
+// the aim, and jump if it is far away.
 void foliot__prediction_clock_update(foliot__prediction_clock *clock, uint64_t now_ns,
                                      double tick_ns, const foliot__prediction_clock_aim *aim);
 uint64_t foliot__prediction_clock_input_tick(const foliot__prediction_clock *clock);

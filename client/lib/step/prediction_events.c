@@ -24,7 +24,7 @@ void foliot__prediction_events_clear(foliot__prediction_events *events)
         events->ring[i].event.identity = 0;
 }
 
-// The event of the same kind about the same things. `open`: one that waits for its confirmation.
+// The event of the same kind about the same objects. `open`: one that waits for its confirmation.
 static foliot__predicted_event *find(foliot__prediction_events *events,
                                      const foliot_client_event *event, bool open)
 {

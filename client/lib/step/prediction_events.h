@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// prediction_events.h: which events of predicted worlds are those of confirmed ones. A host is
-// given each once: when it is predicted, else when it is confirmed. Two of the same kind about the
-// same things within FOLIOT__EVENT_TICKS are one, since a correction moves them. Knows no queue.
+// prediction_events.h: matches the events of predicted worlds with those of confirmed ones. A host
+// is given each event once: when it is predicted, otherwise when it is confirmed. Two events of the
+// same kind about the same objects within FOLIOT__EVENT_TICKS are one, since a correction moves
+// them. Knows no queue.
 #ifndef FOLIOT_CLIENT_LIB_PREDICTION_EVENTS_H
 #define FOLIOT_CLIENT_LIB_PREDICTION_EVENTS_H
 
@@ -24,12 +25,12 @@ typedef struct foliot__prediction_events {
 foliot_status foliot__prediction_events_open(foliot__prediction_events *events);
 void foliot__prediction_events_close(foliot__prediction_events *events);
 void foliot__prediction_events_clear(foliot__prediction_events *events);
-// Whether the host is to be given it, whose identity and `predicted` are set then.
+// Whether the host is to be given the event; sets its identity and `predicted`.
 bool foliot__prediction_events_predict(foliot__prediction_events *events,
                                        foliot_client_event *event);
 bool foliot__prediction_events_confirm(foliot__prediction_events *events,
                                        foliot_client_event *event);
-// The confirmed world has come to `tick`: takes the next event that it should have had; false:
+// The confirmed world has reached `tick`: takes the next event that it should have had; false:
 // there is none.
 bool foliot__prediction_events_cancel(foliot__prediction_events *events, uint64_t tick,
                                       foliot_client_event *event);

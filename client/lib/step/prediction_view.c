@@ -76,7 +76,7 @@ foliot_status foliot__prediction_view_append(foliot__prediction_view *view, uint
     return FOLIOT_STATUS_OK;
 }
 
-// Both are states of one body, and not so far apart that it was put elsewhere.
+// Whether both are states of one body, and near enough that it was not teleported.
 static bool is_continuous(const foliot__prediction_view *view, const foliot__predicted_body *a,
                           const foliot__predicted_body *b, double time)
 {
@@ -120,7 +120,7 @@ static void blend(const foliot_body_state *a, const foliot_body_state *b, double
         state->orientation[k] /= sqrt(norm); // at least 1/2
 }
 
-// Where a tick lies between the last two of a line: 0 to 1.
+// The position of a tick between the last two of a line: 0 to 1.
 static double share_of(const foliot__prediction_view *view, uint32_t line, double tick)
 {
     const foliot__predicted_tick *ticks = view->ticks[line];
@@ -146,7 +146,7 @@ typedef struct replacement {
     double share_from, share_to;
 } replacement;
 
-// The rest of earlier corrections is part of what is shown. Returns how far off that was.
+// The rest of earlier corrections is part of the shown state. Returns the size of the error.
 static double correct_body(const foliot__prediction_view *view, const replacement *r, uint32_t i,
                            foliot__error_smoothing *smoothing, uint32_t index)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// prediction_view.h: what is shown of predicted worlds: bodies between their last two ticks, and
+// prediction_view.h: the picture of predicted worlds: bodies between their last two ticks, and
 // corrections that fade instead of jumping. Knows no guesses. Invariant: without a correction a
 // body is shown exactly where its world has it.
 #ifndef FOLIOT_CLIENT_LIB_PREDICTION_VIEW_H
@@ -33,16 +33,17 @@ typedef struct foliot__prediction_view {
 } foliot__prediction_view;
 
 void foliot__prediction_view_close(foliot__prediction_view *view);
-// Forgets what was shown.
+// Forgets the shown state.
 void foliot__prediction_view_restart(foliot__prediction_view *view);
 // The world of that line has made a step, or begins. FOLIOT_STATUS_MEMORY: it is not shown.
 foliot_status foliot__prediction_view_append(foliot__prediction_view *view, uint32_t line,
                                              const foliot_world *world);
-// Line `to` is shown instead of `from` from `tick` on, which is about to be sampled; the player's
-// own body is in slot `own`.
+// Shows line `to` instead of `from` from `tick` on, which is about to be sampled; the player's own
+// body is in slot `own`.
 void foliot__prediction_view_replace(foliot__prediction_view *view, uint32_t from, uint32_t to,
                                      double tick, uint32_t own);
-// The bodies of a line at a tick between its last two, or the nearer of them. False: not here.
+// The bodies of a line at a tick between its last two, or at the nearer of them. False: not
+// available.
 bool foliot__prediction_view_sample(foliot__prediction_view *view, uint32_t line, double tick,
                                     uint32_t own, foliot_sample *sample);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// response.c: responds to the server's search for a divergence (foliot/divergence.h). It runs the
-// step in question again from a checkpoint, a few ticks in each update, so that the game goes on.
+// response.c: responds to the server's search for a divergence (foliot/divergence.h). It repeats
+// the step in question from a checkpoint, a few ticks in each update, so that the game goes on.
 #include <stdio.h>
 #include <string.h>
 
@@ -64,7 +64,8 @@ size_t foliot__lockstep_client_respond(foliot__lockstep_client *l,
                                        uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
     l->search.going_back = false;
-    // It asks since the two differ. The status that says so may come after the server's state.
+    // The server asks because the two differ. The status that reports it may arrive after the
+    // server's state.
     l->diverged |= l->begun && request->first >= l->start;
     l->search.number = request->number;
     l->search.request_first = request->first;
@@ -85,8 +86,7 @@ size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t step
     return length;
 }
 
-// The case keeps its numbers, but not its states and inputs: their memory is used by the next
-// search.
+// The case keeps its numbers, but not its states and inputs: the next search uses their memory.
 void foliot__lockstep_client_drop_case(foliot__lockstep_client *l)
 {
     l->search.found.before = l->search.found.after = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// stepped.c: events and records of what is stepped here, as updates.c has those of the server. A
-// host is given each event once, whichever of the two had it, and of a client that predicts,
-// whichever world had it first.
+// stepped.c: events and records of the stepped world, in the form that updates.c has for the
+// server's. A host is given each event once, whichever of the two had it and, if the client
+// predicts, whichever world had it first.
 #include "stepper.h"
 
 #include "foliot/query.h"
@@ -119,7 +119,7 @@ static bool begin_writer(foliot_client *c,
     return c->updates.writer != NULL;
 }
 
-// The world as it is now is what there is, from its tick on.
+// Replaces the state by that of the current world, from its tick on.
 static void begin_stepped(foliot_client *c)
 {
     const foliot_world *world = stepped_world(c);
@@ -153,7 +153,7 @@ void foliot__stepped_show(foliot_client *c)
     begin_stepped(c);
 }
 
-// What is shown goes on to the tick from which on the server's events are given.
+// Shows the stepped world until the tick from which on the host is given the server's events.
 void foliot__stepped_hand_over(foliot_client *c)
 {
     foliot__client_updates *u = &c->updates;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// stepper.c: what makes a client one that can step: the table that client/lib/shared calls, the
-// traffic of lockstep, and what a host asks of the simulation. Steps a bounded number of ticks in
-// an update.
+// stepper.c: the parts that let a client step: the table that client/lib/shared calls, the traffic
+// of lockstep, and the host's queries on the simulation. Steps a bounded number of ticks in an
+// update.
 #include "stepper.h"
 
 #include <math.h>
@@ -48,13 +48,13 @@ static bool steps_worlds(const foliot_client *c)
     return c->simulation.kind.create == foliot_world_kind.create;
 }
 
-// A state that diverged is of no use but to be searched.
+// A diverged state is only needed for the search.
 static bool stands_still(const foliot_client *c)
 {
     return c->lockstep->diverged && (!foliot__client_steps(c) || !c->welcome.watchable);
 }
 
-// -- what comes
+// -- receiving
 
 static void receive_packet(foliot_client *c, const uint8_t *bytes, size_t length)
 {
@@ -146,7 +146,7 @@ static void receive_message(foliot_client *c, const foliot__message *m)
     }
 }
 
-// -- steps, and what goes out
+// -- stepping and sending
 
 bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world)
 {
@@ -159,7 +159,8 @@ bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *wor
     return true;
 }
 
-// Steps the closed ticks that have arrived, a bounded number at once, and keeps them to be shown.
+// Steps the closed ticks that have arrived, a bounded number at once, and keeps them for the
+// picture.
 static uint32_t step_closed_ticks(foliot_client *c)
 {
     uint32_t steps = 0, most = foliot__predict_closed_steps(c);
@@ -194,7 +195,7 @@ static uint64_t input_tick(const foliot_client *c)
     const foliot__lockstep_client *l = c->lockstep;
     uint64_t tick, end = foliot__lockstep_client_undecided(l);
     if (foliot__predict_leads(c)) {
-        // Never one that the server has closed.
+        // It is never a tick that the server has closed.
         uint64_t least = end > l->log.end ? end - 1 : end;
         tick = foliot__predict_input_tick(c);
         tick = tick < least ? least : tick;
@@ -202,7 +203,7 @@ static uint64_t input_tick(const foliot_client *c)
         tick = foliot__lockstep_client_input_tick(l, c->now_ns, foliot__client_tick_ns(c),
                                                   c->welcome.input_delay);
     }
-    // Nor one before those that went out by change.
+    // Nor one before the ticks of controls that were sent by change.
     return c->controls.by_ticks && tick < c->controls.least_meant &&
                    c->controls.least_meant - tick < LEAST_AHEAD_MAX
                ? c->controls.least_meant
@@ -215,8 +216,8 @@ static void send_lockstep(foliot_client *c, bool stepped)
     uint64_t tick = input_tick(c), undecided = foliot__lockstep_client_undecided(c->lockstep);
     uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->outgoing.lockstep_ns;
     bool decided, plays = c->welcome.player != FOLIOT_NO_PLAYER;
-    // Once a tick, and right after a step: the server should get digests early. A client that
-    // predicts sends when its own next tick begins: what is pressed is shown from then on.
+    // Sent once per tick, right after a step: the server should get digests early. A client that
+    // predicts sends when its own next tick begins: pressed keys are shown from then on.
     bool due =
         foliot__predict_leads(c)
             ? since >= 2 * period ||
@@ -247,7 +248,7 @@ static void send_lockstep(foliot_client *c, bool stepped)
 
 static void advance(foliot_client *c)
 {
-    // A step may take long: none after the end.
+    // A step may take long: none is started after the end.
     bool steps = !c->connection.leaving && c->connection.state <= FOLIOT_CLIENT_PLAYING;
     uint32_t closed = steps ? step_closed_ticks(c) : 0;
     foliot__predict_tick(c);
@@ -263,7 +264,7 @@ static uint64_t wake_ns(const foliot_client *c)
     return foliot__predict_leads(c) ? foliot__predict_wake_ns(c) : UINT64_MAX;
 }
 
-// -- what is shown
+// -- the shown state
 
 static foliot_status sample(foliot_client *c, uint64_t now_ns, foliot_sample *sample)
 {
@@ -280,7 +281,7 @@ static double shown_max(const foliot_client *c)
     return c->lockstep->begun && !foliot__predict_leads(c) ? (double)c->lockstep->tick : INFINITY;
 }
 
-// The size that the share of all packets does not exceed.
+// The size that the given share of all packets does not exceed.
 static double size_quantile(const uint64_t *sizes, uint64_t total, double share)
 {
     uint64_t seen = 0;
@@ -349,7 +350,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     return foliot__client_create(config, &stepper, now_ns, client);
 }
 
-// -- what a host asks for
+// -- the host's queries
 
 foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t now_ns,
                                               foliot_simulation_sample *sample)
@@ -360,7 +361,7 @@ foliot_status foliot_client_sample_simulation(foliot_client *client, uint64_t no
     if (!foliot__client_welcomed(client) || !l->begun || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
     double wanted = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
-    // Behind a new state by a restart of the server: the newest tick is all that there is.
+    // After a new state from a restarted server, the newest tick is the only one.
     double tick = fmax(fmin(wanted, (double)l->tick), client->shown_tick);
     *sample = (foliot_simulation_sample){.render_tick = tick, .tick = (uint64_t)tick};
     sample->fraction = tick - (double)sample->tick;

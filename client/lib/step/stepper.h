@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// stepper.h: what the files share that make a client a stepper. stepped.c: events and records of
+// stepper.h: shared by the files that make a client a stepper. stepped.c: events and records of
 // steps. predict.c: predicted worlds. catch_up.c: how a client becomes a stepper and a watcher.
 // stepper.c: the table that the rest of the client calls. Each calls only files before it in this
 // list, and client/lib/shared.
@@ -22,22 +22,22 @@ void foliot__predict_forget(foliot_client *c); // the setup's bytes are about to
 void foliot__predict_end(foliot_client *c);    // not in this session
 void foliot__predict_leave(foliot_client *c);  // the client steps no more: takes back its guesses
 
-// Whether the predictor's clock says when own inputs are made.
+// Whether the predictor's clock decides when own inputs are made.
 bool foliot__predict_leads(const foliot_client *c);
-// Time passes. Right before inputs are decided.
+// Advances the time, right before inputs are decided.
 void foliot__predict_tick(foliot_client *c);
 // The tick that inputs made now are for.
 uint64_t foliot__predict_input_tick(const foliot_client *c);
 uint64_t foliot__predict_wake_ns(const foliot_client *c); // when that is the next tick
 void foliot__predict_decided(foliot_client *c, uint64_t tick, const foliot_input *controls);
-// How many closed ticks this update may step, at most.
+// The most closed ticks that this update may step.
 uint32_t foliot__predict_closed_steps(const foliot_client *c);
-// Makes the confirmed world's next step, and measures it. False: it is not closed yet.
+// Makes the confirmed world's next step, and measures it. False: the tick is not closed yet.
 bool foliot__predict_step(foliot_client *c);
 void foliot__predict_update(foliot_client *c, uint32_t closed_steps);
 void foliot__predict_receive_relay(foliot_client *c, const uint8_t *bytes, size_t length);
 void foliot__predict_receive_early(foliot_client *c, const uint8_t *bytes, size_t length);
-// False: nothing predicted is to be shown.
+// False: there is no prediction to show.
 bool foliot__predict_sample(foliot_client *c, uint64_t now_ns, foliot_sample *sample);
 void foliot__predict_count(const foliot_client *c, foliot_client_statistics *s);
 
@@ -48,7 +48,7 @@ void foliot__catch_up_create_simulation(foliot_client *c);
 void foliot__catch_up_begin(foliot_client *c);
 void foliot__catch_up_stop(foliot_client *c, const foliot__kind_message *given);
 void foliot__catch_up_update(foliot_client *c);
-// The server's state has come: what was stepped before is void.
+// The server's state has arrived: earlier steps are void.
 void foliot__catch_up_state_begun(foliot_client *c);
 
 // stepper.c

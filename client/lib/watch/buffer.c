@@ -10,7 +10,7 @@
 #include <string.h>
 
 // Ticks between the two snapshots from which a spin is computed: enough that rounding matters
-// little, and so few that no body turns half round.
+// little, and so few that no body makes half a turn.
 #define SPIN_TICKS 4u
 #define SPIN_TICKS_MAX 12u
 #define SMOOTHING_SHARE                                                                            \
@@ -275,8 +275,8 @@ static const foliot_body_state *dequantised_states(foliot__snapshot_buffer *buff
 static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foliot_snapshot *from,
                                double ticks, foliot_body_state *states)
 {
-    // Spins are not sent, which saves their bytes: they are computed from two snapshots, this one
-    // and the newest that is old enough.
+    // Spins are not sent, which saves bytes: they are computed from two snapshots, this one and the
+    // newest that is old enough.
     const foliot_snapshot *was = NULL;
     for (int i = 0; buffer->format.rotates && i < buffer->capacity; i++) {
         const foliot__entry *e = &buffer->entries[i];
@@ -304,7 +304,7 @@ static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foli
     }
 }
 
-// The snapshots that a tick is sampled from.
+// The snapshots from which a tick is sampled.
 typedef struct known {
     const foliot_snapshot *is, *next; // interpolated between the two; `next` NULL: extrapolated
     double tick;                      // that can be shown: clamped to what is known
@@ -362,8 +362,8 @@ static bool body_is_continuous(const foliot__snapshot_buffer *buffer, const foli
                                  (double)b->tick - (double)a->tick);
 }
 
-// The last sample was extrapolated, and now it is known what should have been shown. Every body
-// that moved on continuously gets the difference as an offset that fades.
+// The last sample was extrapolated, and now the correct state is known. Every body that moved
+// continuously gets the difference as an offset that fades.
 static void smooth_correction(foliot__snapshot_buffer *buffer, const known *now,
                               double extrapolate_ticks)
 {

@@ -7,14 +7,15 @@
 #include "foliot/snapshot.h"
 #include "error_smoothing.h"
 
-// A server keeps 128 possible baselines. These are as many, and some that are on their way.
+// A server keeps 128 possible baselines. The buffer has as many entries, and some for snapshots in
+// flight.
 #define FOLIOT__BUFFER_ENTRIES 144
 #define FOLIOT__BUFFER_ENTRIES_STEPPED 64 // in lockstep, where nothing refers to them
 #define FOLIOT__PIECES_MAX 4096           // of one snapshot
-// A few bytes may stand for a million unchanged bodies. So the memory for snapshots and samples is
-// bounded by what the server has sent: a free amount, and more for each byte received, up to a
+// A few bytes may encode a million unchanged bodies. So the memory for snapshots and samples is
+// bounded by the bytes from the server: a free amount, and more for each byte received, up to a
 // limit. Beyond it old snapshots are evicted. The newest one, its baseline and the one that is
-// arriving are kept in any case (48 MiB each at most).
+// arriving are always kept (48 MiB each at most).
 #define FOLIOT__BUFFER_BYTES_FREE (32u << 20)
 #define FOLIOT__BUFFER_BYTES_A_BYTE 256
 #define FOLIOT__BUFFER_BYTES_MAX (1u << 30)
@@ -80,15 +81,15 @@ void foliot__buffer_complete(foliot__snapshot_buffer *buffer, uint64_t tick);
 // new generation of a slot or a teleport. Wrong extrapolations fade out (error_smoothing.h).
 foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick,
                                     double extrapolate_ticks, foliot_sample *sample);
-// Bodies that came or went between the snapshot before the sample and its tick: `changed` has the
-// tick at which the body of a slot did so, `newest` the last of these, and `there` is
-// FOLIOT_NO_BODY where it went. One that came is taken from the snapshot behind the tick, if that
-// is here.
+// Bodies that appeared or left between the snapshot before the sample and its tick: `changed` has
+// the tick at which the body of a slot did so, `newest` the last of these, and `there` is
+// FOLIOT_NO_BODY if it left. A body that appeared is taken from the snapshot after the tick, if
+// present.
 void foliot__buffer_show_changes(foliot__snapshot_buffer *buffer, const uint64_t *changed,
                                  uint64_t newest, const uint32_t *there, uint32_t slots,
                                  foliot_sample *sample);
-// XXH3-128 of the quantised bodies of the newest complete snapshot, zeros without one. Computed
-// when it is asked for, once for each snapshot: 10,000 bodies take about a millisecond.
+// XXH3-128 of the quantised bodies of the newest complete snapshot, zeros without one. Computed on
+// request, once for each snapshot: 10,000 bodies take about a millisecond.
 foliot_digest foliot__buffer_digest(const foliot__snapshot_buffer *buffer);
 const foliot_snapshot *foliot__buffer_newest(const foliot__snapshot_buffer *buffer); // NULL if none
 

@@ -47,7 +47,7 @@ static void quat_product(const double a[4], const double b[4], double q[4])
     memcpy(q, result, sizeof result);
 }
 
-// A share of a turn: the chord, stretched to length one, which goes the same way as the arc.
+// A share of a turn: the chord, normalised, which goes the same way as the arc.
 static void share_of_turn(const double turn[4], double share, double result[4])
 {
     double sign = turn[0] < 0 ? -1 : 1, square = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// error_smoothing.h: corrections of what was extrapolated wrongly are not shown in one frame. The
-// difference between what was shown and what is known now is added to what is shown, and fades
+// error_smoothing.h: smooths corrections of wrong extrapolations over several frames. The
+// difference between the shown state and the state known now is added to the picture, and fades
 // exponentially. Knows no snapshots. Invariant: without an offset a body is shown as it is.
 #ifndef FOLIOT_CLIENT_LIB_ERROR_SMOOTHING_H
 #define FOLIOT_CLIENT_LIB_ERROR_SMOOTHING_H
@@ -27,8 +27,8 @@ foliot_status foliot__error_smoothing_grow(foliot__error_smoothing *smoothing, u
 void foliot__error_smoothing_close(foliot__error_smoothing *smoothing);
 // Advances to `tick`: the weight falls to 1/e within `ticks`.
 void foliot__error_smoothing_fade(foliot__error_smoothing *smoothing, double tick, double ticks);
-// Sets the body's offset to what was `shown` minus what is known now. `shown` NULL: no offset, the
-// body jumps. After all bodies the caller sets the weight to 1.
+// Sets the body's offset to the `shown` state minus the state known now. `shown` NULL: no offset,
+// the body jumps. After all bodies the caller sets the weight to 1.
 void foliot__error_smoothing_set(foliot__error_smoothing *smoothing, uint32_t body,
                                  const foliot_body_state *shown, const foliot_body_state *known);
 // Adds the body's offset, times the weight, to a state.

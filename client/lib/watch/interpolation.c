@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// interpolation.c: states between two states (interpolation.h).
+// interpolation.c: interpolates between two states (interpolation.h).
 #include "interpolation.h"
 #include "sim/math/vec3.h"
 
 #include <math.h>
 #include <string.h>
 
-#define TELEPORT_FACTOR 4.0 // beyond this multiple of what its speeds explain, a move is a jump
+#define TELEPORT_FACTOR 4.0 // a move beyond this multiple of what its speeds explain is a jump
 #define TELEPORT_STEPS 256.0
 #define NEAR_DOT 0.999 // cosine of half the angle between two rotations
 #define NEAR_TANGENT 0.05
@@ -27,9 +27,8 @@ static vec3 hermite_slope(vec3 x0, vec3 m0, vec3 x1, vec3 m1, double u)
                     vec3_scale(m1, 3 * u2 - 2 * u));
 }
 
-// The shorter arc between two rotations (Shoemake 1985). Where they are near, the chord, stretched
-// to length one, goes the same way: at 5 degrees it is off by a hundredth of what a snapshot rounds
-// away.
+// The shorter arc between two rotations (Shoemake 1985). If they are near, the normalised chord
+// goes the same way: at 5 degrees its error is a hundredth of a snapshot's rounding.
 static void slerp(const double a[4], const double b[4], double u, double q[4])
 {
     double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = dot < 0 ? -1 : 1,
@@ -60,8 +59,8 @@ void foliot__spin_between(const double from[4], const double to[4], double time,
         length += v[k] * v[k];
     }
     length = sqrt(length);
-    // The angle over its half's sine: of small ones by the series of the arc tangent, good to 1e-9
-    // here.
+    // The angle over the sine of its half: for small ones by the series of the arc tangent,
+    // accurate to 1e-9 here.
     double t = length / fabs(w), t2 = t * t, near = (2 - t2 * (2.0 / 3 - t2 * (2.0 / 5))) / fabs(w);
     double rate = t < NEAR_TANGENT ? near / time
                   : length > 0     ? 2 * atan2(length, fabs(w)) / (length * time)

@@ -9,8 +9,8 @@
 // Whether the two are states of one body without a jump, so that it can be interpolated.
 bool foliot__is_continuous(const foliot_snapshot_format *format, const foliot_snapshot_body *a,
                            const foliot_snapshot_body *b, double ticks);
-// At the share `u` of the `ticks` between a and b, whose states are `from` and `to`. `from` if they
-// are not continuous.
+// The state at the share `u` of the `ticks` between a and b, whose states are `from` and `to`.
+// `from` if they are not continuous.
 foliot_body_state foliot__interpolate_body(const foliot_snapshot_format *format, double dt,
                                            const foliot_snapshot_body *a,
                                            const foliot_snapshot_body *b,

@@ -24,8 +24,8 @@
 #define STOP_NS 3000000000u   // without a snapshot: what follows is a start, as after a pause
 #define LEAST_NS 5000000000u  // windows of the fastest arrivals
 #define LEAST_JOIN_NS 1000000000u
-// The packets that a join queues (a whole state in hundreds) come late, and those behind them less
-// and less. While ages fall by ticks, it is still the join.
+// The packets that a join queues (a whole state in hundreds) are late, and later ones less and
+// less. While ages fall by ticks, the join is still the cause.
 #define JOIN_NS 1000000000u   // at most
 #define SETTLE_NS 1000000000u // for the render time to forget it
 #define SETTLE_LEAST_NS 32e6  // of what is off: the rest may be the network's own
@@ -127,7 +127,7 @@ static void choose_target(foliot__playout *p)
         fmin(fmax(offset, p->fastest_ns + p->delay_min_ns), p->fastest_ns + p->delay_max_ns);
 }
 
-// Ages of before do not predict those that come.
+// Earlier ages do not predict later ones.
 static void forget_ages(foliot__playout *p, uint64_t now_ns, double age)
 {
     p->settled_ns = p->least_since_ns = now_ns;
@@ -164,7 +164,7 @@ void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick,
     p->lateness_square +=
         (difference * (age - p->lateness_mean) - p->lateness_square) / p->lateness_count;
     // The fastest of this window and of the one before: one arrival that was taken for earlier than
-    // it was, or a server that goes on later after a pause, does not count for long.
+    // it was, or a server that resumes later after a pause, does not count for long.
     uint64_t window = now_ns - p->started_ns < LEAST_NS ? LEAST_JOIN_NS : LEAST_NS;
     if (now_ns - p->least_since_ns > window) {
         p->least_ns[0] = p->least_ns[1];
@@ -198,7 +198,7 @@ double foliot__playout_render(foliot__playout *p, uint64_t now_ns)
             p->offset_ns = p->target_ns;
             p->snaps++;
         } else {
-            // Half of what is off within a second, at most the pace allowed.
+            // Half of the error within a second, at most the allowed pace.
             bool settles = off < -SETTLE_LEAST_NS && now_ns - p->settled_ns < SETTLE_NS &&
                            p->settled_ns - p->started_ns < JOIN_NS;
             double step = off * fmin(1, passed * (settles ? SETTLE_GAIN : 0.7e-9)),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // playout.h: the adaptive interpolation delay. Computes from the arrival times of snapshots how far
 // the render time must stay behind, so that a newer snapshot is present for all but a given share
-// of the time. Knows no snapshots' contents. Invariant: the render time never goes back, but for a
-// pause of seconds.
+// of the time. Knows no contents of snapshots. Invariant: the render time never goes back, except
+// for a pause of seconds.
 #ifndef FOLIOT_CLIENT_LIB_PLAYOUT_H
 #define FOLIOT_CLIENT_LIB_PLAYOUT_H
 
@@ -12,7 +12,7 @@
 #define FOLIOT__PLAYOUT_BINS 4096 // of half a millisecond
 
 // Age: local time minus the server's time of the newest snapshot present. It drops when a newer one
-// arrives, and grows with time in between. The histogram has for how long each age was observed.
+// arrives, and grows with time in between. The histogram holds how long each age was observed.
 typedef struct foliot__playout {
     double tick_ns;
     double starved_share;
@@ -41,14 +41,14 @@ typedef struct foliot__playout {
 
 void foliot__playout_init(foliot__playout *p, double tick_ns, double starved_share,
                           double delay_min_ns, double delay_max_ns);
-// A snapshot became complete. `timely`: it arrived at that time; else some time before or after.
-// `path`: by which way; when another one begins to be the faster, what was seen of the one before
-// is forgotten.
+// A snapshot became complete. `timely`: it arrived at that time; otherwise some time before or
+// after. `path`: its network path; when another path becomes the faster one, observations of the
+// previous path are forgotten.
 void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick, bool timely,
                              uint32_t path);
-// The render time in ticks. It falls only where no snapshot came for seconds. Its pace differs from
+// The render time in ticks. It falls only if no snapshot came for seconds. Its pace differs from
 // the clock's by at most 5 %, except for a jump when it is more than ten ticks off, and for a
-// second after a join, when it may catch up with half the clock's pace more.
+// second after a join, when it may run up to half the clock's pace faster.
 double foliot__playout_render(foliot__playout *p, uint64_t now_ns);
 double foliot__playout_delay_ms(const foliot__playout *p); // behind the fastest arrivals
 double foliot__playout_jitter_ms(const foliot__playout *p);

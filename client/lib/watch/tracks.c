@@ -139,7 +139,7 @@ static void forget_states(foliot__track *track, uint64_t tick)
     track->weight = 0;
 }
 
-// The baseline of an item whose tick this is; its age, if it does not say that.
+// The baseline of an item of the packet for `tick`. Sets the item's age if it names none.
 static const foliot_snapshot_body *find_base(const foliot__track *track, uint64_t tick,
                                              foliot__partial_item *item)
 {
@@ -190,7 +190,7 @@ foliot__tracks_taken foliot__tracks_receive(foliot__tracks *t, const uint8_t *by
     if (foliot__partial_begin(t->coder, bytes, length, &head) != FOLIOT_STATUS_OK)
         return FOLIOT__TRACKS_MALFORMED;
     *tick = foliot__tick_near(head.tick, t->newest);
-    // One that came before, or that is too old to be acknowledged.
+    // It arrived before, or is too old to be acknowledged.
     uint32_t back = t->sequence - head.sequence, ahead = head.sequence - t->sequence;
     bool newer = t->sequence == 0 || (ahead > 0 && ahead <= UINT32_MAX / 2);
     if (!newer && (back == 0 || back > 64 || (t->before >> (back - 1) & 1)))
@@ -232,7 +232,7 @@ uint64_t foliot__tracks_newest_of(const foliot__tracks *t, uint32_t slot)
 
 // -- sampling
 
-// The body at a tick, by what is known now. False: it is not there yet.
+// The body at a tick, from the states known now. False: it is not there yet.
 static bool state_at(const foliot__tracks *t, const foliot__track *track, double tick,
                      double extrapolate_ticks, foliot_body_state *state, uint64_t *guessed_from)
 {
@@ -271,7 +271,7 @@ static bool state_at(const foliot__tracks *t, const foliot__track *track, double
     return true;
 }
 
-// A body that was extrapolated wrongly is shown where it was, and glides to where it is.
+// A wrongly extrapolated body is shown where it was, and glides to its correct place.
 static void correct(foliot__tracks *t, foliot__track *track, double extrapolate_ticks,
                     const foliot_body_state *shown)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tracks.h: bodies of a world of which this client is sent some alone (partial_snapshot.h): what
-// came of each, of different ticks, as baselines and to be sampled. Knows no network. Invariant:
-// the states of a body are ordered by tick, and the newest FOLIOT__PARTIAL_BASELINES that came are
-// there.
+// tracks.h: bodies of a world of which this client is sent only some (partial_snapshot.h): the
+// received states of each, of different ticks, as baselines and for sampling. Knows no network.
+// Invariant: the states of a body are ordered by tick, and the newest FOLIOT__PARTIAL_BASELINES
+// received ones are present.
 #ifndef FOLIOT_CLIENT_LIB_TRACKS_H
 #define FOLIOT_CLIENT_LIB_TRACKS_H
 
@@ -21,7 +21,7 @@ typedef struct foliot__track {
     uint8_t count, capacity;
     bool told;          // by the server, of this body; before, the scene's bodies are assumed
     uint64_t forgotten; // states up to this tick are void
-    // As it was shown last.
+    // Its last picture.
     uint64_t guessed_from; // extrapolated from the state of that tick; UINT64_MAX: not extrapolated
     double weight;         // of the offset
     foliot__smoothing_offset offset;
@@ -41,7 +41,7 @@ typedef struct foliot__tracks {
     bool has_newest;
     uint64_t newest; // tick
     double shown;    // tick of the last sample
-    // What has come, for acknowledgements.
+    // The received packets, for acknowledgements.
     uint32_t sequence;
     uint64_t before;
 } foliot__tracks;
@@ -59,9 +59,9 @@ typedef enum foliot__tracks_taken {
 foliot__tracks_taken foliot__tracks_receive(foliot__tracks *tracks, const uint8_t *bytes,
                                             size_t length, uint64_t *tick);
 void foliot__tracks_acknowledge(const foliot__tracks *tracks, foliot__partial_acknowledge *packet);
-// All bodies at a fractional tick. Each is interpolated where something newer has come, else
-// extrapolated, for at most `extrapolate_ticks`. `scene` may be NULL: its bodies stand where it
-// says until the server says otherwise.
+// All bodies at a fractional tick. Each is interpolated if a newer state has arrived, otherwise
+// extrapolated, for at most `extrapolate_ticks`. `scene` may be NULL: its bodies are at their
+// places in the scene until the server sends others.
 foliot_status foliot__tracks_sample(foliot__tracks *tracks, const foliot_scene *scene, double tick,
                                     double extrapolate_ticks, foliot_sample *sample);
 // Tick of the newest state of a body; UINT64_MAX: there is none.
