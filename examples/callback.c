@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// callback.c: a force of your own. The Henon-Heiles potential, (x^2 + y^2) / 2 + x^2 y - y^3 / 3
-// per unit of mass (Henon and Heiles 1964), as a callback; printed are the crossings of the plane x
-// = 0, a Poincare section, and what became of the energy. A callback uses + - * / sqrt and foliot_*
-// functions alone, so that it gives the same bits everywhere.
+// callback.c: a custom force. The Henon-Heiles potential, (x^2 + y^2) / 2 + x^2 y - y^3 / 3 per
+// unit of mass (Henon and Heiles 1964), as a callback. It prints the crossings of the plane x = 0,
+// a Poincare section, and the change of the energy. A callback uses only + - * / sqrt and foliot_*
+// functions, so that it gives the same bits everywhere.
 #include <stdio.h>
 
 #include <foliot/foliot.h>

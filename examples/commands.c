@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// commands.c: logic of your own beside the step. The host spawns a crate every second; rules in C
-// count what lies on the floor and tell the score as a session variable.
+// commands.c: custom logic in addition to the step. The host spawns a crate every second; rules in
+// C count the objects on the floor and publish the score as a session variable.
 //
 //     commands
 //
@@ -105,7 +105,7 @@ static foliot_command crate_at(double x)
     return c;
 }
 
-// All commands of one tick: the host's, then those that the rules gave after the last step.
+// All commands of one tick: the host's, then those of the rules from the last step.
 static void step(foliot_world *world, foliot_rules *rules, const foliot_scene *scene,
                  uint32_t *sequence)
 {

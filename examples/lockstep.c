@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// lockstep.c: a game of one's own in lockstep. The game is not foliot's world: a skirmish of units
-// in fixed point. It is put through the harness, hosted with three players, recorded, and the
-// recording is verified.
+// lockstep.c: a custom game in lockstep. The game does not use foliot's world: it is a skirmish of
+// units in fixed point. The example tests it with the harness, hosts it with three players, records
+// it, and verifies the recording.
 //     lockstep [--plant-fault] [--enet] [FILE]
 // --plant-fault: one player's copy computes wrongly, and another forgets to save a field: both are
 // found and named.
-// --enet: over UDP on the loopback, in real time, instead of in memory on a clock of its own.
-// docs/how-to/own-simulation.md goes through this file.
+// --enet: over UDP on the loopback, in real time, instead of in memory on a virtual clock.
+// docs/how-to/own-simulation.md explains this file.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +34,7 @@ typedef struct skirmish {
     int32_t pull_x[PLAYERS], pull_y[PLAYERS];
     uint32_t attacks[PLAYERS];
     unit units[UNITS];
-    // Not state: what lockstep's search listens with, and the faults that --plant-fault asks for.
+    // Not state: the trace that lockstep's search reads, and the faults of --plant-fault.
     void (*after_stage)(void *user, uint32_t stage);
     void *stage_user;
     const char *fault;
@@ -292,7 +292,7 @@ static foliot_simulation_kind skirmish_kind(const char *fault)
                                     .step = step,
                                     .capture = save,
                                     .restore = restore,
-                                    // What follows makes digests cheaper and reports better:
+                                    // The members below make digests cheaper and reports better:
                                     .user = (void *)fault,
                                     .digest = digest,
                                     .part_count = part_count,
@@ -304,7 +304,7 @@ static foliot_simulation_kind skirmish_kind(const char *fault)
                                     .watch = watch};
 }
 
-// -- is it fit?
+// -- does it pass the harness?
 
 static bool test(const char *fault)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// read_scene.c: a scene from a text in memory, or from the file that is named, run for ten seconds
-// of its time. Prints every body at the end, and by how much the energy changed.
+// read_scene.c: reads a scene from a text in memory, or from the named file, and runs it for ten
+// seconds of its time. Prints every body at the end, and the change of the energy.
 #include <stdio.h>
 #include <string.h>
 

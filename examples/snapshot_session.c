@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // snapshot_session.c: a server and a client in one program. The server steps a world and sends
-// snapshots; the client joins as a player, pushes its ball, and samples what it would draw.
+// snapshots; the client joins as a player, pushes its ball, and samples the positions that it would
+// draw.
 //
 //     snapshot_session          packets through memory, on a virtual clock: the same at every run
 //     snapshot_session --udp    packets through UDP on the loopback, in real time
 //
-// In a program of your own the server and the client are two processes. Each calls its update
-// function when its transport has something, at the latest at its wake time, once a frame
-// otherwise.
+// In your own program the server and the client are two processes. Each calls its update function
+// when its transport has something, at the latest at its wake time, once a frame otherwise.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static uint64_t next_millisecond(bool udp, uint64_t now_ns)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-// A transport carries packets. `hub` NULL: UDP; else memory, through a network that delays and
+// A transport carries packets. `hub` NULL: UDP; otherwise memory, through a network that delays and
 // loses packets.
 static foliot_transport *open_transport(foliot_hub *hub, bool listens, uint64_t now_ns)
 {
@@ -110,7 +110,7 @@ static foliot_client *join_session(foliot_transport *transport, uint16_t port, u
     return client;
 }
 
-// What a game does once a frame: where every body is now, interpolated between two snapshots.
+// A game does this once a frame: it gets every body's position, interpolated between two snapshots.
 static void draw(foliot_client *client, uint64_t now_ns)
 {
     foliot_sample sample;

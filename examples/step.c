@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// step.c: a world made in C, without a file: a ball falls on a floor and comes to rest. Prints
-// where it is ten times a second, and at the end the digest, which is the same on every machine.
+// step.c: a world made in C, without a file: a ball falls on a floor and comes to rest. Prints its
+// position ten times a second, and at the end the digest, which is the same on every machine.
 #include <stdio.h>
 
 #include <foliot/foliot.h>

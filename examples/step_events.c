@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// step_events.c: a host whose game runs at 20 frames a second, beside a session of 60 ticks a
-// second. Each frame it asks for a crate, and hears what became of each, and when each landed.
+// step_events.c: a host whose game runs at 20 frames a second, with a session of 60 ticks a second.
+// Each frame it requests a crate. Events report whether each crate appeared, and when it landed.
 //
 //     cc examples/step_events.c $(pkg-config --cflags --libs foliot) -o step_events &&
 //     ./step_events
 //
-// An update closes three ticks here. foliot_server_poll_step has the events of all three; those of
-// foliot_world_get_events are of the last one alone.
+// An update closes three ticks here. foliot_server_poll_step has the events of all three;
+// foliot_world_get_events has those of the last one only.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static void must(foliot_status status, const char *what)
     exit(1);
 }
 
-// A floor, and the prototype of a crate. There is room for one crate less than is asked for.
+// A floor, and the prototype of a crate. There is room for one crate less than requested.
 static void describe_scene(foliot_scene *scene, foliot_body_definition bodies[2])
 {
     bodies[0] = bodies[1] = foliot_body_definition_default();
@@ -61,7 +61,7 @@ static foliot_server *host_session(const foliot_scene *scene, foliot_transport *
     return server;
 }
 
-// The ticket comes back in the event: so a host knows which of its things a body is.
+// The ticket comes back in the event: so a host knows which of its objects a body belongs to.
 static void ask_for_crate(foliot_server *server, uint32_t ticket)
 {
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_spawn);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// details.c: joints and contacts of the bodies that a session's page shows, as segments. Contacts
-// are found by the simulation's own code in the poses that are shown, so that they fit the picture
-// between two ticks too. Knows no client, steps nothing, and keeps nothing from picture to picture.
+// details.c: joints and contacts of the bodies on a session's page, as segments. The simulation's
+// own code finds contacts in the shown poses, so that they fit the picture between two ticks too.
+// Knows no client, steps nothing, and keeps no state between pictures.
 #include "page.h"
 
 #include "sim/collide/shape.h"
@@ -52,7 +52,7 @@ static const foliot_body_state *state_at(uint32_t slot)
     return here ? &d.bodies[slot].state : NULL;
 }
 
-// -- which bodies may be in contact
+// -- finding pairs that may be in contact
 
 static bool make_room(void)
 {
@@ -147,7 +147,7 @@ static bool may_touch(uint32_t i, uint32_t j)
            !bsearch(&key, d.apart, d.apart_count, sizeof key, compare_keys);
 }
 
-// -- and where they are
+// -- finding the contact points
 
 static bool may_look(void)
 {
@@ -195,7 +195,8 @@ static void add_contacts(void)
 {
     if (!make_room())
         return;
-    // As the simulation has it: a joint's two bodies pass through each other unless it says
+    // As in the simulation: the two bodies of a joint pass through each other unless the joint's
+    // definition differs.
     // otherwise.
     d.apart_count = 0;
     for (uint32_t i = 0; i < d.joint_count; i++) {
@@ -241,7 +242,7 @@ WEB_EXPORT(draw) uint32_t web_details_draw(uint32_t what, double length)
     web_lines_begin();
     d.length = length;
     d.contacts = d.looks = 0;
-    // The page may have put something else there.
+    // The page may have written other data there.
     const web_details *head = d.block;
     if (d.capacity < sizeof *head || head->bytes > d.capacity)
         return 0;
@@ -276,7 +277,7 @@ WEB_EXPORT(contact_count) uint32_t web_details_contacts(void)
     return d.contacts;
 }
 
-// Whether there are more contacts than were looked for.
+// Whether the limit of contacts was reached.
 WEB_EXPORT(cut) uint32_t web_details_cut(void)
 {
     return d.cut;

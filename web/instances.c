@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// instances.c: turns bodies into what is drawn. Bodies come in any order; they are counted by mesh
-// as they come, and put side by side at the end.
+// instances.c: converts bodies to instances for drawing. Bodies arrive in any order; they are
+// counted by mesh as they arrive, and grouped at the end.
 #include "page.h"
 
 #include <stdlib.h>
@@ -64,9 +64,8 @@ bool web_instances_begin(uint32_t count)
     return true;
 }
 
-// A tag is the game's business: whatever it means, equal ones look alike. Most games have a
-// player's number plus 1 as the tag of what is the player's: it has the colour of the player's
-// body.
+// The game defines the meaning of tags; equal ones look alike. Most games tag a player's objects
+// with the player's number plus 1: they have the colour of the player's body.
 static uint32_t colour_of(const web_body *b)
 {
     static const uint32_t palette[] = {0xff4b4be6, 0xff4bb43c, 0xff32c8f0, 0xffdc8232, 0xffbe50c8,

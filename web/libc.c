@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// libc.c: parts of libc that the viewer does without, since the browser has them or they are never
+// libc.c: replaces parts of libc in the viewer, since the browser has them or they are never
 // needed: 17 kB less to load.
 #include <math.h>
 #include <stdarg.h>
@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// -- numbers. The viewer's libc prints none with a point: the browser does. What it compiles of
-// common/base calls this function for snprintf; "%.17g" and "%.*g" give the shortest text that is
-// read back as the same number.
+// -- numbers. The viewer's libc prints no number with a point: the browser does. Code of
+// common/base calls this function in place of snprintf; "%.17g" and "%.*g" give the shortest text
+// that is read back as the same number.
 
 #define REAL_BYTES 32 // of any number that a browser prints, with a closing zero
 
@@ -62,7 +62,7 @@ double atan2(double y, double x)
     return page_atan2(y, x);
 }
 
-// The viewer opens no files, so that it needs no sentences on what may go wrong with them.
+// The viewer opens no files, so it needs no sentences on their errors.
 char *strerror(int error)
 {
     static char none[] = "no files";

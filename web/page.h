@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// page.h: what the modules of the page share: bodies, segments and JSON as the page reads them, its
+// page.h: shared by the modules of the page: bodies, segments and JSON as the page reads them, its
 // connection, and whether its client steps.
 #ifndef FOLIOT_WEB_PAGE_H
 #define FOLIOT_WEB_PAGE_H
@@ -21,8 +21,8 @@
 foliot__json begin_answer(FILE **out);
 const char *end_answer(FILE *out);
 
-// -- instances.c: bodies as the page's drawing code reads them from memory: 48 bytes each, those of
-// one mesh side by side. Knows no client and no replay.
+// -- instances.c: bodies in the memory layout of the page's drawing code: 48 bytes each, those of
+// one mesh next to each other. Knows no client and no replay.
 
 // The order of the meshes is that of the array `MESHES` in web/page/draw.js.
 typedef enum web_mesh {
@@ -32,7 +32,7 @@ typedef enum web_mesh {
     WEB_MESHES
 } web_mesh;
 
-// As a vertex shader reads it. `size` scales the mesh; then its upper and lower half are moved
+// The layout of a vertex shader. `size` scales the mesh; then its upper and lower half are moved
 // apart by `half_length` along z.
 typedef struct web_instance {
     float position[3];
@@ -56,7 +56,7 @@ void web_instances_add(const web_body *body);
 // Groups them by mesh, and returns how many there are.
 uint32_t web_instances_end(void);
 
-// -- world_picture.c: the bodies of a world as what is drawn
+// -- world_picture.c: the bodies of a world as instances
 
 // Returns how many instances there are to draw, -1 without a world or without memory.
 // `marked_body`: a slot, or FOLIOT_NO_BODY.
@@ -83,11 +83,11 @@ void web_lines_add_point(const double point[3]); // of an attractor; it has no l
 void web_lines_add_contact(const double point[3], const double normal[3], double length);
 uint32_t web_lines_end(void); // returns how many there are
 
-// -- details.c: what a session's module gives the module that finds contacts and draws them and
-// joints: the bodies of the last picture with their shapes, and the joints. One block of bytes,
-// which the page copies from one memory to the other: both are built from this file.
+// -- details.c: data that a session's module passes to the module that finds contacts and draws
+// them and joints: the bodies of the last picture with their shapes, and the joints. One block of
+// bytes, which the page copies from one memory to the other: both are built from this file.
 
-// At its slot. The flags of a free slot are 0.
+// Indexed by slot. The flags of a free slot are 0.
 typedef struct web_detail_body {
     foliot_body_state state;
     foliot_shape shape;
@@ -102,8 +102,8 @@ typedef struct web_details {
     // Then the bodies, and the joints: foliot_constraint_definition.
 } web_details;
 
-// -- socket.c: a transport with one connection, which the page holds: it hands in what a WebSocket
-// and a data channel receive, and is called for what goes out.
+// -- socket.c: a transport with one connection, which the page owns: it passes in packets from a
+// WebSocket and a data channel, and is called to send.
 
 foliot_transport *web_socket_transport(void); // the only one; it is never destroyed
 
@@ -118,15 +118,15 @@ bool web_socket_received(foliot_delivery delivery, uint32_t path, const uint8_t 
 
 foliot_status web_kind_create(foliot_client_config *config, uint64_t now_ns,
                               foliot_client **client);
-// Whether what a datagram begins with can be read now; if not it counts as lost.
+// Whether the beginning of a datagram can be read now; if not, the datagram counts as lost.
 bool web_kind_reads(uint8_t packet);
 // After each update. NULL: there is no client any more.
 void web_kind_updated(foliot_client *client);
-// Its description for the page: members of the object that is open.
+// Its description for the page: members of the open JSON object.
 void web_kind_write(foliot__json *j, const foliot_client *client);
 // How far a shown position may be from the simulation's, at rest.
 double web_kind_rounding(const foliot_client *client);
-// What the body in a slot meets, where more is known than what it was made as.
+// Sets the collision filter of the body in a slot, if it is known to differ from its definition.
 void web_kind_filter(const foliot_client *client, uint32_t slot, web_detail_body *body);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // replayer.c: the replay library for the page: opens a recording, compares every digest, goes to
-// any tick, and gives what to draw. The page has it twice, each in its own worker: one
-// verifies, one shows. A recording is hostile bytes.
+// any tick, and gives instances to draw. The page has two copies, each in a separate worker: one
+// verifies, one shows. A recording is untrusted bytes.
 #include "page.h"
 
 #include "base/json.h"
@@ -35,8 +35,8 @@ WEB_EXPORT(begin_file) uint8_t *web_begin_file(uint32_t bytes)
     return file;
 }
 
-// Opens the file that the memory holds: {"status", "text", ...}. "status" 0: it can be replayed, as
-// far as it is whole; "text" says what is wrong with it.
+// Opens the file in memory: {"status", "text", ...}. "status" 0: it can be replayed up to its first
+// damage; "text" describes the damage.
 WEB_EXPORT(open) const char *web_open(void)
 {
     FILE *out;
@@ -160,9 +160,9 @@ static bool begin_at(uint64_t tick)
     return true;
 }
 
-// Goes towards `tick` by at most `ticks` steps, from the nearest keyframe where that is shorter.
-// Keyframes beyond `trusted` hold what was recorded, not what this machine computes: they are left
-// out. Returns 1 if it is not there yet, 0 there or where it cannot go on.
+// Goes towards `tick` by at most `ticks` steps, from the nearest keyframe if that is shorter.
+// Keyframes beyond `trusted` hold recorded states, not computed ones: they are not used. Returns 1
+// if it has not arrived yet, 0 if it has or cannot go on.
 WEB_EXPORT(seek) int web_seek(double tick, uint32_t ticks, double trusted)
 {
     if (!replay)
@@ -182,7 +182,7 @@ WEB_EXPORT(seek) int web_seek(double tick, uint32_t ticks, double trusted)
     return foliot_replay_get_tick(replay) < wanted;
 }
 
-// The tick of the keyframe that what is shown was computed from.
+// The tick of the keyframe from which the shown state was computed.
 WEB_EXPORT(began) double web_began(void)
 {
     return (double)began;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// socket.c: a transport whose one peer is a connection of the page. What came is kept in order
-// until the client polls. A page that stops polling does not make it grow beyond WAITING_BYTES_MAX.
+// socket.c: a transport whose one peer is a connection of the page. Received packets are queued in
+// order until the client polls. If a page stops polling, the queue does not grow beyond
+// WAITING_BYTES_MAX.
 #include "page.h"
 
 #include "net/transport.h"

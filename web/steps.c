@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // steps.c: the stepper's client runs the world itself and predicts it, as a native one does, and
-// the server compares its digests (page.h). Where a step takes more than a quarter of a tick it
-// watches from then on. Computes nothing of the world but through the library.
+// the server compares its digests (page.h). If a step takes more than a quarter of a tick, it
+// watches from then on. It computes the world only through the library.
 #include "page.h"
 
 #include "foliot/simulation.h"
@@ -90,7 +90,7 @@ double web_kind_rounding(const foliot_client *c)
     return foliot_client_get_kind(c) == FOLIOT_PEER_STEPPER ? 0 : c->welcome.format.position_step;
 }
 
-// Commands may change what a body meets, and the world here has done them.
+// Commands may change a body's collision filter, and the world here has applied them.
 void web_kind_filter(const foliot_client *c, uint32_t slot, web_detail_body *body)
 {
     const foliot_world *world = world_of(foliot_client_get_simulation(c));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // viewer.c: the client library for the page: joins a session through the page's WebSocket, gives
-// what to draw, and what is said, as JSON. Whether it steps is that of watches.c or steps.c. Texts
-// go in and out through one block of memory. Times are the page's milliseconds.
+// instances to draw, and events as JSON. watches.c or steps.c decides whether it steps. Texts go in
+// and out through one block of memory. Times are the page's milliseconds.
 #include "page.h"
 
 #include "shared/internal.h"
@@ -22,9 +22,9 @@ static float own_position[4]; // the fourth: whether there is one
 static foliot_sample shown;   // the last one; its bodies are valid until the next update
 static double shown_tick;
 
-// -- a player goes on in another module of the page, as after a lost connection. The ticket, a
-// token and the next sequence of controls, is what the next client says to the server. Whoever has
-// it is the player.
+// -- moves a player to another module of the page, as after a lost connection. The ticket, a token
+// and the next sequence of controls, is what the next client sends to the server. Its holder is the
+// player.
 
 #define TICKET_BYTES (sizeof(foliot__token) + 4)
 
@@ -88,8 +88,8 @@ WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
     return status;
 }
 
-// The player goes on in another module: the client here ends without leaving, and web_ticket() is
-// what the other needs. Returns 0 if there is no player.
+// Prepares the move to another module: the client here ends without leaving, and web_ticket() is
+// the data for the other module. Returns 0 if there is no player.
 WEB_EXPORT(hand_over) int web_hand_over(void)
 {
     if (!client || !foliot__client_welcomed(client) || client->welcome.player == FOLIOT_NO_PLAYER)
@@ -152,8 +152,8 @@ void web_set_input(int32_t x, int32_t y, int32_t z, int32_t turn, uint32_t butto
         foliot_client_set_input(client, axes, (uint16_t)buttons);
 }
 
-// The block holds UTF-8 text. What begins with a slash is for the game, without it, as in
-// foliot-client.
+// The block holds UTF-8 text. Text that begins with a slash is for the game, without the slash, as
+// in foliot-client.
 WEB_EXPORT(chat) int web_chat(uint32_t length)
 {
     if (!client || length > FOLIOT_ORDER_BYTES_MAX)
@@ -163,7 +163,7 @@ WEB_EXPORT(chat) int web_chat(uint32_t length)
                                length - order, NULL);
 }
 
-// What the body in a slot was made as; a point that meets nothing where that is not known.
+// The definition of the body in a slot; a point without collisions if it is not known.
 static const foliot_body_definition *definition_of(uint32_t slot)
 {
     static const foliot_body_definition unknown;
@@ -176,7 +176,7 @@ static const foliot_body_definition *definition_of(uint32_t slot)
                                        : &scene->players.body;
 }
 
-// The player whose body is in a slot; the slot itself where that is not known.
+// The player whose body is in a slot; the slot itself if that is not known.
 static uint32_t player_of(uint32_t slot)
 {
     static uint32_t last; // mostly the next slot is the next player's
@@ -188,8 +188,8 @@ static uint32_t player_of(uint32_t slot)
     return slot;
 }
 
-// Returns how many instances there are to draw, -1 before there is a picture: the scene, which says
-// what shapes bodies have, may come after their first snapshot.
+// Returns the number of instances to draw, -1 before there is a picture: the scene, which defines
+// the shapes of bodies, may arrive after their first snapshot.
 WEB_EXPORT(sample) int web_sample(double now_ms)
 {
     foliot_sample sample;
@@ -200,7 +200,7 @@ WEB_EXPORT(sample) int web_sample(double now_ms)
         return -1;
     shown = sample;
     shown_tick = sample.render_tick;
-    // A game may give its players any bodies, and other ones later.
+    // A game may give its players any bodies, and change them later.
     uint32_t player = foliot_client_get_player(client);
     own = player < FOLIOT__PLAYER_NAMES && client->updates.players[player].here
               ? client->updates.players[player].slot
@@ -236,7 +236,7 @@ WEB_EXPORT(body_position) const double *web_body_position(uint32_t slot)
     return here ? shown.bodies[slot].position : NULL;
 }
 
-// -- what is shown on demand
+// -- data shown on demand
 
 // The name of the body in a slot: the player's, the scene's, or its prototype's; "": it has none.
 WEB_EXPORT(body_name) const char *web_body_name(uint32_t slot)

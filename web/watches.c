@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// watches.c: the viewer's client watches, and never steps (page.h). The tables of packets of some
-// bodies, a tenth of the module, are loaded when a session sends such packets.
+// watches.c: the viewer's client watches, and never steps (page.h). The tables of partial
+// snapshots, a tenth of the module, are loaded when a session sends such packets.
 #include "page.h"
 
 #include "shared/internal.h"
@@ -14,13 +14,13 @@ static bool tables_here;
 
 __attribute__((import_module("page"), import_name("want_tables"))) void page_want_tables(void);
 
-// Room for that many bytes of tables (tables.bin); NULL: they are of another build, or none at all.
+// Room for the tables (tables.bin); NULL: `bytes` is not the size that this build needs.
 WEB_EXPORT(tables) void *web_tables_room(uint32_t bytes)
 {
     return bytes == sizeof web_tables ? &web_tables : NULL;
 }
 
-// That many bytes of them are there now. Returns 0 for those of another build.
+// That many bytes of them have arrived. Returns 0 for those of another build.
 WEB_EXPORT(tables_come) int web_tables_come(uint32_t bytes)
 {
     tables_here = bytes == sizeof web_tables;

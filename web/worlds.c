@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// worlds.c: scenes and worlds for the page: reads a scene's text, makes a world of it, perhaps with
-// another integrator or tick length, steps it, and gives what to draw and to plot. There may be
-// several at a time, each under its number. Inputs and commands are kept for the next tick. The
+// worlds.c: scenes and worlds for the page: reads a scene's text, makes a world of it, optionally
+// with another integrator or tick length, steps it, and gives data to draw and to plot. There may
+// be several at a time, each with a number. Inputs and commands are kept for the next tick. The
 // rules of a session are not run.
 
 #include "page.h"
@@ -21,9 +21,9 @@
 #define INPUTS_MAX 1024 // of one tick
 #define POINTS_MAX 64   // in the answer to the page of a scene
 
-// -- the files that a scene names, as whoever has the module gave them: stands in place of
-// common/base/file.c and common/scene/file_text.c. There is no file system. The name of a file that
-// is missing is kept, so that it can be asked for.
+// -- the files that a scene names, as the owner of the module provides them: replaces
+// common/base/file.c and common/scene/file_text.c. There is no file system. The name of a missing
+// file is kept, so that it can be requested.
 
 #define FILES_MAX 64
 #define FILE_BYTES_MAX ((size_t)1 << 28) // of all together, as on a machine
@@ -70,7 +70,7 @@ WEB_EXPORT(give_file) uint8_t *web_give_file(const char *name, uint32_t length)
     return bytes;
 }
 
-// -- what the scene reader calls; a descriptor is an index
+// -- functions that the scene reader calls; a descriptor is an index
 
 const char *foliot__file_problem(int error)
 {
@@ -136,7 +136,7 @@ static entry *world_of(uint32_t id)
     return id < WORLDS_MAX ? worlds[id] : NULL;
 }
 
-// Memory for what goes in.
+// Memory for input data.
 WEB_EXPORT(allocate) void *web_allocate(uint32_t bytes)
 {
     return malloc(bytes ? bytes : 1);
@@ -433,7 +433,7 @@ WEB_EXPORT(draw_lines) uint32_t web_draw_lines(uint32_t id, uint32_t what, doubl
     return web_lines_end();
 }
 
-// What is known of a body, or null.
+// The details of a body, or null.
 WEB_EXPORT(body) const char *web_body_about(uint32_t id, uint32_t slot)
 {
     static const char *const shapes[] = {"point", "sphere", "plane", "box", "capsule"};
@@ -461,7 +461,8 @@ WEB_EXPORT(body) const char *web_body_about(uint32_t id, uint32_t slot)
     return end_answer(out);
 }
 
-// Energies, momenta, counters; "sinks" says what takes energy out of the scene or puts it in.
+// Energies, momenta, counters; "sinks" names the causes that take energy out of the scene or put it
+// in.
 WEB_EXPORT(about) const char *web_about(uint32_t id)
 {
     FILE *out;
@@ -489,8 +490,8 @@ WEB_EXPORT(about) const char *web_about(uint32_t id)
     return end_answer(out);
 }
 
-// The state as bytes, the same on every machine, behind their count (four bytes, little-endian);
-// NULL: no memory. Whoever asked releases it.
+// The state as bytes, the same on every machine, after their count (four bytes, little-endian);
+// NULL: no memory. The caller releases it.
 WEB_EXPORT(capture) uint8_t *web_capture(uint32_t id)
 {
     size_t length = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// ring.c: a simulation of one's own as a module. A token runs round a ring of nodes; each player
-// has a home node, and holds a key when the token comes by to take it: one point, and the node is
-// the player's for a while. An order "turn" reverses the token.
+// ring.c: a custom simulation as a module. A token runs round a ring of nodes. Each player has a
+// home node, and holds a key when the token arrives to take it: this scores one point, and the
+// player owns the node for a while. An order "turn" reverses the token.
 //     cc -shared -fPIC -o ring.so ring.c $(pkg-config --cflags foliot)
 //     foliot-server --simulation ./ring.so --allow-modules
 //     foliot-client 127.0.0.1 --simulation ./ring.so
 // A configuration has lines like "nodes 24", "players 4", "seed 7", "pace 60".
-// It calls no function of the library, so it is linked with nothing.
+// It calls no function of the library, so it links no library.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 enum { TICK, RANDOM, TURNED, AT, SPEED, LAPS, RING_FIELDS };
 enum { HERE, PRESSES, LEANS, SCORE, PLAYER_FIELDS };
 
-// Every number of the state is one word, so that one function finds them all.
+// Every number of the state is one word, so that one function lists them all.
 typedef struct ring {
     uint32_t nodes, players; // of the setup
     uint64_t ring[RING_FIELDS];
@@ -156,7 +156,7 @@ static void take_input(ring *r, const foliot_input *input)
     player[LEANS] = !controls ? 1 : input->axes[0] > 0 ? 2 : input->axes[0] < 0 ? 0 : 1;
 }
 
-// The token has come to a node: a player who is at home and presses takes it.
+// The token has reached a node: the player at home there takes it by holding the key.
 static void arrive(ring *r, uint32_t node)
 {
     bool taken = false;
@@ -212,7 +212,7 @@ static foliot_status step(void *self, const foliot_input *inputs, uint32_t count
     return step_tick(self, &(foliot_tick_inputs){.inputs = inputs, .input_count = count});
 }
 
-// "turn": the other way round, for all who step.
+// "turn": reverses the direction for everybody.
 static uint32_t order(const void *self, const foliot_order *o, foliot_command *commands,
                       uint32_t capacity)
 {

@@ -2,9 +2,9 @@
 // siege.c: siege.lua's rules in C, as a module: the same commands and messages for the same views.
 // `foliot-server games/siege/siege.yaml --rules build/games/siege.so --allow-modules` loads it.
 //
-// Arithmetic has the order that the script writes, in binary64, and becomes binary32 in commands,
-// but for places. A table of the script, by ticket or body, is a sorted list here: tables are
-// walked in ascending order.
+// Arithmetic has the order of the script, in binary64, and becomes binary32 in commands, except for
+// positions. A table of the script, by ticket or body, is a sorted list here: tables are walked in
+// ascending order.
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const char *const prototype_names[PROTOTYPES] = {"stone", "block", "beam"
 
 // -- what the rules do
 
-// A full tick has no room for it: the script does not ask, either.
+// A full tick has no room for it: the script does not check this either.
 static void give(siege *s, const foliot_command *command)
 {
     if (foliot_rules_command(s->rules, command) == FOLIOT_STATUS_MEMORY)
@@ -59,7 +59,7 @@ static void set_text(siege *s, const char *key, const char *text)
     give(s, &c);
 }
 
-// "ammo." and the name under which the player is known.
+// "ammo." and the player's key name.
 static const char *key_of(siege *s, char key[FOLIOT_VAR_KEY_BYTES], const char *what, uint32_t id)
 {
     const char *name = s->state.players[id].name;
@@ -85,7 +85,7 @@ __attribute__((format(printf, 3, 4))) static void say(siege *s, uint32_t to, con
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     foliot_status status = foliot_rules_message(s->rules, to, text, strlen(text), true);
-    (void)status; // a tick has room for so many
+    (void)status; // the message is dropped if the tick has no room
 }
 
 static foliot_command spawn_of(const siege *s, int prototype, double x, double y, double z,
@@ -109,7 +109,8 @@ static void give_with_ticket(siege *s, foliot_command c, uint32_t ticket)
     give(s, &c);
 }
 
-// Three floors of four blocks with beams between them; tickets tell what to weld and who is king.
+// Three floors of four blocks with beams between them; tickets identify the parts to weld, and the
+// king.
 static void build(siege *s, uint32_t team)
 {
     double x = team == 1 ? -TOWER_X : TOWER_X;
@@ -129,7 +130,7 @@ static void build(siege *s, uint32_t team)
 
 // -- bodies
 
-// The id of what is in the slot, or of what was there last.
+// The id of the body in the slot, or of the last body there.
 static foliot_body_id id_of(const foliot_world *world, uint32_t slot)
 {
     foliot_body_id id = foliot_world_get_body_id(world, slot);
@@ -149,7 +150,7 @@ static uint32_t tag_of(const siege *s, uint64_t body)
     return slot == FOLIOT_NO_BODY ? 0 : foliot_world_get_body_tag(s->world, slot);
 }
 
-// The player's; FOLIOT_NO_BODY for one without.
+// The player's body; FOLIOT_NO_BODY for a player without one.
 static uint32_t slot_of(const siege *s, uint32_t id)
 {
     return foliot_world_get_player_body(s->world, id);
@@ -250,7 +251,7 @@ static void throw_stone(siege *s, uint32_t id, const double direction[3])
     give_with_ticket(s, c, id + 1);
 }
 
-// A minus, digits and points: the characters are the script's pattern, the number is strtod's.
+// A minus, digits and points: the script's pattern defines the characters, strtod the number.
 static bool take_number(const char **text, char behind, double *number)
 {
     const char *at = *text;
@@ -383,7 +384,7 @@ static void begin_contact(siege *s, uint64_t a, uint64_t b, double speed)
         if (king == 0 || (a != king && b != king))
             continue;
         uint64_t other = a == king ? b : a;
-        // The ground is the scene's body of that name, and not one that was spawned in its slot.
+        // The ground is the scene's body of that name, not one that was spawned in its slot.
         uint32_t slot = foliot_world_find_body(s->world, (foliot_body_id){other});
         bool is_first =
             slot < s->scene->body_count && foliot_world_get_body_generation(s->world, slot) == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// siege.h: what siege's rules in C know, and that as bytes.
+// siege.h: the state of siege's rules in C, and its encoding as bytes.
 #ifndef FOLIOT_GAMES_SIEGE_H
 #define FOLIOT_GAMES_SIEGE_H
 
@@ -26,7 +26,7 @@ typedef struct siege_stone {
     uint64_t body, goes; // the tick at which it goes
 } siege_stone;
 
-// What is saved.
+// The saved state.
 typedef struct siege_state {
     uint64_t tick;
     uint8_t over;     // 0; or twice the number of the team that lost, and 1 more if its king fell
@@ -45,16 +45,16 @@ typedef struct siege {
     foliot_contact_event *contacts;
     uint32_t contact_capacity;
     bool no_memory;
-    // Of the tick.
+    // Valid during one tick.
     const foliot_world *world;
     const foliot_scene *scene;
     foliot_rules *rules;
 } siege;
 
-// The stone goes at the tick `goes`. False if there is no memory.
+// The stone disappears at the tick `goes`. False if there is no memory.
 bool siege_add_stone(siege_state *t, uint64_t body, uint64_t goes);
 void siege_free_state(siege_state *t);
-// As foliot_rules_kind has them.
+// The functions of foliot_rules_kind.
 size_t siege_save(const void *self, void *bytes, size_t capacity, char *problem,
                   size_t problem_bytes);
 foliot_status siege_restore(void *self, const void *bytes, size_t length);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// admin.c: the commands that speak with a running server: a table of what each asks for, and
-// answers as tables. Names are made printable: players choose them.
+// admin.c: the commands that talk to a running server: a table of their requests, and answers as
+// tables. Names are made printable: players choose them.
 #include "ctl.h"
 
 #include <stdio.h>
@@ -164,7 +164,7 @@ typedef struct table {
     uint32_t columns;
 } table;
 
-// Any value that is no object or array, as text.
+// Any value other than an object or array, as text.
 static bool read_cell(foliot__json_reader *r, char cell[CELL_BYTES])
 {
     char number[FOLIOT__JSON_NUMBER_BYTES], text[1024];
@@ -217,7 +217,7 @@ static void print_until(char cell[CELL_BYTES])
     snprintf(cell + length, CELL_BYTES - length, ", in %s", left);
 }
 
-// A cell, in which times are written for people.
+// A cell; times are written for people.
 static bool read_named_cell(foliot__json_reader *r, const char *key, char cell[CELL_BYTES])
 {
     if (!read_cell(r, cell))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // ctl.h: the commands of foliotctl, for main.c, which has their table. The functions return an exit
-// code, and print what is wrong.
+// code, and print errors.
 #ifndef FOLIOT_TOOLS_CTL_H
 #define FOLIOT_TOOLS_CTL_H
 
@@ -12,7 +12,7 @@ int foliot__ctl_key(const foliot__arguments *arguments);
 int foliot__ctl_token(const foliot__program *program, const foliot__arguments *arguments);
 int foliot__ctl_show(const foliot__arguments *arguments);
 
-// admin.c: the commands that speak with a running server's admin API. request.c sends a request.
+// admin.c: the commands that talk to a running server's admin API. request.c sends a request.
 
 typedef struct foliot__ctl_server {
     const char *url;    // NULL: FOLIOT_SERVER, else http://127.0.0.1:7780
@@ -24,8 +24,8 @@ typedef struct foliot__ctl_server {
 extern const foliot__command foliot__ctl_admin_commands[];
 int foliot__ctl_admin(const foliot__arguments *arguments);
 
-// Prints what is wrong and returns an exit code: 75 where nobody answers, 1 where the server
-// refuses. *answer is to be freed.
+// Prints errors and returns an exit code: 75 if nobody answers, 1 if the server refuses. *answer is
+// to be freed.
 int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
                         const char *const *parts, const char *body, char **answer);
 

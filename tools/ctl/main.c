@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// main.c: foliotctl: the command line of who runs servers.
+// main.c: foliotctl: the command line for operators of servers.
 #include <signal.h>
 #include <string.h>
 

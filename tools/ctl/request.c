@@ -78,8 +78,7 @@ static bool of_this_machine(const char *base)
            (length == 5 && strncmp(host, "[::1]", 5) == 0);
 }
 
-// Would the part lead out of its place in the path? servers decode a path before they append it
-// apart.
+// Whether the part would leave its place in the path: servers decode a path before they split it.
 static bool leads_elsewhere(const char *part)
 {
     size_t length;
@@ -106,7 +105,7 @@ static bool write_url(CURL *curl, const char *base, const char *const *parts, ch
     return used > 0 && (size_t)used < bytes;
 }
 
-// Why nobody answers on that socket: curl speaks of a port.
+// The reason why nobody answers on that socket: curl's message names a port.
 static const char *socket_problem(const char *path)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};

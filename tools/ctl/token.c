@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// token.c: foliotctl key, token and show: makes keys and connect tokens, and reads tokens. Keys go
-// to files that nobody else may read, and nowhere else; a token is what stdout gets.
+// token.c: foliotctl key, token and show: makes keys and connect tokens, and reads tokens. Keys are
+// written only to files that nobody else may read; stdout gets tokens.
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -83,7 +83,7 @@ int foliot__ctl_key(const foliot__arguments *arguments)
     return FOLIOT__EXIT_ERROR;
 }
 
-// As servers take them: tokens are made with the first.
+// In the order of servers: tokens are made with the first.
 static int read_keys(uint8_t keys[KEYS_BYTES], uint32_t *count)
 {
     char why[256];
@@ -160,7 +160,7 @@ int foliot__ctl_token(const foliot__program *program, const foliot__arguments *a
         return FOLIOT__EXIT_ERROR;
     }
     if (given.link) {
-        // The page reads what stands behind the '#', which no browser sends to a server.
+        // The page reads the text after the '#', which no browser sends to a server.
         const char *host = strstr(given.link, "://") + 3;
         printf("%s%s#token=%s%s\n", given.link, strpbrk(host, "/?") ? "" : "/", text,
                token.role == FOLIOT_ROLE_SPECTATOR ? "&watch=1" : "");

@@ -13,8 +13,8 @@
 #include "base/text.h"
 
 #define TICKS_DEFAULT 600
-// Errors show the order while they are within these shares of the motion, and this many times the
-// reference's own.
+// Errors show the order while they are within these shares of the motion, and at least this many
+// times the reference's own error.
 #define ERROR_SHARE_MIN 1e-13
 #define ERROR_SHARE_MAX 0.1
 #define ERROR_OVER_REFERENCE 10

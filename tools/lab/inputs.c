@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// inputs.c: what a run is given tick by tick: inputs, commands and orders, from scripts or from a
-// recording. It reads them; the world and the rules decide what they do.
+// inputs.c: the data of a run for each tick: inputs, commands and orders, from scripts or from a
+// recording. It reads them; the world and the rules apply them.
 #include "lab.h"
 
 #include <inttypes.h>
@@ -51,7 +51,7 @@ int lab_recording_open(const lab_context *context, const char *file, foliot_repl
                     damage.text[0] ? damage.text : foliot_status_get_text(status));
 }
 
-// The exit code of a script that was read with that status.
+// The exit code for a script that was read with that status.
 static int script_read(const lab_context *context, foliot_status status, const char *message)
 {
     if (status == FOLIOT_STATUS_OK)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lab.c: what all commands share (lab.h).
+// lab.c: functions that all commands share (lab.h).
 #include "lab.h"
 
 #include <errno.h>
@@ -66,7 +66,7 @@ bool lab_ticks(double time, double dt, uint64_t *ticks)
 
 // -- the process
 
-// A signal ends the run after the current step, and what was computed so far is reported.
+// A signal ends the run after the current step, and the results so far are reported.
 void lab_catch_signals(void)
 {
     const foliot__watchdog_config watchdog = {.program = "foliot-lab",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lab.h: what the commands of foliot-lab share: scenes with the command line's changes in them,
-// times in ticks, energies, inputs. Commands print and return exit codes; nothing here exits.
+// lab.h: shared by the commands of foliot-lab: scenes changed by the command line, times in ticks,
+// energies, inputs. Commands print and return exit codes; nothing here exits.
 #ifndef FOLIOT_TOOLS_LAB_LAB_H
 #define FOLIOT_TOOLS_LAB_LAB_H
 
@@ -21,15 +21,16 @@ typedef struct lab_context {
 int lab_fail(const lab_context *context, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// The same of a file that cannot be written, with errno's text. Returns the exit code.
+// The same for a file that cannot be written, with errno's text. Returns the exit code.
 int lab_cannot_write(const lab_context *context, const char *file);
 
-// By name or alias; else false, and a sentence, perhaps with a suggestion, is in `message`.
+// Finds an integrator by name or alias; otherwise false, and `message` is a sentence, perhaps with
+// a suggestion.
 bool lab_integrator(const char *name, foliot_integrator *id, char *message, size_t bytes);
 // "0.1", "1e-3" or a ratio "1/60"; above 0 and finite.
 bool lab_parse_step(const char *text, double *dt);
 
-// As short as it is exact enough: "0.1", "1/60", "0.0123457".
+// The shortest text that is exact enough: "0.1", "1/60", "0.0123457".
 const char *lab_step_text(char text[FOLIOT__REAL_TEXT_BYTES], double dt);
 
 // Gives the scene another integrator (0: its own) and dt (0: its own), at the same pace, and checks
@@ -41,7 +42,7 @@ foliot_status lab_scene_change(foliot_scene *scene, foliot_integrator id, double
 int lab_scene_open(const lab_context *context, const char *file, const char *integrator, double dt,
                    foliot_scene **scene);
 
-// How many ticks of dt make `time`. False if none do exactly; *ticks is then the nearest number.
+// The number of ticks of dt in `time`. False if it is not exact; *ticks is then the nearest number.
 bool lab_ticks(double time, double dt, uint64_t *ticks);
 
 // -- energy
@@ -50,9 +51,9 @@ double lab_energy_error(double start, double now);
 double lab_energy(const foliot_world *world);
 // Whether bodies were in contact in the last step.
 bool lab_has_contacts(const foliot_world *world);
-// Names what takes energy out of the scene or puts it in: "drag, contacts"; NULL where energy is
-// conserved but for the integrator's error. `inputs`: players act. `had_contacts`: bodies have had
-// contacts.
+// Names the causes that take energy out of the scene or put it in: "drag, contacts"; NULL if energy
+// is conserved except for the integrator's error. `inputs`: players act. `had_contacts`: bodies
+// have had contacts.
 #define LAB_SINKS_BYTES 160
 const char *lab_energy_sinks(const foliot_scene *scene, bool inputs, bool had_contacts,
                              char text[LAB_SINKS_BYTES]);
@@ -66,10 +67,10 @@ typedef struct lab_inputs lab_inputs;
 // 0, or the exit code after a sentence. Without a file: NULL, which has no inputs.
 int lab_inputs_open(const lab_context *context, const char *file, const foliot_scene *scene,
                     lab_inputs **inputs);
-// Those of random players, who join, act and leave, as `synctest` draws them.
+// Inputs of random players, who join, act and leave, as `synctest` draws them.
 int lab_inputs_draw(const lab_context *context, uint32_t players, uint64_t seed,
                     const foliot_scene *scene, lab_inputs **inputs);
-// Inputs of the step from `tick` to `tick` + 1; ticks are asked for in order. False with a sentence
+// Inputs of the step from `tick` to `tick` + 1; ticks are requested in order. False with a sentence
 // in *message if the recording is damaged there.
 bool lab_inputs_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list, uint32_t *count,
                    const char **message);
@@ -84,7 +85,7 @@ int lab_recording_open(const lab_context *context, const char *file, foliot_repl
 typedef struct lab_commands lab_commands;
 int lab_commands_open(const lab_context *context, const char *file, const foliot_scene *scene,
                       lab_commands **commands);
-// Those of the step from `tick` to `tick` + 1, into *in.
+// Commands of the step from `tick` to `tick` + 1, into *in.
 bool lab_commands_at(lab_commands *commands, uint64_t tick, foliot_tick_inputs *in,
                      const char **message);
 void lab_commands_close(lab_commands *commands);
@@ -104,20 +105,21 @@ void lab_orders_close(lab_orders *orders);
 typedef struct lab_rules lab_rules;
 int lab_rules_make(const lab_context *context, const foliot_scene *scene, foliot_rules **rules);
 int lab_rules_open(const lab_context *context, const foliot_scene *scene, lab_rules **rules);
-// Adds to *in what they gave in the last tick.
+// Adds to *in the commands of the last tick.
 bool lab_rules_at(lab_rules *rules, foliot_tick_inputs *in, const char **message);
-// Runs them on the world after its step with *in, and with the orders that were closed with it.
+// Runs the rules on the world after its step with *in, and with the orders that were closed with
+// it.
 void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_tick_inputs *in,
                     const foliot_order *orders, uint32_t order_count);
-// Orders of a tick, for rules that look back with what players were shown when they pressed
-// something. All zero: none yet.
+// Orders of a tick, with the shown ticks of players who pressed something, for rules that look
+// back. All zero: none yet.
 typedef struct lab_said {
     foliot_order *orders;
     uint32_t count, capacity;
 } lab_said;
 void lab_said_free(lab_said *said);
-// *said becomes the given orders and, behind them, a drawn aim for each player who presses
-// something. `scene` NULL: no aims, as where orders come from a file. False without memory.
+// Fills *said with the given orders, followed by a random aim for each player who presses
+// something. `scene` NULL: no aims, for orders from a file. False without memory.
 bool lab_say(lab_said *said, const foliot_scene *scene, uint64_t tick, const foliot_tick_inputs *in,
              const foliot_order *given, uint32_t given_count);
 const char *lab_rules_problem(const lab_rules *rules); // why they stopped; ""

@@ -159,7 +159,7 @@ static double label_width_max(const scale *s)
     return widest;
 }
 
-// Labels below an x axis need room next to each other: takes fewer ticks until there is.
+// Labels below an x axis need room next to each other: uses fewer ticks until they fit.
 static void ticks_that_fit(scale *s, double wanted, bool is_x)
 {
     double length = fabs(s->to - s->from);

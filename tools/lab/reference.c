@@ -111,7 +111,7 @@ static uint32_t motion_axis(const motion *m)
     return axis;
 }
 
-// The body that goes to and fro the furthest; if none does, the one that goes furthest.
+// The body that oscillates the furthest; if none does, the one that moves furthest.
 static uint32_t most_telling(const foliot_scene *scene, const motion *motions)
 {
     uint32_t best = FOLIOT_NO_BODY;

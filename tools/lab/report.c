@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report.c: the curves of a comparison and their text. Measures nothing.
+// report.c: the curves of a comparison and their text. It measures nothing.
 #include "report.h"
 
 #include <inttypes.h>

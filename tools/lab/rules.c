@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rules.c: the rules of a scene's script, run with a scene: what they give in one tick enters the
-// next step, behind the commands of a file.
+// rules.c: the rules of a scene's script, run with a scene: their commands of one tick enter the
+// next step, after the commands of a file.
 #include "lab.h"
 
 #include <inttypes.h>
@@ -66,7 +66,7 @@ void lab_rules_close(lab_rules *rules)
     free(rules);
 }
 
-// As a server closes a tick: what has no room is left out. False without memory.
+// As on a server: commands for which the tick has no room are left out. False without memory.
 static bool add(lab_rules *rules, const foliot_command *from, uint32_t count, bool of_file)
 {
     for (uint32_t i = 0; i < count; i++) {

@@ -191,7 +191,7 @@ static int record_close(run *r)
 
 // -- the states as a table, with as many digits as a double has
 
-// Whether the world's present tick is one of those that are written.
+// Whether the world's current tick is one of those that are written.
 static bool csv_due(const csv_table *csv, const foliot_world *world)
 {
     return csv->out && foliot_world_get_tick(world) % csv->every == 0;
@@ -239,8 +239,8 @@ static void observe_tick(run *r)
         r->had_contacts = true;
         r->conserves = conserves_energy(r);
     }
-    // Only where it is printed: it costs a pass over all bodies and forces. Where energy is not
-    // conserved there is no error to follow.
+    // Only if it is printed: it costs a pass over all bodies and forces. If energy is not conserved
+    // there is no error to follow.
     if (r->conserves || csv_due(&r->csv, r->world)) {
         r->energy = lab_energy(r->world);
         double error = lab_energy_error(r->energy_start, r->energy);
@@ -435,8 +435,7 @@ static void print_account(const run *r)
            foliot_world_get_time(r->world), u.time);
     printf("  %-18s %14.7g at the start, %.7g at the end  %s%s\n", "energy", r->energy_start,
            r->energy, u.energy, now.potential_complete ? "" : " (some forces have no potential)");
-    // The integrator's error if energy is conserved; otherwise what was lost or gained, and the
-    // cause.
+    // The integrator's error if energy is conserved; otherwise the loss or gain, and its cause.
     char text[LAB_SINKS_BYTES];
     const char *sinks = lab_energy_sinks(r->scene, r->inputs != NULL, r->had_contacts, text);
     double lost = r->energy_start - r->energy;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scene.c: what is changed in a scene before it runs, and names of its bodies. Knows no command
-// line and no files: the pages' module has it too.
+// scene.c: changes of a scene before it runs, and names of its bodies. Knows no command line and no
+// files: the pages' module uses it too.
 #include "lab.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ foliot_status lab_scene_change(foliot_scene *scene, foliot_integrator id, double
     if (id)
         scene->integrator = id;
     if (dt > 0) {
-        // The same simulated time in a real second as the scene wants.
+        // The same simulated time in a real second as in the scene.
         scene->pace_hz *= scene->dt / dt;
         scene->dt = dt;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// synctest.c: runs a scene, its rules, or a simulation from a module through the harness: whether
-// it is fit for lockstep, replay and rollback as this build computes it.
+// synctest.c: runs a scene, its rules, or a simulation from a module through the harness: it shows
+// whether the simulation, as this build computes it, is fit for lockstep, replay and rollback.
 #include "lab.h"
 
 #include <inttypes.h>
@@ -36,8 +36,8 @@ typedef struct synctest_source {
 // -- the rules of a scene
 
 // Tests whether the saved state of a script's rules is complete. Before every tick a second
-// instance is made and restored from the saved state of the first. It must give the same commands
-// and messages, and be saved as the same bytes: variables outside of `state` are lost in it.
+// instance is created and restored from the saved state of the first. It must give the same
+// commands and messages, and save the same bytes: it lacks any variables outside of `state`.
 typedef struct check {
     const lab_context *context;
     const foliot_scene *scene;
@@ -101,7 +101,7 @@ static uint8_t *save(foliot_rules *rules, size_t *length)
 
 // -- running
 
-// A new instance with what the running one has saved. NULL with the test failed, or *code.
+// A new instance with the state of the running one. NULL with the test failed, or *code.
 static foliot_rules *make_restored(check *c, int *code)
 {
     size_t length;
@@ -123,7 +123,7 @@ static foliot_rules *make_restored(check *c, int *code)
 
 static foliot_status step(check *c, const foliot_tick_inputs *in, foliot_command_list *list)
 {
-    // The commands of the rules, behind the commands of a file. Kept for the harness.
+    // The commands of the rules, after the commands of a file. Kept for the harness.
     const foliot_command_list *given = foliot_rules_get_commands(c->rules);
     foliot_status status = FOLIOT_STATUS_OK;
     for (uint32_t i = 0; i < in->command_count + given->count; i++) {
@@ -270,7 +270,7 @@ static foliot_status commands_of_tick(void *user, uint64_t tick, foliot_command_
     return status;
 }
 
-// -- what is tested
+// -- the tests
 
 // Whether --test leaves the rules out, or names them.
 static bool wants_rules(const lab_synctest_options *options)
@@ -278,7 +278,7 @@ static bool wants_rules(const lab_synctest_options *options)
     return !options->test || strcmp(options->test, "rules") == 0;
 }
 
-// Distances of rolling back: "1,2,8".
+// Distances of rollbacks: "1,2,8".
 static bool parse_distances(const char *text, uint32_t distances[FOLIOT_HARNESS_DISTANCES])
 {
     memset(distances, 0, sizeof *distances * FOLIOT_HARNESS_DISTANCES);
@@ -329,7 +329,7 @@ static void append(char *line, size_t *length, const char *text)
         line[(*length)++] = *text++;
 }
 
-// Nothing but what a handler may call: the simulation may have broken the heap.
+// Uses only functions that a signal handler may call: the simulation may have corrupted the heap.
 static void crashed(int number, siginfo_t *about, void *context)
 {
     const volatile foliot_harness_result *r = watched.result;
@@ -359,7 +359,7 @@ static void crashed(int number, siginfo_t *about, void *context)
     append(line, &length, at);
     append(line, &length, watched.json ? "}\n" : "\n");
     (void)!write(watched.json ? STDOUT_FILENO : STDERR_FILENO, line, length);
-    // Back into the fault, for the debugger, the sanitizer, or the core that waits for it.
+    // Returns into the fault, for the debugger, the sanitizer, or the core dump.
     sigaction(number, &watched.before[number], NULL);
     if (!about || about->si_code <= 0)
         raise(number);
@@ -369,8 +369,8 @@ static void crashed(int number, siginfo_t *about, void *context)
 
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-// From now on a crash ends the program by its signal after a line that names the test, or the run
-// that the loader makes, and the tick.
+// From now on a crash ends the program by its signal after a line that names the tick and the test,
+// or the loader's known-answer run.
 static void watch_crashes(const lab_synctest_options *options)
 {
     static uint8_t stack[CRASH_STACK_BYTES];
@@ -384,8 +384,8 @@ static void watch_crashes(const lab_synctest_options *options)
         sigaction(crash_signals[i], &action, &watched.before[crash_signals[i]]);
 }
 
-// Runs the harness under such a watch, and ends it. 0 and the result, or the exit code after a
-// sentence.
+// Runs the harness with this crash handler, and removes it. 0 and the result, or the exit code
+// after a sentence.
 static int run_watched(const lab_context *context, const lab_synctest_options *options,
                        const foliot_harness_config *config, const synctest_source *from,
                        foliot_harness_result *result)
@@ -537,7 +537,7 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
 
 // -- simulations from modules
 
-// An option that only worlds have; NULL: nothing of it is asked for.
+// The name of a requested option that only worlds have; NULL: none is requested.
 static const char *of_worlds(const lab_synctest_options *options)
 {
     return options->integrator                                    ? "integrator"
@@ -563,8 +563,8 @@ static int run_module_harness(const lab_context *context, const lab_synctest_opt
     return result.passed ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
 }
 
-// Appends the commands that an order becomes. As on a server, one that is invalid, or for which the
-// tick has no room, is left out.
+// Appends the commands that an order becomes. As on a server, a command that is invalid, or for
+// which the tick has no room, is left out.
 static void take_order(const foliot_simulation *simulation, const foliot_order *order,
                        uint32_t *sequence, foliot_command_list *list)
 {
@@ -582,8 +582,8 @@ static void take_order(const foliot_simulation *simulation, const foliot_order *
     }
 }
 
-// Runs the simulation once for the commands that orders become: of each tick all commands, into
-// `played`. Those that a recording has of orders are left out.
+// Runs the simulation once to turn orders into commands: all commands of each tick go into
+// `played`. A recording's own commands from orders are left out.
 static int play_orders(const lab_context *context, const foliot_harness_config *config,
                        lab_inputs *inputs, synctest_source *from, rules_test *played)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// trial.h: one integrator at one step on a scene, measured: cost, energy error over time, distance
-// from the reference, states for a phase portrait. And the reference itself.
+// trial.h: measures one integrator at one step on a scene: cost, energy error over time, distance
+// from the reference, states for a phase portrait. It also computes the reference.
 #ifndef FOLIOT_TOOLS_LAB_TRIAL_H
 #define FOLIOT_TOOLS_LAB_TRIAL_H
 
@@ -40,7 +40,7 @@ foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, doubl
                         uint64_t ticks, const trial_view *view, trial *trial);
 void trial_free(trial *trial);
 
-// The positions at the end that errors are measured against.
+// The final positions against which errors are measured.
 typedef struct trial_reference {
     double *final; // x y z a slot
     uint32_t slots;
@@ -57,12 +57,12 @@ typedef struct trial_reference {
 // Runs the best scheme that the scene admits at a fraction of the finest step.
 foliot_status reference_make(foliot_scene *scene, double finest, double time,
                              trial_reference *reference);
-// Runs the same scheme at the finest step and samples one body during it. FOLIOT_NO_BODY: at the
-// one that goes to and fro the furthest (an orbit, say); if none does, at the one that goes
+// Runs the same scheme at the finest step and samples one body during it. FOLIOT_NO_BODY: the one
+// that oscillates the furthest (in an orbit, for example); if none does, the one that moves
 // furthest.
 foliot_status reference_watch(foliot_scene *scene, double finest, double time, uint32_t body,
                               trial_reference *reference);
-// From what `run --json` or `run --csv` wrote. False with a sentence in *message.
+// Reads the output of `run --json` or `run --csv`. False with a sentence in *message.
 bool reference_read(const char *file, const foliot_scene *scene, double time,
                     trial_reference *reference, char *message, size_t bytes);
 void reference_free(trial_reference *reference);

@@ -35,7 +35,7 @@ __attribute__((format(printf, 3, 4))) static void say(char *problem, size_t byte
 
 // -- shared objects
 
-// How many bytes an exported object has; SIZE_MAX where the loader does not tell.
+// The size of an exported object; SIZE_MAX if the loader does not report it.
 static size_t object_bytes(const void *object)
 {
 #ifdef __GLIBC__
@@ -151,7 +151,8 @@ static bool run_answer(const foliot__module *m, uint64_t ticks, uint64_t *result
     return counted;
 }
 
-// A kind without a fingerprint gets the known answer for one. Another kind takes a single step.
+// Gives a kind without a fingerprint the digest of its known-answer run. Another kind takes a
+// single step.
 static bool compute_answer(foliot__module *m, char *problem, size_t problem_bytes)
 {
     uint8_t bytes[24];
@@ -179,7 +180,7 @@ const foliot__module *foliot__module_load(const char *file, char *problem, size_
                             offsetof(foliot_simulation_module, kind_bytes), problem, problem_bytes);
     if (!entry)
         return NULL;
-    // The members in order: what lies behind one that is wrong may be anything.
+    // The members in order: members after a wrong one may hold anything.
     const char *wrong;
     static const char *const other =
         "it was built for another ABI of simulations: build it again with this version's headers";
@@ -354,8 +355,8 @@ char *foliot__module_draw(const foliot__module *module, const void *self, uint32
     return text;
 }
 
-// -- a planted fault: a table of functions around the module's own. It changes one number or byte
-// after one step, and nothing else.
+// -- a planted fault: a table of functions around the module's. It changes one number or byte after
+// one step, and nothing else.
 
 static struct {
     foliot_simulation_kind kind;
@@ -471,7 +472,7 @@ static foliot_status step_tick(void *self, const foliot_tick_inputs *tick)
     return perturbed(self, planted.inner->step_tick(self, tick));
 }
 
-// The last two parts are split off from the back: the name of a part may hold colons.
+// The last two parts are split off from the back: the name of a part may contain colons.
 static const char *parse(const char *text)
 {
     static const char form[] = "is not " FOLIOT__MODULE_PERTURB_FORM " or TICK:byte:OFFSET:N";

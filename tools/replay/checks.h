@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// checks.h: what a command checks of a recording: its rules, and what differs from another
-// recording.
+// checks.h: checks of a recording: its rules, and the differences from another recording.
 #ifndef FOLIOT_TOOLS_REPLAY_CHECKS_H
 #define FOLIOT_TOOLS_REPLAY_CHECKS_H
 
@@ -9,7 +8,7 @@
 
 #include "foliot/replay.h"
 
-// rules.c: runs the rules of a recorded session again and compares what they give.
+// rules.c: runs the rules of a recorded session again and compares their output.
 
 typedef enum rules_result {
     RULES_MATCH,
@@ -25,14 +24,14 @@ typedef struct rules_allowance {
 } rules_allowance;
 #define RULES_ALLOWANCE_DEFAULT ((rules_allowance){10000000000u, 5000000u})
 
-// Replays the recording from its first tick. `text` says in a sentence what differs first: tick,
-// command and field; or why nothing could be compared; of rules that match, that the host stopped
-// them, or nothing. `commands` (may be NULL): how many agreed.
+// Replays the recording from its first tick. `text` is a sentence on the first difference: tick,
+// command and field; or the reason why nothing could be compared; for matching rules, that the host
+// stopped them, or nothing. `commands` (may be NULL): the number that agreed.
 rules_result rules_verify(foliot_replay *replay, rules_allowance allowance, char *text,
                           size_t text_bytes, uint64_t *commands);
 
-// differences.c: what two recordings have besides states: inputs, commands, orders, messages; where
-// they differ first.
+// differences.c: the contents of two recordings besides states: inputs, commands, orders, messages;
+// and their first difference.
 
 typedef struct difference {
     bool found;
@@ -41,11 +40,11 @@ typedef struct difference {
 } difference;
 
 // The first field in which two commands of one kind differ; NULL if they are equal. Sequence and
-// source are no fields.
+// source are not compared.
 const char *command_differing_field(const foliot_command *a, const foliot_command *b);
 
-// Compares what entered one tick. Writes to *found where it differs and nothing was found before.
-// Returns the first error of either recording.
+// Compares the inputs and commands of one tick. Writes to *found if they differ and nothing was
+// found before. Returns the first error of either recording.
 foliot_status differences_of_tick(foliot_replay *a, foliot_replay *b, uint64_t tick,
                                   difference *inputs, difference *commands, difference *orders);
 // Messages of the ticks up to `last`, in the order of the files.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// compare.c: foliot-replay compare: another build replays the same recording in a process of its
-// own; hashes of both are compared until the first tick, stage, body and field are found in
-// which they differ.
+// compare.c: foliot-replay compare: another build replays the same recording in a separate process;
+// hashes of both are compared until the first tick, stage, body and field are found in which they
+// differ.
 #include "run.h"
 
 #include "base/bytes.h"
@@ -54,9 +54,9 @@ static bool move_all(int file, uint8_t *bytes, size_t count, bool reads)
     return true;
 }
 
-// Whoever ends us ends it, though it replays for hours. Where there is no terminal it has a
-// separate group, as the shell that runs it may have started more. With one it stays in ours: it
-// may have to ask there (ssh does), and Ctrl-C reaches both.
+// If this process is killed, so is the other one, though it replays for hours. Without a terminal
+// it has a separate group, as the shell that runs it may have started more. With one it stays in
+// this group: it may have to prompt there (ssh does), and Ctrl-C reaches both.
 static volatile sig_atomic_t other_process, other_group;
 
 static void end_both(int number)
@@ -234,8 +234,8 @@ static int compare_builds(const char *file, foliot_replay *replay, other *o)
     status = run_search(&r, o, &search, last);
     bool diverged = search.state == FOLIOT_SEARCH_FOUND;
     if (diverged && search.found.field_known && status == FOLIOT_STATUS_OK && !o->failed) {
-        // All fields of all parts: how far it has spread already, and nothing that the search
-        // needs.
+        // All fields of all parts: how far the difference has spread already. The search does not
+        // need them.
         uint8_t request[2] = {0, search.layer};
         const foliot__trace_layer *layer = &r.trace->layer[search.layer];
         o->failed |= !move_all(o->to, request, sizeof request, false);

@@ -28,8 +28,8 @@ typedef struct pair {
     bool digests;            // whether any differ
     uint64_t length;         // ticks that both have
     foliot_divergence found; // if `digests`
-    // Where no replay of this build gives a state of that tick: what differs in the first keyframe
-    // behind it that both recorded.
+    // If no replay of this build gives a state of that tick: the difference in the first later
+    // keyframe that both recorded.
     foliot_divergence recorded;
     foliot_status status;
 } pair;
@@ -48,7 +48,7 @@ static foliot_step_trace *trace_at(foliot_replay *replay, uint64_t tick)
     return NULL;
 }
 
-// The state that a recording holds of that tick; NULL if it has none.
+// The state of that tick in a recording; NULL if it has none.
 static foliot_step_trace *recorded_at(foliot_replay *replay, uint64_t tick)
 {
     size_t length;
@@ -90,7 +90,7 @@ static void compare_ticks(pair *p)
             p->status = differences_of_tick(p->a, p->b, tick, &p->inputs, &p->commands, &p->orders);
         }
     }
-    // For the ticks that were compared: behind other states everything may differ.
+    // For the ticks that were compared: after different states everything may differ.
     if (p->status == FOLIOT_STATUS_OK)
         p->status =
             differences_of_messages(p->a, p->b, p->digests ? p->found.tick : last, &p->messages);
@@ -123,7 +123,7 @@ static bool is_same(const pair *p)
            !p->messages.found && !p->digests && p->one->last_tick == p->other->last_tick;
 }
 
-// The tick, and what it is: "other_input": "player 3, axes".
+// The tick and the kind of difference: "other_input": "player 3, axes".
 static void put_difference(foliot__json *json, const char *name, const difference *found)
 {
     char key[40];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// differences.c: see checks.h. It reads what was recorded, and replays nothing.
+// differences.c: see checks.h. It reads recorded data, and replays nothing.
 #include "checks.h"
 
 #include "recording/replay.h"
@@ -20,7 +20,7 @@ __attribute__((format(printf, 3, 4))) static void note(difference *found, uint64
     va_end(list);
 }
 
-// Which of the two has one where the other has none.
+// Which of the two has an entry that the other lacks.
 static const char *only(bool first)
 {
     return first ? "the first alone has it" : "the second alone has it";

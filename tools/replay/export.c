@@ -167,7 +167,7 @@ static foliot_status export_orders(foliot_replay *replay)
     return status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_NOT_FOUND : status;
 }
 
-// Messages stand anywhere among the ticks: they are listed as the blocks have them.
+// Messages may be anywhere among the ticks: they are listed in the order of the blocks.
 static foliot_status export_messages(foliot_replay *replay)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);

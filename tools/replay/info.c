@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// info.c: foliot-replay info: what a recording holds, read to its end but not replayed.
+// info.c: foliot-replay info: the contents of a recording, read to its end but not replayed.
 #include "tool.h"
 
 #include "base/json.h"
@@ -15,7 +15,7 @@ const foliot__option info_options[] = {{"json", NULL, FOLIOT__OPTION_FLAG, &json
                                         .help = "prints one JSON object per file, each on a line"},
                                        SIMULATION_OPTION{0}};
 
-// A recording without an end is whole as far as it goes.
+// A recording without an end counts as whole up to its last block.
 static bool is_damage(const foliot_damage *damage)
 {
     return damage->status != FOLIOT_STATUS_OK && damage->status != FOLIOT_STATUS_TRUNCATED;
@@ -34,7 +34,7 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     for (uint32_t left = a->features; left; left &= left - 1)
         foliot__json_text(&json, NULL, foliot__recording_feature_name(left & -left));
     foliot__json_close(&json);
-    // The keys of a world are null where there is none, and the other way round.
+    // The keys of a world are null for another simulation, and the other way round.
     foliot__json_text(&json, "simulation", a->kind);
     foliot__json_count(&json, "rules", a->rules);
     foliot__json_count(&json, "setup_bytes", a->setup_bytes);
@@ -135,8 +135,8 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
            ", block headers %" PRIu64 ", all else %" PRIu64 "\n",
            a->input_bytes, a->digest_bytes, a->keyframe_bytes, a->header_bytes, a->other_bytes);
     if (a->scene && a->last_tick > a->first_tick) {
-        // Bytes by which a recording of this kind grows. The header with the scene is there once,
-        // and not in it.
+        // The bytes by which a recording of this kind grows. The header with the scene exists once,
+        // and is not included.
         double pace = a->scene->pace_hz > 0 ? a->scene->pace_hz : 1 / a->dt;
         double minutes = (double)(a->last_tick - a->first_tick) / pace / 60;
         printf("  a minute     block headers and digests %.0f bytes, keyframes %.0f",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// main.c: foliot-replay: recordings checked, looked at, compared. One file a command.
+// main.c: foliot-replay: checks, shows and compares recordings. Each command has one file.
 #include "tool.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// play.c: foliot-replay play: a recording drawn in the terminal, steered with keys: pause, step and
-// seek both ways. --frame prints one picture and ends, for pipes and for tests. The state shown is
-// always the replayed one: nothing is interpolated.
+// play.c: foliot-replay play: a recording drawn in the terminal, controlled with keys: pause, step
+// and seek both ways. --frame prints one picture and ends, for pipes and for tests. The state shown
+// is always the replayed one: nothing is interpolated.
 #include "tool.h"
 
 #include <inttypes.h>
@@ -133,7 +133,7 @@ static void draw_frame(player *p)
     const foliot_world *world = foliot_replay_get_world(p->replay);
     double low[3], high[3];
     if (!world) {
-        // A simulation that is no world: what its module draws, below a line of ours.
+        // A simulation other than a world: its module draws it, below a line of ours.
         const foliot_simulation *s = foliot_replay_get_simulation(p->replay);
         char line[320];
         snprintf(line, sizeof line, "%s  tick %" PRIu64 " of %" PRIu64 "  %s%g x", s->kind->name,
@@ -154,7 +154,7 @@ static void draw_frame(player *p)
         return;
     }
     foliot__canvas_clear(&p->canvas);
-    // All that is there, into p->figures.
+    // Copies all present bodies into p->figures.
     uint32_t bodies = foliot_world_get_body_count(world);
     foliot__figure *figures = realloc(p->figures, (bodies + 1) * sizeof *figures);
     p->figure_count = 0;
@@ -387,8 +387,7 @@ static int play_recording(player *p)
             uint32_t steps = (uint32_t)fmin(p->owed, STEPS_PER_FRAME_MAX);
             double begin = tool_now();
             uint32_t done = 0;
-            // A slow scene shows fewer ticks than asked for rather than a picture that stands
-            // still.
+            // A slow scene shows fewer ticks than requested instead of a frozen picture.
             while (done < steps && !p->at_end && tool_now() - begin < 0.2) {
                 foliot_status status = foliot_replay_step(p->replay);
                 p->at_end = status != FOLIOT_STATUS_OK;
@@ -441,7 +440,7 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     p.names = scene && scene->body_count <= NAMES_UNASKED;
     p.pace_hz = scene ? scene->pace_hz : tool_terms(p.about).pace_hz;
     p.pace_hz = p.pace_hz > 0 ? p.pace_hz : PACE_DEFAULT_HZ;
-    // How long it is, and whether it is whole. The whole part plays.
+    // How long it is, and whether it is whole. The undamaged part is played.
     code = tool_exit_of_part(foliot_replay_scan(p.replay));
     if (code == FOLIOT__EXIT_FINE && foliot__replay_callbacks_missing(p.replay)) {
         tool_complain(p.file, "%s", FOLIOT__CALLBACKS_MISSING);

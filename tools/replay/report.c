@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// report.c: foliot-replay report: folds the JSON lines of verify, from any number of shards, to one
-// table, and to a page of the worst. A file that two shards have counts once, with its worse
-// result; one that the list names and no shard has is missing. Lines that are cut off are counted.
+// report.c: foliot-replay report: merges the JSON lines of verify, from any number of shards, into
+// one table, and a page of the worst results. A file in two shards counts once, with its worse
+// result; a file of the list that is in no shard is missing. Truncated lines are counted.
 #include "tool.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 #define PIECE_BYTES 65536u // that are read at once
 #define TEXT_BYTES 4096
 
-// In the order of how bad it is.
+// In the order of severity.
 #define REPORT_VERDICTS(X)                                                                         \
     X(MATCH, "match", "replayed to the same digests")                                              \
     X(UNFINISHED, "unfinished", "agrees as far as it goes, and has no end")                        \
@@ -217,7 +217,7 @@ static bool apply_line(report *r, const char *text, size_t length)
         return true;
     }
     report_verdict verdict = verdict_of(&l);
-    // Where it went wrong, in words; NULL: nowhere, or no memory.
+    // The place of the difference, in words; NULL: there is none, or no memory.
     char *detail = NULL;
     int fine = -1;
     if (verdict == REPORT_DIVERGED && l.has_bad_tick)
@@ -260,9 +260,9 @@ static bool each_line(report *r, const char *file, bool (*take)(report *, const 
         else if (ferror(from))
             problem = strerror(errno);
         held += count;
-        // A CR at the end of a piece may be half an end of line.
+        // A CR at the end of a chunk may be half an end of line.
         bool half = more && text[held - 1] == '\r';
-        // A byte order mark begins the first line alone.
+        // Only the first line may begin with a byte order mark.
         size_t mark = first ? 0 : foliot__text_mark(text, held - half), at = 0;
         size_t length = mark + foliot__text_plain(text + mark, held - half - mark);
         first = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// rules.c: foliot-replay verify --rules: the session's rules are run again on the replayed world,
-// with the recorded inputs and orders. They must give what was recorded: every command of
-// theirs, and their state at every keyframe.
+// rules.c: foliot-replay verify --rules: runs the session's rules again on the replayed world, with
+// the recorded inputs and orders. Their output must match the recording: every command, and their
+// state at every keyframe.
 #include "checks.h"
 
 #include "base/clock.h"
@@ -33,7 +33,7 @@ static const char *kind_name(const foliot_command *command)
     return foliot_command_kind_get_info(command->kind)->name;
 }
 
-// Whether recorded command number `index` of the tick is what the rules give now.
+// Whether recorded command number `index` of the tick equals that of the rules.
 static bool same_command(run *r, uint64_t tick, uint32_t index, const foliot_command *recorded,
                          const foliot_command *given)
 {
@@ -132,9 +132,8 @@ static rules_result run_tick(run *r)
     const uint32_t drops = foliot_rules_get_drops(r->rules)->order_count;
     r->drop_tick = r->drops == 0 && drops > 0 ? view.tick : r->drop_tick;
     r->drops += drops;
-    // Where their state was recorded, rules may stop because it cannot be saved. Rules that the
-    // host stopped, for its clock or its memory, run on here: they are stopped as the recording
-    // says.
+    // At a keyframe, rules may stop because their state cannot be saved. Rules that the host
+    // stopped, for its clock or its memory, run on here: they are stopped where the recording says.
     uint64_t tick = before + 1;
     size_t length, needed;
     const uint8_t *recorded = foliot_replay_get_rules_state(r->replay, tick, &length);

@@ -105,7 +105,7 @@ foliot_status run_trace(run *r, uint64_t tick)
 {
     if (tick < r->first_tick || tick > r->last_tick || r->checkpoint_count == 0)
         return FOLIOT_STATUS_NOT_FOUND;
-    // From the last checkpoint before it.
+    // Starts from the last checkpoint before it.
     uint64_t target = tick > r->first_tick ? tick - 1 : tick;
     foliot_replay *replay = r->replay;
     uint64_t k = (target - r->first_tick) / r->spacing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// run.h: one build's whole replay of a recording, with what a comparison of two builds asks of it.
+// run.h: one build's whole replay of a recording, with the requests of a comparison of two builds.
 #ifndef FOLIOT_TOOLS_REPLAY_RUN_H
 #define FOLIOT_TOOLS_REPLAY_RUN_H
 
@@ -28,7 +28,7 @@ typedef struct run {
     foliot_step_trace *trace; // of the tick requested last
 } run;
 
-// Replays all that is whole. `request` NULL, or a fault to put in.
+// Replays all undamaged ticks. `request` NULL, or a fault to plant.
 foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *request);
 void run_close(run *r);
 // Traces the step that gave `tick`: the state after each stage and at its end, into run->trace.

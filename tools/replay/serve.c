@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // serve.c: foliot-replay serve: the other side of compare. Replays the recording, then reads
 // requests from standard input and writes responses to standard output until the input ends. Needs
-// nothing but libc, so that every build has it.
+// only libc, so that every build has it.
 #include "run.h"
 
 #include "base/bytes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// state.c: foliot-replay state: the bodies at a tick; of a simulation that is no world, the parts
-// and fields that its module's table names, or without parts the captured bytes.
+// state.c: foliot-replay state: the bodies at a tick. For a simulation other than a world: the
+// parts and fields that its module's table names, or without parts the captured bytes.
 #include "tool.h"
 
 #include "base/json.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// trim.c: foliot-replay trim: a part of a recording as a recording, or the whole part of a
-// damaged one. The recording is replayed meanwhile, so that the output is what this build computes;
-// a recording that diverges is not trimmed.
+// trim.c: foliot-replay trim: writes a part of a recording, or the undamaged part of a damaged one,
+// as a new recording. The recording is replayed at the same time, so that the output is what this
+// build computes; a recording that diverges is not trimmed.
 #include "tool.h"
 
 #include "foliot/recording.h"
@@ -28,8 +28,7 @@ const foliot__option trim_options[] = {
     SIMULATION_OPTION{0}};
 
 // -- notes and messages of a recording, tick by tick. One block is held at a time. Notes and
-// messages whose ticks are not those of their block were written by no program of ours, and are
-// left out.
+// messages whose ticks do not belong to their block were not written by foliot, and are left out.
 
 typedef struct annotations {
     foliot__block_reader reader;
@@ -66,14 +65,14 @@ static foliot_status copy_block(annotations *a, uint64_t from, uint64_t tick,
 }
 
 // Copies the annotations before the inputs of the step from `tick`, and those after that step: of
-// ticks from `from` on. Ticks are asked for in order. Returns the status that the recording ended
-// with.
+// ticks from `from` on. Ticks are requested in order. Returns the status with which the recording
+// ended.
 static foliot_status annotations_copy(annotations *a, uint64_t from, uint64_t tick,
                                       foliot_recording *recording)
 {
     foliot_damage damage;
     foliot_status status = copy_block(a, from, tick, recording);
-    // Until the block of that step; damage is what the replay meets, too.
+    // Reads up to the block of that step; the replay meets the same damage.
     while (status == FOLIOT_STATUS_OK && !a->ended && a->content.tick <= tick) {
         foliot_status read = foliot__block_reader_next(&a->reader, &a->content, &damage);
         if (read == FOLIOT_STATUS_MEMORY)
@@ -91,7 +90,7 @@ static foliot_status annotations_copy(annotations *a, uint64_t from, uint64_t ti
 static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recording, uint64_t to)
 {
     uint64_t from = foliot_replay_get_tick(replay);
-    // Reads the recording along with the replay, which stays where it is.
+    // Reads the recording in parallel with the replay, which stays where it is.
     foliot_damage damage;
     annotations *notes = calloc(1, sizeof *notes);
     if (notes)
@@ -110,7 +109,7 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
             status =
                 foliot_recording_append(recording, foliot_replay_get_simulation(replay),
                                         &recorded.inputs, recorded.orders, recorded.order_count);
-        // As fast as the disk, not faster: here waiting is right.
+        // Waits for the disk: there is no deadline here.
         if (status == FOLIOT_STATUS_OK &&
             foliot_recording_get_state(recording).queued_bytes > 4u << 20)
             status = foliot_recording_wait(recording, false);
@@ -123,7 +122,7 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
     return status;
 }
 
-// The state of the rules goes on where the old recording has a keyframe of the same tick.
+// Keeps the state of the rules if the old recording has a keyframe of the same tick.
 static foliot_status copy_rules_state(void *user, void *bytes, size_t capacity, size_t *length)
 {
     foliot_replay *replay = user;
@@ -185,7 +184,7 @@ static int trim_recording(const char *file, foliot_replay *replay)
         status = foliot_recording_close(recording, &state);
     }
     if (status != FOLIOT_STATUS_OK) {
-        // A file that was begun and came to nothing is no recording.
+        // A file that was begun and failed is not a recording.
         struct stat written;
         if (stat(out_file, &written) == 0 && S_ISREG(written.st_mode))
             unlink(out_file);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// verify.c: foliot-replay verify: many recordings replayed, one line a file, the worst result as
-// exit status.
+// verify.c: foliot-replay verify: replays many recordings, one line per file; the exit status is
+// the worst result.
 #include "checks.h"
 #ifndef FOLIOT_REPLAY_CORE
 #include "foliot/replay.h"
@@ -102,7 +102,8 @@ typedef struct verify_run {
 #ifndef FOLIOT_REPLAY_CORE
 // -- signatures
 
-// Reads all of the file. `text` gets a sentence: by which key the recording is signed, and how far.
+// Reads the whole file. `text` gets a sentence: the key that signed the recording, and how far the
+// signatures reach.
 static signature_verdict signature_verify(const char *file, char *text, size_t bytes)
 {
     foliot_signature_summary found;
@@ -186,7 +187,7 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
     snprintf(r->body, sizeof r->body, "%s", names.part ? names.part : "");
 }
 
-// The fault that --perturb has put into a module's simulation: where the run with it differs from
+// Reports where a run with the fault that --perturb planted into a module's simulation differs from
 // one without.
 static void explain_fault(result *r, foliot_replay *replay)
 {
@@ -229,8 +230,8 @@ static void explain_fault(result *r, foliot_replay *replay)
 #endif
 }
 
-// The recording replays alike; whether its rules do too. Their state is no part of the world,
-// and only running them again proves it.
+// The replay matches; now the rules are checked. Their state is no part of the world, and only
+// running them again proves it.
 static void verify_rules(result *r, foliot_replay *replay)
 {
 #ifndef FOLIOT_REPLAY_CORE
@@ -260,7 +261,7 @@ static void verify_signature(result *r)
 #endif
 }
 
-// As far as the recording goes.
+// Up to the end of the recording.
 static bool all_agrees(const result *r)
 {
     return r->verdict.status == FOLIOT_STATUS_OK || r->verdict.status == FOLIOT_STATUS_TRUNCATED;
@@ -453,7 +454,7 @@ static bool list_read(file_list *list, const char *file)
     return fine;
 }
 
-// -- many files over all cores: threads that take the next one each. Without threads, one after the
+// -- many files over all cores: each thread takes the next file. Without threads, one after the
 // other.
 
 #ifdef FOLIOT_REPLAY_CORE

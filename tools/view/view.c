@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// view.c: where on a canvas a place of the world is, and how bodies and joints look from there. Far
+// view.c: the projection of the world to a canvas, and the shapes of bodies and joints in it. Far
 // bodies are drawn first, and each hides what is behind it. Never steps or changes a world.
 #include "view/view.h"
 
@@ -67,7 +67,7 @@ static void rotate(const double q[4], const double v[3], double out[3])
     out[2] = v[2] + q[0] * c[2] + (q[1] * c[1] - q[2] * c[0]);
 }
 
-// Where the bodies of a scene are and may go: an interval along each axis.
+// The places and possible motion of a scene's bodies: an interval along each axis.
 typedef struct extent {
     double low[3], high[3];
     bool any, moves[3]; // moves: some body has a velocity along that axis
@@ -82,8 +82,8 @@ static void extend(extent *e, const double at[3], const double half[3])
     e->any = true;
 }
 
-// A body that moves counts by its centre and its velocity, one that does not by its size as well:
-// balls on a line may swing in a plane, but a wide floor is a place to walk on in every direction.
+// A moving body counts by its centre and its velocity, a static one also by its size: balls on a
+// line may swing in a plane, but on a wide floor bodies move in every direction.
 static void extend_by_body(extent *e, const foliot_body_definition *body)
 {
     double half[3] = {0, 0, 0}, speed = sqrt(dot(body->velocity, body->velocity));
@@ -92,7 +92,7 @@ static void extend_by_body(extent *e, const foliot_body_definition *body)
     for (int k = 0; k < 3; k++) {
         double along[3] = {k == 0, k == 1, k == 2};
         if (body->is_static || body->is_kinematic) {
-            // Half of what a shape takes along a direction.
+            // Half of a shape's extent along a direction.
             double sum = 0;
             for (int m = 0; m < 3; m++) {
                 double axis[3] = {m == 0, m == 1, m == 2}, turned[3];
@@ -126,8 +126,8 @@ static extent scene_extent(const foliot_scene *scene, int up)
             extend(&e, scene->constraints[i].anchor_b, none);
     for (uint32_t i = 0; i < scene->body_count; i++)
         if (scene->bodies[i].shape.kind == FOLIOT_SHAPE_PLANE) {
-            // A wall across an axis bounds the room: a ground, whose normal is along gravity, tells
-            // nothing about depth.
+            // A wall across an axis bounds the room. A ground, whose normal is along gravity, does
+            // not indicate depth.
             const foliot_shape *plane = &scene->bodies[i].shape;
             for (int k = 0; k < 3; k++)
                 if (k != up && fabs(plane->normal[k]) > 0.9) {
@@ -139,7 +139,7 @@ static extent scene_extent(const foliot_scene *scene, int up)
     return e;
 }
 
-// The axis along which things fall, -1 where they do not.
+// The axis along which bodies fall, -1 if they do not.
 static int vertical_axis(const foliot_scene *scene)
 {
     double pull[3] = {scene->gravity[0], scene->gravity[1], scene->gravity[2]};
@@ -162,8 +162,7 @@ foliot__view_side foliot__view_side_for(const foliot_scene *scene)
     double widest = 0;
     for (int k = 0; k < 3; k++)
         widest = fmax(widest, e.high[k] - e.low[k]);
-    // Players and what rules spawn go everywhere on a ground, and what falls is not seen from
-    // above.
+    // Players and spawned bodies go everywhere on a ground, and a fall is not visible from above.
     if (guests && (up >= 0 || !(widest > 0)))
         return FOLIOT__VIEW_CORNER;
     for (int k = 2; k >= 0; k--)
@@ -172,9 +171,9 @@ foliot__view_side foliot__view_side_for(const foliot_scene *scene)
     return FOLIOT__VIEW_CORNER;
 }
 
-// -- the part of the world that is seen
+// -- the visible part of the world
 
-// How long a box between the corners is along a direction.
+// The extent of a box between the corners along a direction.
 static double length_along(const double along[3], const double low[3], const double high[3])
 {
     double sum = 0;
@@ -289,7 +288,7 @@ static void draw_outline(foliot__canvas *canvas, const double (*corners)[2], uin
     }
 }
 
-// The faces that look this way.
+// The faces that point towards the viewer.
 static void draw_box(const foliot__view *view, foliot__canvas *canvas, const double half[3],
                      const foliot_body_state *body, foliot__colour colour)
 {
@@ -469,7 +468,7 @@ void foliot__view_joint(const foliot__view *view, foliot__canvas *canvas,
         return;
     }
     double arms = distance(from, a->position) + (b ? distance(to, b->position) : 0);
-    // Not every caller knows which joints are broken: the distance shows it.
+    // Not every caller knows which joints are broken: their distance shows it.
     if (distance(from, to) > TORN * arms || arms * view->dots_per_unit < ARMS_DOTS)
         return;
     draw_between(view, canvas, a->position, from, colour);

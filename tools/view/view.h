@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// view.h: bodies, joints and scenes on a canvas, for the programs that draw. Says where on the
-// canvas a place of the world is. No part of libfoliot.
+// view.h: bodies, joints and scenes on a canvas, for the programs that draw. Computes where on the
+// canvas a point of the world is. Not part of libfoliot.
 #ifndef FOLIOT_TOOLS_VIEW_VIEW_H
 #define FOLIOT_TOOLS_VIEW_VIEW_H
 
@@ -24,12 +24,12 @@ typedef struct foliot__view {
 const char *foliot__view_name(foliot__view_side side);
 // top, front, side or corner; false for any other word.
 bool foliot__view_side_of(const char *word, foliot__view_side *side);
-// Across the plane of a flat scene, else from a corner. Counts where bodies, walls, anchors and
-// spawn points are, how large what stands still is, and velocities; nothing that falls or walks on
-// a ground is seen edge-on.
+// Across the plane of a flat scene, otherwise from a corner. It considers the places of bodies,
+// walls, anchors and spawn points, the size of static bodies, and velocities. A scene with falling
+// bodies or bodies on a ground is never seen edge-on.
 foliot__view_side foliot__view_side_for(const foliot_scene *scene);
-// Fits the box between the corners. A view that still shows it well is not changed, so that the
-// picture keeps still: it changes when something would be clipped, or would look too small.
+// Fits the box between the corners. A view that still shows it well is kept, so that the picture is
+// stable: it changes only when something would be clipped, or would look too small.
 void foliot__view_fit(foliot__view *view, const foliot__canvas *canvas, const double low[3],
                       const double high[3]);
 void foliot__view_place(const foliot__view *view, const foliot__canvas *canvas,

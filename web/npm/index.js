@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // index.js: foliot for Node and browsers: worlds that step, recordings that are verified, sessions
-// that are joined. Each object has a module of its own, so that none sees another's memory.
+// that are joined. Each object has a separate module, so that none sees another's memory.
 import { load } from "./wasm.js";
 
 const URLS = {
@@ -42,7 +42,7 @@ export class FoliotError extends Error {
     }
 }
 
-// What is wrong with a scene's text, as foliot-lab says it.
+// The errors in a scene's text, in the words of foliot-lab.
 export class SceneError extends FoliotError {
     constructor({ text, status, line, column, missing }) {
         super(text, status);
@@ -177,7 +177,7 @@ export class Recording {
         return recording;
     }
 
-    // All of it at once: it takes as long as the simulation does. Use a worker in a page.
+    // In one go: it takes as long as the simulation does. Use a worker in a page.
     verify(progress = null) {
         this.#progress = progress;
         try {
@@ -217,7 +217,7 @@ const STATES = ["connecting", "joining", "playing", "refused", "closed", "lost"]
 const PLAYING = 2;
 const EVENTS = { 0: "joined", 1: "left", 6: "message", 7: "chat", 9: "ended" };
 const UPDATE_MS = 20;
-const EVENTS_MAX = 1000; // that nobody has taken
+const EVENTS_MAX = 1000; // not taken yet
 const REASON_BASE = 4000; // close codes from here on are reasons of the transport
 const isRefusal = (code) => code >= 4005 && code <= 4009; // a token or password that is missing or wrong
 const SIGNAL = 2, TOKEN = 1, PASSWORD = 2;
@@ -290,7 +290,7 @@ export class Session {
                     setTimeout(() => this.update());
                 };
             },
-            want_tables: async () => { // the session sends each what is near alone
+            want_tables: async () => { // a session with interest sends partial snapshots
                 const bytes = await read(URLS.tables).catch(() => new Uint8Array(0)); // it asks again
                 const at = module().call.tables(bytes.length);
                 if (at) module().call.tables_come(module().put(at, bytes));
@@ -324,7 +324,7 @@ export class Session {
         this.#settle.over({ state, reason });
     }
 
-    // Runs by itself; whoever draws calls it before `sample` too.
+    // Runs by itself; a caller that draws also calls it before `sample`.
     update() {
         if (this.#timer === null) return;
         const state = this.#module.call.update(performance.now());
@@ -335,7 +335,7 @@ export class Session {
         this.#settle.yes();
     }
 
-    // Events come with the picture that they are seen in, once somebody looks at pictures.
+    // Events come with their picture, once samples are taken.
     #hear() {
         const { call } = this.#module;
         if (this.#looks) call.sample(performance.now());
@@ -343,7 +343,7 @@ export class Session {
         if (this.#events.length > EVENTS_MAX) this.#events.splice(0, this.#events.length - EVENTS_MAX);
     }
 
-    // What is seen now; null before the first picture.
+    // The current picture; null before the first one.
     sample() {
         if (this.state !== "playing") return null;
         this.#looks = true;
@@ -358,7 +358,7 @@ export class Session {
         return { count, slots, positions, orientations };
     }
 
-    // Of the body in a slot, as exact as the snapshot; null: there is none.
+    // Details of the body in a slot, as exact as the snapshot; null: there is none.
     position(slot) {
         if (!this.sample()) return null;
         const at = this.#module.call.body_position(slot);
@@ -384,7 +384,7 @@ export class Session {
         return { ...this.#module.json(this.#module.call.about()), state: this.state, ...(this.#refusal ? { reason: this.#refusal } : {}) };
     }
 
-    // Resolves when the server knows.
+    // Resolves when the server has confirmed it.
     leave() {
         if (this.#timer !== null) this.#module.call.leave(performance.now());
         this.update();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// board.js: what a session's page shows of variables: the scoreboard, and the clock. It is loaded behind
-// the first pictures, with its style sheet, where a session has variables.
+// board.js: shows the variables of a session: the scoreboard, and the clock. It is loaded after the
+// first pictures, with its style sheet, if a session has variables.
 const $ = (id) => document.getElementById(id);
 
 // Variables that begin with "score." are the scoreboard; without any, all are shown.
@@ -17,7 +17,7 @@ function showScores({ vars, players }) {
     }));
 }
 
-// The variable "clock" is seconds, shown large, and "phase" beside it, but for "play".
+// The variable "clock" is seconds, shown large, with "phase" next to it, unless that is "play".
 function showClock(about) {
     const vars = Object.fromEntries(about.vars), counts = Number.isInteger(vars.clock);
     const seconds = Math.max(0, Math.min(vars.clock, 5999)), phase = vars.phase && vars.phase !== "play" ? String(vars.phase) : "";
@@ -27,7 +27,7 @@ function showClock(about) {
     $("clock").classList.toggle("last", counts && seconds <= 10);
 }
 
-// Returns what shows them, once the style sheet is there.
+// Returns the function that shows them, once the style sheet is loaded.
 export function load() {
     const sheet = Object.assign(document.createElement("link"), { rel: "stylesheet", href: "board.css" });
     document.head.append(sheet);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// channel.js: a data channel beside the WebSocket, for packets that may be lost: a lost one holds up
-// none that follow it. The WebSocket carries offer and answer, and all packets while there is no
-// channel. The server chooses the path; the page sends by the one that the last packet came by.
+// channel.js: a data channel in addition to the WebSocket, for unreliable packets: a lost one does
+// not delay later ones. The WebSocket carries offer and answer, and all packets while there is no
+// channel. The server chooses the path; the page sends on the path of the last packet received.
 const OFFER = 3, ANSWER = 4; // the first byte of a signal
 const BY_CHANNEL = 2; // of a packet, to the module
 const AGAIN_MS = 5000; // after a failure; doubled each time
@@ -37,7 +37,8 @@ export class Channel {
         if (peer === this.peer) this.signal(OFFER, peer.localDescription.sdp);
     }
 
-    // A signal of the server. What is no answer is a refusal, and is asked for later.
+    // A signal of the server. Any signal other than an answer is a refusal; the page offers again
+    // later.
     take(bytes) {
         const sdp = new TextDecoder().decode(bytes.subarray(1));
         if (bytes[0] !== ANSWER) this.again();
@@ -50,7 +51,7 @@ export class Channel {
         this.wait = Math.min(2 * this.wait, AGAIN_MS_MAX);
     }
 
-    // False: it goes by the WebSocket.
+    // False: the packet must go by the WebSocket.
     send(bytes) {
         const channel = this.flows;
         if (channel?.readyState !== "open") return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// controls.js: what a player holds: keys, a stick and buttons on the screen, a gamepad. Gives four
+// controls.js: a player's controls: keys, a stick and buttons on the screen, a gamepad. Gives four
 // axes from -1 to 1 (right, forward, up, turn left) and button bits. Knows nothing of the camera.
 
 const KEYS = {

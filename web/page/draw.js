@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// draw.js: bodies by WebGL2: one call a mesh, instances of 48 bytes as web/page.h has them, a
-// sun with a shadow, and a ground grid on planes.
+// draw.js: draws bodies with WebGL2: one call per mesh, instances of 48 bytes in the layout of
+// web/page.h, a sun with a shadow, and a ground grid on planes.
 
 const INSTANCE_BYTES = 48;
 const SHADOW_SIZE = 2048;
@@ -47,7 +47,7 @@ void main() {
     shade = sun * vec4(at, 1);
     gl_Position = camera * vec4(at, 1);
 }`;
-// From behind a wall one sees the room.
+// A camera behind a wall sees the room.
 const FRAGMENT = `#version 300 es
 precision highp float;
 precision highp sampler2DShadow;
@@ -89,7 +89,7 @@ const SHADOW_VERTEX = COMMON + `void main() { gl_Position = sun * vec4(place(), 
 const SHADOW_FRAGMENT = `#version 300 es
 precision lowp float;
 void main() {}`;
-// Looking a shadow up is half of what software spends on a picture, even where there is none.
+// A shadow lookup takes half of a software renderer's time for a picture, even without a shadow.
 const PROGRAMS = [
     [VERTEX, FRAGMENT + "#define lit() 1.0" + LIGHT],
     [VERTEX, FRAGMENT + SHADE + LIGHT],
@@ -292,9 +292,8 @@ export class Painter {
         });
     }
 
-    // A machine that draws slowly gets no shadows, and then fewer dots; one that draws in software
-    // begins without shadows. Frames that come late for another reason (a tab that was hidden) are not
-    // counted.
+    // A slow machine gets no shadows, and then fewer dots; a software renderer begins without
+    // shadows. Frames that are late for another reason (a hidden tab) are not counted.
     adapt(now) {
         const passed = now - (this.drawn ?? now);
         this.drawn = now;
@@ -306,7 +305,7 @@ export class Painter {
         this.mean = 0;
     }
 
-    // After what was drawn to be ready for more: it is drawn now, not with the next frame.
+    // Called after the drawing calls: the picture is drawn now, not with the next frame.
     prepare() {
         this.gl.deleteSync(this.gl.fenceSync(this.gl.SYNC_GPU_COMMANDS_COMPLETE, 0));
         this.gl.flush();
@@ -314,14 +313,14 @@ export class Painter {
         this.rest();
     }
 
-    // Whether software still draws the last picture. The browser shows a picture when all is drawn that was
-    // asked for before it looks: a second one in the queue makes the first one late.
+    // Whether a software renderer still draws the last picture. The browser shows a picture when
+    // everything requested before is drawn: a second picture in the queue makes the first one late.
     busy() {
         const { gl, drawing } = this;
         return drawing && gl.getSyncParameter(drawing, gl.SYNC_STATUS) === gl.UNSIGNALED;
     }
 
-    // A frame in which nothing changes: the time until the next one says nothing.
+    // A frame in which nothing changes: the time until the next one means nothing.
     rest() {
         this.drawn = undefined;
     }
@@ -403,7 +402,8 @@ export class Camera {
         canvas.addEventListener("contextmenu", (e) => e.preventDefault());
         canvas.addEventListener("wheel", (e) => {
             e.preventDefault();
-            // A wheel's notch is some 100 pixels or 3 lines; a touchpad sends many small steps instead.
+            // A notch of a wheel is some 100 pixels or 3 lines; a touchpad sends many small steps
+            // instead.
             const notches = (e.deltaY * [1, 33, 100][e.deltaMode]) / 100;
             this.distance *= Math.exp(Math.max(-1, Math.min(1, notches)) * 0.12);
         }, { passive: false });
@@ -415,7 +415,8 @@ export class Camera {
         this.target = this.target.map((t, k) => t - right[k] * x * s + up[k] * y * s);
     }
 
-    // Once, when the first bodies are seen: everything but planes, or nearly.
+    // Called once, when the first bodies are visible: fits everything except planes, or nearly
+    // everything.
     fit(picture) {
         const count = picture.counts[0] + picture.counts[1];
         if (this.distance || count === 0) return;

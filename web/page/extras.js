@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// extras.js: what a session's page shows on demand: names over players, joints, contacts, what a
-// clicked body is, and plots of the network and of a frame. Loaded when it is wanted, and so is
-// details.wasm, which finds the contacts of the bodies as they are shown.
+// extras.js: shows on demand: names over players, joints, contacts, details of a clicked body, and
+// plots of the network and of a frame. It is loaded on demand, and so is details.wasm, which finds
+// the contacts of the shown bodies.
 import { Lines, onClick, pick, project } from "./lines.js";
 import { Plot } from "./plot.js";
 import { load } from "./wasm.js";
@@ -45,7 +45,8 @@ export class Extras {
         this.names.hidden = this.panel.hidden = true;
         this.lines = painter.gl ? new Lines(painter) : null; // a browser without WebGL shows the rest
         load("details.wasm").then((details) => (this.details = details), (error) => (this.count.textContent = `${error.message}.`));
-        // For scripts beside the page, and its tests: where the contacts are that it shows, three numbers each.
+        // For other scripts of the page, and its tests: the places of the shown contacts, three
+        // numbers each.
         window.foliotContacts = () => Array.from(this.contacts);
         onClick(canvas, (x, y) => {
             if (!this.shown || !this.picture) return;
@@ -74,7 +75,7 @@ export class Extras {
         this.describe(viewer, now);
     }
 
-    // Joints and contacts of the bodies as they are shown. The module takes a copy of what is shown.
+    // Joints and contacts of the shown bodies. The module copies the shown state.
     connect(viewer) {
         const { call, bytes } = this.details ?? {}, at = call ? viewer.call.details() : 0;
         if (!at) return;
@@ -108,7 +109,7 @@ export class Extras {
         document.body.dataset.labels = used;
     }
 
-    // Names are asked for four times a second, not in each frame.
+    // Names are updated four times a second, not in each frame.
     named(viewer, slot, tick) {
         if (this.known?.tick !== tick) this.known = { tick, names: new Map() };
         if (!this.known.names.has(slot)) this.known.names.set(slot, viewer.text(viewer.call.body_name(slot)));
@@ -116,7 +117,7 @@ export class Extras {
     }
 
     plot(about, now) {
-        const passed = (now - this.plotted) / 1000, rate = this.plotted && about.bytes >= this.bytes ? (about.bytes - this.bytes) / 1000 / passed : NaN; // another module counts anew
+        const passed = (now - this.plotted) / 1000, rate = this.plotted && about.bytes >= this.bytes ? (about.bytes - this.bytes) / 1000 / passed : NaN; // another module begins at 0
         [this.plotted, this.bytes] = [now, about.bytes];
         const all = { rate, delay: about.delay_ms, step: about.kind === "stepper" ? about.step_ms : NaN, cost: Number(document.body.dataset.cost) };
         for (const { plot, value } of this.plots) {

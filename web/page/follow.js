@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // follow.js: moves a camera so that nearly all bodies of the last seconds are in view, without
-// jumps. Whoever pans it or changes its distance has it from then on; turning it is not that.
-const FORGOTTEN_MS = 8000; // where bodies were counts less: 1/e after them
-const GLIDE_MS = 350; // what is left to go falls to 1/e in them
-const LATE_MS = 50; // a frame that comes later glides no farther ...
-const FASTEST = 0.1; // ... and none by more than this share of the distance
+// jumps. A user who pans it or changes its distance takes control of it; turning it does not.
+const FORGOTTEN_MS = 8000; // the weight of old positions falls to 1/e in this time
+const GLIDE_MS = 350; // the remaining distance falls to 1/e in this time
+const LATE_MS = 50; // a later frame glides no farther ...
+const FASTEST = 0.1; // ... and no frame by more than this share of the distance
 const ENOUGH = 1e-3;
-const FARTHEST = 25; // times the first distance: what flies off without end is let go
+const FARTHEST = 25; // times the first distance: bodies that fly off without end are ignored
 const FLOATS = 12; // of an instance
 
-// Between which ends the bodies are on each axis, without the few that are far from all others. (Of
-// ten bodies or fewer none is more than three deviations from the mean.)
+// The range of the bodies on each axis, without the few that are far from all others. (With ten
+// bodies or fewer none is more than three deviations from the mean.)
 function ends(floats, count) {
     const low = [0, 0, 0], high = [0, 0, 0];
     for (let k = 0; k < 3; k++) {
@@ -33,7 +33,7 @@ function ends(floats, count) {
 export class Follow {
     constructor(camera, canvas) {
         this.camera = camera;
-        this.canvas = canvas; // of the picture, whose height the camera's distance is made for
+        this.canvas = canvas; // of the picture; the camera's distance refers to its height
         this.restart();
     }
 
@@ -41,7 +41,7 @@ export class Follow {
         this.low = null;
     }
 
-    // A picture that is shown from now on, so many ms after the last one.
+    // A new picture, `passed` ms after the last one.
     see({ instances, counts }, passed) {
         const count = counts[0] + counts[1], floats = new Float32Array(instances.buffer, instances.byteOffset, instances.length / 4);
         if (count === 0) return;
@@ -69,7 +69,8 @@ export class Follow {
             }
     }
 
-    // From where all is seen: the widest side of the box, or the sphere around it; from farther in a narrow picture.
+    // The camera that sees everything: the widest side of the box, or the sphere around it; farther
+    // away in a narrow picture.
     wanted() {
         const sides = this.low.map((x, k) => this.high[k] - x);
         const { clientWidth, clientHeight } = this.canvas, narrow = Math.max(1, clientHeight / (clientWidth || 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lab.js: one scene under several integrators beside each other: their orbits and the error of their
-// energy, as it grows. All take the same dt and are at the same tick.
+// lab.js: one scene under several integrators next to each other: their orbits and the growth of
+// their energy errors. All use the same dt and are at the same tick.
 import { COLOURS, Plot } from "./plot.js";
 import { Worlds } from "./worlds.js";
 
@@ -126,7 +126,7 @@ function setPlaying(on) {
 
 // -- drawing
 
-// The middle one of all panels: one that flies apart leaves the others as they are.
+// The median of all panels: one that diverges does not affect the others.
 function reach() {
     const each = runs.map((run) => {
         let far = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lines.js: segments over a picture (joints, springs, contacts; 28 bytes each, as web/page.h has
-// them), what a pixel shows, and where a point is on the page. Loaded when it is wanted.
+// lines.js: segments over a picture (joints, springs, contacts; 28 bytes each, in the layout of
+// web/page.h), the body under a pixel, and the place of a point on the page. Loaded on demand.
 
 const VERTEX = `#version 300 es
 precision highp float;
@@ -45,7 +45,8 @@ export class Lines {
         gl.vertexAttribPointer(1, 4, gl.UNSIGNED_BYTE, true, 16, 12);
     }
 
-    // After a picture; over everything, since joints lie inside of bodies. The first `dotted` of them have dots at their ends.
+    // Drawn after a picture, over everything, since joints are inside bodies. The first `dotted` of
+    // them have dots at their ends.
     draw(bytes, dotted = bytes.length / LINE_BYTES) {
         const { gl, camera } = this.painter, count = bytes.length / LINE_BYTES;
         if (count === 0 || !camera) return;
@@ -67,8 +68,8 @@ export class Lines {
     }
 }
 
-// The nearest body on the ray through a pixel: its index among the instances, or -1. Boxes are met
-// as boxes, all else as capsules; planes are not met.
+// The nearest body on the ray through a pixel: its index among the instances, or -1. Boxes are
+// tested as boxes, all others as capsules; planes are not tested.
 export function pick(picture, view, canvas, x, y) {
     const box = canvas.getBoundingClientRect(), tan = Math.tan(0.4), aspect = box.width / box.height;
     const u = (((x - box.left) / box.width) * 2 - 1) * tan * aspect, v = (1 - ((y - box.top) / box.height) * 2) * tan;
@@ -119,7 +120,7 @@ function meetBox(o, d, half) {
     return low <= high ? low : Infinity;
 }
 
-// A click that is no drag.
+// A click that is not a drag.
 export function onClick(canvas, f) {
     let down = null;
     canvas.addEventListener("pointerdown", (e) => (down = [e.clientX, e.clientY]));

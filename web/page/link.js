@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// link.js: what the page shows a server that asks for it, before anything else: the token of its
-// link, or a password. A token is good for one page; with the secret that goes along, the same page
-// comes back after a reload. Neither stays in the address bar, where others look.
+// link.js: the proof that the page sends first if a server requires one: the token of its link, or
+// a password. A token is valid for one page; with the secret that it sends along, the same page
+// returns after a reload. Neither stays in the address bar, where others look.
 const SIGNAL = 2;
 const TOKEN = 1, PASSWORD = 2; // kinds of signals
 const KEY = "foliot.link";
@@ -13,7 +13,7 @@ let secret = null;
 const toHex = (bytes) => Array.from(bytes, (b) => b.toString(16).padStart(2, "0")).join("");
 const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (b) => parseInt(b, 16));
 
-// `given`: what stands behind the '#'; the token is taken out of it.
+// `given`: the text after the '#'; the token is removed from it.
 export function takeLink(given) {
     let kept = ["", ""];
     try {
@@ -35,7 +35,7 @@ const joined = (...parts) => {
     return bytes;
 };
 
-// The message to begin with; null: none.
+// The first message; null: none.
 export function proof(password) {
     if (password) return joined([SIGNAL, PASSWORD], encoder.encode(password));
     return token ? joined([SIGNAL, TOKEN], secret, encoder.encode(token)) : null;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lobby.js: the list of a server's sessions, as they change, with links that join or watch them, and
-// a form that creates one where the server allows it. A link that says where it leads goes on there.
+// lobby.js: the live list of a server's sessions, with links that join or watch them, and a form
+// that creates one if the server allows it. A link with a target continues there.
 const EVERY_MS = 1000;
 const $ = (id) => document.getElementById(id);
 
@@ -19,7 +19,7 @@ function link(text, session, also) {
     return a;
 }
 
-// Rows stay as they are where nothing changed, so that a link is not lost while it is clicked.
+// Unchanged rows are kept, so that a link is not lost while it is clicked.
 const rows = new Map();
 function rowOf(session) {
     let row = rows.get(session.name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// plot.js: curves over time on a canvas. It keeps a bounded number of points: the last ones, or, of
+// plot.js: curves over time on a canvas. It keeps a bounded number of points: the last ones or, for
 // a whole history, every second, fourth ... one.
 
 const POINTS_MAX = 1200;

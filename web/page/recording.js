@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// recording.js: the page of a recording: opens a file, shows how far it is verified, any tick of it,
-// and the first difference where it is. Two replay_worker.js do the work.
+// recording.js: the page of a recording: opens a file, shows the verified range, any tick, and the
+// place of the first difference. Two replay_worker.js do the work.
 import { Camera, Painter } from "./draw.js";
 import { Follow } from "./follow.js";
 
@@ -121,7 +121,7 @@ function newWorker() {
     return worker;
 }
 
-// Nothing is open, while something else is read.
+// Nothing is open while another file is read.
 function clear(name) {
     shower?.terminate();
     verifier?.terminate();
@@ -158,7 +158,7 @@ function fits(size) {
     return true;
 }
 
-// The last one that was asked for is shown, whichever is read first.
+// The last requested picture is shown, whichever is read first.
 async function openSource(source, name, read) {
     const mine = ++sources;
     clear(name);
@@ -312,7 +312,7 @@ follow = new Follow(camera, canvas);
 bind();
 drawLine();
 requestAnimationFrame(frame);
-// For scripts beside the page, and its tests: from where it looks at what.
+// For other scripts of the page, and its tests: the camera's position and target.
 window.foliotView = () => picture && ({ target: camera.target, distance: camera.distance, matrix: Array.from(painter?.camera ?? []),
     positions: Array.from({ length: picture.counts[0] + picture.counts[1] }, (_, i) => Array.from(new Float32Array(picture.instances.buffer, 48 * i, 3))) });
 const link = new URLSearchParams(location.search).get("file");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// replay_worker.js: re-simulates a recording beside the page. The page has two of them: one verifies
-// the recording in one go, the other shows ticks, in slices, so that it hears of the next one soon.
+// replay_worker.js: re-simulates a recording outside of the page's thread. The page has two
+// workers: one verifies the recording in one go, the other shows ticks, in slices, so that it soon
+// receives the next request.
 //
 // In: {open: ArrayBuffer, verify: true or false}, {show: tick, marked: slot, trusted: tick}.
 // Out: {opened}, {progress: tick}, {verdict}, {picture}, {failed}.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scene.js: the page of a scene: its text, read as it is written, the world that it makes, and its
-// energy. world_worker.js does the work; there is no server.
+// scene.js: the page of a scene: its text, parsed while it is typed, its world, and its energy.
+// world_worker.js does the work; there is no server.
 import { Camera, Painter } from "./draw.js";
 import { Follow } from "./follow.js";
 import { Lines, onClick, pick } from "./lines.js";
@@ -133,7 +133,7 @@ async function openExample(example) {
 const pace = () => (scene.pace_hz > 0 ? scene.pace_hz : 60) * Number($("speed").value);
 const wanted = () => (goal !== null ? Math.max(0, goal - (shown?.tick ?? 0)) : Math.floor(due));
 
-// One question at a time; the next one says what has become due meanwhile.
+// One request at a time; the next one contains the ticks that have become due meanwhile.
 async function advance(ticks) {
     const mine = made;
     busy = true;
@@ -187,7 +187,7 @@ function grow({ trail, times }) {
         }
 }
 
-// Joints and contacts, and behind them the trails, each in its body's colour.
+// Joints and contacts, followed by the trails, each in its body's colour.
 function segments() {
     const given = shown.lines ?? new Uint8Array(0), { instances, slots } = shown.picture;
     if (!$("trails").checked) return given;
@@ -354,7 +354,7 @@ async function start() {
     if (painter) bindPicking();
 }
 
-// For scripts beside the page, and its tests.
+// For other scripts of the page, and its tests.
 window.foliotView = () => shown?.picture && painter?.camera && ({ matrix: Array.from(painter.camera), trail: trails.reduce((sum, { at }) => sum + at.length, 0),
     positions: Array.from({ length: shown.picture.counts[0] + shown.picture.counts[1] }, (_, i) => Array.from(new Float32Array(shown.picture.instances.buffer, 48 * i, 3))) });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// session.js: the page of a session: joins through a WebSocket, draws what the client library gives,
-// sends what the player holds and says. Everything that is decided about the network is decided in
-// viewer.wasm; this file moves bytes. A hidden tab stays connected, since messages drive it too.
+// session.js: the page of a session: joins through a WebSocket, draws the client library's picture,
+// sends the player's controls and chat. All decisions about the network are made in viewer.wasm;
+// this file moves bytes. A hidden tab stays connected, since messages drive it too.
 import { Channel } from "./channel.js";
 import { Controls } from "./controls.js";
 import { Camera, Painter } from "./draw.js";
@@ -13,8 +13,8 @@ const EVENT = { joined: 0, left: 1, message: 6, chat: 7, ended: 9 };
 const SAID_MAX = 8;
 const TOO_LONG = -1; // status of the library
 const ABOUT_MS = 250;
-// What a page shows beside the bodies, and its data channel, come behind the first pictures; or after
-// this time, where there are none.
+// Further parts of the page, and its data channel, are loaded after the first pictures; or after
+// this time, if there are none.
 const CALM_MS = 1000;
 const FIRST = 4;
 const isRefusal = (code) => code >= 4005 && code <= 4009; // there was no proof, or a wrong one
@@ -35,7 +35,7 @@ let camera = null;
 let controls = null;
 let state = -1;
 let about = {};
-let known = {}; // players of whom it was said that they are here
+let known = {}; // players whose presence was shown
 let asked = 0; // when `about` was asked for
 let follows = true;
 let sent = "";
@@ -60,14 +60,14 @@ function message(text) {
     p.hidden = !text;
 }
 
-// A server that gives its page but no socket; one that just comes up gives neither for a moment.
+// A server that has a page but no socket; a server that is just starting has neither for a moment.
 async function isOther() {
     const answer = await fetch("./", { cache: "no-store" }).catch(() => null);
     others = answer?.ok ? others + 1 : 0;
     return others > (played ? 2 : 0);
 }
 
-// -- the socket, that the module asks for, and the channel beside it
+// -- the socket that the module requests, and the channel in addition to it
 
 function take(bytes) {
     if (bytes.length > viewer.call.block_bytes()) return;
@@ -108,7 +108,7 @@ const page = {
             channel.close();
             if (isRefusal(code)) return refuse(code, reason);
             if (!own.was && await isOther()) return refuse(code, "the server has another version: reload this page");
-            if (socket) return; // joined anew meanwhile
+            if (socket) return; // joined again meanwhile
             viewer.call.closed(code >= REASON_BASE ? code - REASON_BASE : 1);
             setTimeout(update); // not within a call of the module
         };
@@ -158,10 +158,10 @@ function update() {
     }
 }
 
-// What is meant for a command line stays out of it.
+// Advice for the command line is left out.
 const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1).replace(/( \(--\S+\))?([.?]?)$/, (all, option, mark) => mark || ".");
 
-// The same proof would be refused again, so the client is not asked to reconnect.
+// The same proof would be refused again, so the client does not reconnect.
 async function refuse(code, why) {
     refusal = sentence(why);
     state = OVER;
@@ -228,7 +228,7 @@ function tell() {
     showBoard();
 }
 
-// Pushes are meant as the camera sees them, where controls act along the world's axes.
+// Controls are relative to the camera: converts them if they act along the world's axes.
 function sendControls() {
     const { axes, buttons } = controls.read();
     let [right, forward] = axes;
@@ -246,7 +246,7 @@ function sendControls() {
     viewer.call.set_input(...all, buttons);
 }
 
-// Names, joints, plots and what a body is, which are loaded when somebody wants them.
+// Names, joints, plots and the details of a body, which are loaded on demand.
 function more() {
     loading ??= import("./extras.js").then((all) => (extras = new all.Extras(painter, camera)));
     loading.then(() => extras.toggle(), (error) => {
@@ -318,8 +318,8 @@ function join(watches, goesOn = false) {
     } catch { /* a private window keeps nothing */ }
 }
 
-// Steps from now on, or watches again. A page that has only watched loads what steps, which goes on as
-// the same player.
+// Steps from now on, or watches again. A page that has only watched loads the stepping module,
+// which continues as the same player.
 async function toggle() {
     if (stepper) return stepper.toggle(about);
     $("step").disabled = true;
@@ -334,8 +334,9 @@ async function toggle() {
     }
 }
 
-// Own keys act at once, unless the link says otherwise. It is loaded behind the first pictures, and watches
-// where a step costs too much. Sessions that send each what is near, and metered networks, are left alone.
+// Own keys act at once, unless the link turns that off. The stepper is loaded after the first
+// pictures, and watches if a step is too expensive. It is not loaded in sessions with interest, nor
+// on metered networks.
 function stepByDefault() {
     if (stepper || near || given.has("watch") || given.get("step") === "0" || navigator.connection?.saveData) return;
     toggle().catch(() => {}); // the button tries again, and says why not
@@ -381,8 +382,8 @@ function keepsLink() {
     }
 }
 
-// Beside the answers of the server: shaders take their time, and more when they draw first. A box is
-// drawn that is too far to be seen.
+// While the server answers: shaders take time to compile, and more when they draw first. This draws
+// a box that is too far away to be visible.
 function paint() {
     const box = new Float32Array(12);
     box.fill(1, 7, 10)[0] = 1e9;
@@ -417,7 +418,8 @@ async function start() {
     requestAnimationFrame(frame);
 }
 
-// For scripts beside the page, and its tests: where the body in a slot is shown now; null: nowhere.
+// For other scripts of the page, and its tests: the shown place of the body in a slot; null:
+// nowhere.
 window.foliotPosition = (slot) => {
     if (state !== PLAYING || viewer.call.sample(now()) < 0) return null;
     const at = viewer.call.body_position(slot);

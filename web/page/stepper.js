@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// stepper.js: what a page needs to step the world itself: the module that can, which is loaded when
-// somebody wants it, and words about how it does. Own keys act at once, as the page guesses what
-// the others do; the server compares every digest.
+// stepper.js: lets a page step the world itself: the stepping module, which is loaded on demand,
+// and words about its state. Own keys act at once, as the page guesses the other players' actions;
+// the server compares every digest.
 import { load as loadModule } from "./wasm.js";
 
 const MODES = { stepper: ["Watch", "The server's pictures, a little later."],
@@ -14,7 +14,7 @@ function reason(about, stepped) {
     return "";
 }
 
-// `page` are the functions that the module calls, without its clock.
+// `page` has the functions that the module calls, except its clock.
 export async function load(page) {
     const module = await loadModule("stepper.wasm", {
         ...page,
@@ -24,13 +24,13 @@ export async function load(page) {
     window.foliotPerturb = () => module.call.perturb(); // for scripts beside the page, and its tests: a bit flips
     return {
         module,
-        // The other module's player is this one's, from the next join on.
+        // From the next join on, the other module's player is this one's.
         take(other) {
             module.put(module.call.ticket(), other.bytes(other.call.ticket(), other.call.ticket_bytes()).slice());
             module.call.take_over();
         },
         toggle: ({ kind }) => module.call.set_steps(kind === "stepper" ? 0 : 1),
-        // Words for the header. What is not possible is said once.
+        // Words for the header. A failure is shown once.
         describe(about, say) {
             const { kind, prediction, compared, divergences, heals } = about;
             Object.assign(document.body.dataset, { kind, prediction, compared, divergences, heals,

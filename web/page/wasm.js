@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// wasm.js: loads a module of foliot and gives its functions, its memory, and texts in and out. The
-// modules are built for WASI and ask for next to nothing of it: what they print goes to the console.
+// wasm.js: loads a module of foliot and gives access to its functions, its memory, and texts in and
+// out. The modules are built for WASI and need little of it: their output goes to the console.
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
@@ -44,7 +44,7 @@ async function fetched(url, imports) {
     return instance;
 }
 
-// `source`: where it is, or a compiled module. `page` are the functions that the module calls.
+// `source`: its address, or a compiled module. `page` has the functions that the module calls.
 export async function load(source, page = {}) {
     let memory = null;
     const print_real = (value, at) => void encoder.encodeInto(value + "\0", new Uint8Array(memory.buffer, at)); // the viewer's libc has no such numbers
@@ -63,13 +63,13 @@ export async function load(source, page = {}) {
         json(at) {
             return JSON.parse(this.text(at));
         },
-        // Puts bytes or text where the module takes them. Returns how many bytes these are.
+        // Writes bytes or text to the module's input block. Returns their number.
         put(at, what) {
             const source = typeof what === "string" ? encoder.encode(what) : what;
             new Uint8Array(memory.buffer, at, source.length).set(source);
             return source.length;
         },
-        // What there is to draw, as it lies in memory until the module's next call.
+        // The instances to draw, in memory until the module's next call.
         picture(count) {
             return {
                 instances: new Uint8Array(memory.buffer, call.instances(), count * 48),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// world_worker.js: worlds beside the page: makes them of a scene's text and steps them. The page
-// asks for one thing at a time; each answer has the asker's number.
+// world_worker.js: worlds outside of the page's thread: creates them from a scene's text and steps
+// them. The page sends one request at a time; each answer has the request's number.
 //
 // In: {ask, make: {text, name, integrator, dt, base}}, {ask, give: {name, bytes}},
 // {ask, advance: {worlds, ticks, limit, see}}, {ask, body: {world, slot}}, {ask, integrators},
@@ -33,7 +33,7 @@ function give(name, bytes) {
     module.put(at, bytes);
 }
 
-// Files beside an example are fetched as the scene asks for them. Others the page must give.
+// Files next to an example are fetched when the scene needs them. The page must provide others.
 async function make({ text: source, name, integrator = "", dt = "", base = "" }) {
     for (let i = 0; ; i++) {
         const made = withTexts([source, name, integrator, dt], ([s, n, w, d]) =>
@@ -45,7 +45,7 @@ async function make({ text: source, name, integrator = "", dt = "", base = "" })
     }
 }
 
-// Steps each world by so many ticks, or until the time is over. `see` says what to look at.
+// Steps each world by the given ticks, or until the time is over. `see` names the data to return.
 function advance({ worlds, ticks, limit = 30, see = {} }) {
     const { call } = module, end = performance.now() + limit;
     const chunk = Math.max(1, Math.min(ticks, see.chunk ?? 1)), times = worlds.map(() => 0), trails = worlds.map(() => []);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// worlds.js: the page's side of world_worker.js: one promise a question.
+// worlds.js: the page's side of world_worker.js: one promise for each request.
 
 export class Worlds {
     constructor() {
@@ -25,7 +25,7 @@ export class Worlds {
         });
     }
 
-    // What `make` answers: {status: 0, world, scene}, or {status, text, line, column, missing}.
+    // The answer of `make`: {status: 0, world, scene}, or {status, text, line, column, missing}.
     async make(what) {
         return (await this.ask({ make: what })).made;
     }
