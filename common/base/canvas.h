@@ -56,9 +56,9 @@ void foliot__canvas_blank(foliot__canvas *canvas, int32_t row);
 void foliot__canvas_text(foliot__canvas *canvas, int32_t column, int32_t row, foliot__colour colour,
                          const char *text);
 
-// What a character shows, as UTF-8: its letter, else its dots, else a blank.
+// Writes a cell's character as UTF-8: its letter, else its dots, else a blank.
 void foliot__cell_text(const foliot__cell *cell, char text[5]);
-// All rows, each ended by a newline (the last one not); with escape codes for colours if `colours`.
+// All rows, separated by newlines; with escape codes for colours if `colours`.
 void foliot__canvas_print(const foliot__canvas *canvas, bool colours, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exit_code.h: what every program's exit status means. Scripts rely on these numbers.
+// exit_code.h: the exit statuses of all programs. Scripts rely on these numbers.
 #ifndef FOLIOT_BASE_EXIT_CODE_H
 #define FOLIOT_BASE_EXIT_CODE_H
 

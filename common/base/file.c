@@ -43,7 +43,7 @@ static int close_and_fail(int descriptor, int error)
     return -1;
 }
 
-// What was opened, if it is a regular file. Reading waits from here on.
+// Returns the descriptor if it is a regular file, and makes reads block from here on.
 static int require_regular(int descriptor)
 {
     struct stat about;

@@ -21,14 +21,14 @@ char *foliot__file_slurp_text(const char *file, size_t most, size_t *length);
 // The same; without a text the sentence "FILE: why" goes to `message`.
 char *foliot__file_slurp_message(const char *file, size_t most, size_t *length, char *message,
                                  size_t message_bytes);
-// A name that comes from a file, beside or below `folder`: no component of it may be "..", none a
-// symbolic link, and it does not begin at the root.
+// Opens a file named in another file, in `folder` or below it: no component may be ".." or a
+// symbolic link, and the name is relative.
 int foliot__file_open_below(const char *folder, const char *name);
 // For names that are used later. Whether a file can be written there, or a new one can replace it;
 // whether there is a folder, and files can be made in it. False with errno.
 bool foliot__file_writable(const char *file);
 bool foliot__folder_usable(const char *folder, bool writes);
-// What `error`, the errno of the above, means.
+// Text for `error`, the errno of the above.
 const char *foliot__file_problem(int error);
 
 // A write beyond the limit of the process (RLIMIT_FSIZE) or of the file system fails with EFBIG,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// json.c: RFC 8259, written at once. Keeps two bits for each level of nesting and nothing else.
+// json.c: writes JSON (RFC 8259) directly, without a tree. It keeps only two bits for each level of
+// nesting.
 #include "base/json.h"
 
 #include <inttypes.h>

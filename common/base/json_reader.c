@@ -103,7 +103,7 @@ static bool hex_digits(foliot__json_reader *r, uint32_t *value)
     return true;
 }
 
-// What follows \u, a surrogate's partner included.
+// Reads the digits after \u, including a surrogate's partner.
 static bool escaped_character(foliot__json_reader *r, uint32_t *character)
 {
     uint32_t low;

@@ -32,7 +32,7 @@ bool foliot__json_fail(foliot__json_reader *r, const char *problem);
 
 // Where the next value or key begins.
 size_t foliot__json_place(foliot__json_reader *r);
-// What the next value begins with: { [ " t f n, 0 for any number; a zero byte where no value
+// The first character of the next value: { [ " t f n, 0 for any number; a zero byte where no value
 // stands, which is then a problem.
 char foliot__json_peek(foliot__json_reader *r);
 bool foliot__json_enter(foliot__json_reader *r, char bracket); // { or [

@@ -21,7 +21,7 @@
 
 #include "base/json.h"
 
-#define FOLIOT__LOG_EVENTS_MAX 64  // events with a rate of their own; the rest share one
+#define FOLIOT__LOG_EVENTS_MAX 64  // events with a separate rate; the rest share one
 #define FOLIOT__LOG_BURST 20       // lines of one event at once ...
 #define FOLIOT__LOG_PER_SECOND 5   // ... and in the long run
 #define FOLIOT__LOG_TEXT_BYTES 512 // of a sentence or a field; longer ones are cut

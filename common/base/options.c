@@ -311,7 +311,7 @@ static foliot__options_outcome check_operands(const foliot__program *program,
     return FOLIOT__OPTIONS_RUN;
 }
 
-// --help and --version win over every mistake beside them.
+// --help and --version take precedence over any mistake in the other options.
 static foliot__options_outcome help_or_version_asked(const foliot__program *program, int argc,
                                                      char **argv)
 {
@@ -390,7 +390,7 @@ static void help_options(const foliot__option *options, FILE *out)
         char left[96];
         snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
                  o->value ? o->value : "");
-        // A long one has a line of its own.
+        // A long one is on a separate line.
         if (strlen(left) <= 26)
             fprintf(out, "  %-26s", left);
         else

@@ -95,7 +95,7 @@ typedef struct foliot__arguments {
 } foliot__arguments;
 
 typedef enum foliot__options_outcome {
-    FOLIOT__OPTIONS_RUN,     // all is read, go on
+    FOLIOT__OPTIONS_RUN,     // all options were read: continue
     FOLIOT__OPTIONS_HELP,    // of arguments->command, of the program if that is NULL
     FOLIOT__OPTIONS_VERSION, // asked for
     FOLIOT__OPTIONS_WRONG,   // arguments->message has the sentence
@@ -116,8 +116,8 @@ bool foliot__options_page(const foliot__program *program, const char *format, FI
 // The default that an option's target holds, as text; "": none, zero, or a flag.
 void foliot__option_default(const foliot__option *option, char *text, size_t capacity);
 
-// Reads and answers --help, --version, mistakes and --help-page FORMAT itself: then the exit
-// status. -1: go on.
+// Handles --help, --version, mistakes and --help-page FORMAT itself and returns the exit status.
+// -1: continue.
 int foliot__options_start(const foliot__program *program, int argc, char **argv,
                           foliot__arguments *arguments);
 

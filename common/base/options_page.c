@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// options_page.c: what the tables of options say, as a manual page's sections (mdoc), as lists in
+// options_page.c: prints the tables of options as sections of a manual page (mdoc), as lists in
 // Markdown, and as completion for bash and zsh. Reads tables, and defaults from their targets;
 // changes nothing.
 //

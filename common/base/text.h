@@ -15,7 +15,7 @@ bool foliot__parse_real(const char *text, double *value);
 // The whole text is one decimal integer without sign, below 2^64.
 bool foliot__parse_count(const char *text, uint64_t *value);
 
-// The value of a hexadecimal digit of either case; -1: it is none.
+// The value of a hexadecimal digit of either case; -1: not a digit.
 int foliot__hex_value(char c);
 // Lower-case digits of `count` bytes, two for each, and a zero. Returns `text`.
 char *foliot__hex_print(char *text, const uint8_t *bytes, size_t count);
@@ -58,10 +58,10 @@ size_t foliot__text_plain(char *text, size_t length);
 // How many bytes at the start of a text are its byte order mark: 3 or 0.
 size_t foliot__text_mark(const char *text, size_t length);
 
-// Whether a name would be taken for something else than a player's name: for the number of a player
-// ("3", "#3"), for who speaks for the session ("the game", "Server"), or, in a line of chat, for
-// another's name and words ("Ann: yes. Bob", "Ann> yes <Bob"). All code that gives or accepts names
-// of players decides by this function.
+// Whether a name could be mistaken for something other than a player's name: the number of a player
+// ("3", "#3"), the session itself ("the game", "Server"), or, in a line of chat, another player's
+// name and text ("Ann: yes. Bob", "Ann> yes <Bob"). All code that assigns or accepts names of
+// players uses this function.
 bool foliot__name_misleads(const char *name);
 
 // Length in bytes of the well-formed UTF-8 character at `text` and its value; 0 if there is none.

@@ -152,7 +152,7 @@ static void skip_bytes(foliot__reader *r, uint64_t count)
         foliot__read_bytes(r, (size_t)count);
 }
 
-// What one value opens: the number of values inside it.
+// Skips one value and returns the number of values inside it.
 static uint64_t skip_one(foliot__reader *r)
 {
     uint8_t tag = foliot__read_u8(r);

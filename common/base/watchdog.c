@@ -62,7 +62,7 @@ static void end_for_signal(uint64_t began_ns)
     end_process(sentence);
 }
 
-// A busy machine makes a second of any unit of work: what counts is what it got of the processor.
+// On a busy machine any unit of work can take a second: only processor time counts.
 static bool grace_is_over(uint64_t began_ns)
 {
     bool later = began_ns > dog.signal_ns; // than the signal

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// command.h (internal): what the encoder, the text form and the lists share. The lists of kinds and
-// fields are in foliot/command.h.
+// command.h (internal): declarations shared by the encoder, the text form and the lists. The lists
+// of kinds and fields are in foliot/command.h.
 #ifndef FOLIOT_COMMAND_COMMAND_H
 #define FOLIOT_COMMAND_COMMAND_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// command_codec.c: canonical bytes of commands. Each command has one encoding: what decodes encodes
-// to the same bytes. docs/reference/commands.md
+// command_codec.c: canonical bytes of commands. Each command has one encoding: a decoded command
+// encodes to the same bytes. docs/reference/commands.md
 #include "command/command.h"
 
 #include "base/assert.h"

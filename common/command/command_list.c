@@ -73,7 +73,7 @@ foliot_status foliot_command_list_append(foliot_command_list *list, const foliot
     return append_valid(list, command, foliot_command_encode(command, NULL, 0));
 }
 
-// A command has one form: what was read is as long as what would be written.
+// A command has one form: its encoding has the length of the bytes that were read.
 foliot_status foliot__command_list_append_decoded(foliot_command_list *list,
                                                   const foliot_command *command, size_t bytes)
 {

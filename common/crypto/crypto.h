@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// crypto.h: what is secret and what proves it, by libsodium. Nothing else in the project makes a
-// secret, compares one or computes a MAC. Never used by the simulation: its random numbers are
-// seeded (base/rng.h).
+// crypto.h: secrets and MACs, by libsodium. Nothing else in the project makes a secret, compares
+// one or computes a MAC. Never used by the simulation: its random numbers are seeded (base/rng.h).
 #ifndef FOLIOT_CRYPTO_CRYPTO_H
 #define FOLIOT_CRYPTO_CRYPTO_H
 
@@ -11,8 +10,8 @@
 
 // The source of secrets. Fills `bytes` with `count` unpredictable bytes.
 typedef void foliot__random_source(void *user, void *bytes, size_t count);
-// The system's (getrandom). Ends the process where the system has none: there is no safe way to go
-// on.
+// Random bytes from the system (getrandom). Ends the process if the system has none: there is no
+// safe way to continue.
 void foliot__system_random(void *user, void *bytes, size_t count);
 
 // SipHash-2-4 (Aumasson and Bernstein 2012): a MAC of 64 bits under a key of 128.
@@ -28,7 +27,7 @@ void foliot__one_way(const void *secret, size_t count, uint8_t hash[16]);
 bool foliot__secrets_equal(const void *a, const void *b, size_t count);
 void foliot__forget(void *secret, size_t count); // overwrites it
 
-// Memory for secrets that live long: zeros, which core dumps leave out. NULL: there is none.
+// Zeroed memory for long-lived secrets, excluded from core dumps. NULL: no memory.
 void *foliot__secret_memory(size_t bytes);
 void foliot__secret_memory_free(void *memory, size_t bytes); // overwrites it; may be NULL
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// handshake.h: how two peers come to the same keys (docs/reference/protocol.md, section 1). Each
-// draws a share, they exchange its public halves, and what both compute goes with everything that
-// was said, and with the token's keys where there is a token, into the keys. Shares are of X25519;
-// with a password of CPace over ristretto255 (draft-irtf-cfrg-cpace), where each attempt of an
-// attacker tests one password and what he records tests none.
+// handshake.h: key agreement of two peers (docs/reference/protocol.md, section 1). Each draws a
+// share, and they exchange the public halves. The keys are derived from the shared secret, the
+// transcript, and the token's keys if there is a token. Shares are of X25519; with a password, of
+// CPace over ristretto255 (draft-irtf-cfrg-cpace): each attempt of an attacker tests one password,
+// and recorded traffic tests none.
 #ifndef FOLIOT_CRYPTO_HANDSHAKE_H
 #define FOLIOT_CRYPTO_HANDSHAKE_H
 
@@ -23,13 +23,13 @@ typedef struct foliot__share {
 } foliot__share;
 void foliot__share_draw(foliot__share *share, const char *password); // NULL: none
 
-// CPace's generator (draft-irtf-cfrg-cpace): a point that only who has the password can name.
-// Channel and session id are 64 bytes together at most.
+// CPace's generator (draft-irtf-cfrg-cpace): a point that only a holder of the password can
+// compute. Channel and session id are 64 bytes together at most.
 void foliot__cpace_generator(const char *password, const uint8_t *channel, size_t channel_bytes,
                              const uint8_t *session, size_t session_bytes,
                              uint8_t generator[FOLIOT__SHARE_BYTES]);
 
-// Beside the shares.
+// The inputs of the handshake besides the shares.
 typedef struct foliot__handshake {
     const uint8_t *server_share; // its public half
     const uint8_t *said;         // what the client says in its opening, its share included
@@ -40,9 +40,9 @@ typedef struct foliot__handshake {
 typedef struct foliot__session_keys {
     uint8_t to_server[FOLIOT__SEAL_KEY_BYTES], to_client[FOLIOT__SEAL_KEY_BYTES];
     uint8_t returns[FOLIOT__RETURN_BYTES]; // by which the client may come back with its token
-    uint8_t proof[FOLIOT__PROOF_BYTES];    // the client's, that it knows them
+    uint8_t proof[FOLIOT__PROOF_BYTES];    // the client's proof that it knows the keys
 } foliot__session_keys;
-// False: the peer's half is none. The caller wipes *keys.
+// False: the peer's half is invalid. The caller wipes *keys.
 bool foliot__handshake_keys(const foliot__share *own, const uint8_t theirs[FOLIOT__SHARE_BYTES],
                             bool password, const foliot__handshake *handshake,
                             foliot__session_keys *keys);

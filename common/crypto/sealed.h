@@ -2,8 +2,8 @@
 // sealed.h: datagrams that only the holder of a key can make or read: ChaCha20-Poly1305 (RFC 8439)
 // under keys of one direction of one connection (docs/reference/protocol.md, section 1). A number
 // counts datagrams; it is the nonce, and so it is never used twice under a key. A window over the
-// numbers refuses repetitions. Keys are replaced by a one-way function, so that a key that leaks
-// opens nothing of before. Knows nothing of sockets.
+// numbers refuses repetitions. Keys are replaced by a one-way function, so that a leaked key opens
+// no earlier datagram. Knows nothing of sockets.
 #ifndef FOLIOT_CRYPTO_SEALED_H
 #define FOLIOT_CRYPTO_SEALED_H
 
@@ -16,8 +16,8 @@
 #define FOLIOT__SEAL_TAG_BYTES 16
 #define FOLIOT__SEAL_BYTES (FOLIOT__SEAL_HEAD_BYTES + FOLIOT__SEAL_TAG_BYTES)
 #define FOLIOT__SEAL_WINDOW 1024   // numbers below the highest that are still accepted, once
-#define FOLIOT__SEAL_EPOCH_BITS 20 // a key seals so many datagrams, as a power of two,
-#define FOLIOT__SEAL_EPOCH_NS 600000000000u // and for so long
+#define FOLIOT__SEAL_EPOCH_BITS 20 // number of datagrams that one key seals, as a power of two,
+#define FOLIOT__SEAL_EPOCH_NS 600000000000u // and the time that one key is used
 #define FOLIOT__SEAL_EPOCHS_AHEAD 3 // keys that are tried for a datagram: its own and those before
 
 typedef struct foliot__sealer {

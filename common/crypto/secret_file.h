@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// secret_file.h: reads a secret's one line from a file: a key, a password or a token. What others
-// may read is none, and is refused.
+// secret_file.h: reads a secret's one line from a file: a key, a password or a token. A file that
+// others may read is refused.
 #ifndef FOLIOT_CRYPTO_SECRET_FILE_H
 #define FOLIOT_CRYPTO_SECRET_FILE_H
 

@@ -163,7 +163,7 @@ foliot_status foliot_token_print(const foliot_token *token, const uint8_t key[FO
     return FOLIOT_STATUS_OK;
 }
 
-// The bytes of a text; what is not a token's is skipped at its ends alone.
+// Decodes the text to bytes; blanks and line ends are allowed only at its ends.
 static foliot_status bytes_of(const char *text, uint8_t bytes[PUBLIC_BYTES])
 {
     static const char mark[] = "foliot-token-";

@@ -33,7 +33,7 @@ typedef enum foliot__token_verdict {
     FOLIOT__TOKEN_EXPIRED,
     FOLIOT__TOKEN_EARLY,   // made in the future
     FOLIOT__TOKEN_FOREIGN, // for other servers
-    FOLIOT__TOKEN_USED,    // by somebody who cannot be told from a thief
+    FOLIOT__TOKEN_USED,    // by a client that cannot be distinguished from a thief
     FOLIOT__TOKEN_NO_ROOM, // the table of used ones is full of tokens that still are good
 } foliot__token_verdict;
 // By its times and addresses. No `own` addresses: any.

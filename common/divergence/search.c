@@ -194,7 +194,8 @@ static void handle_range(foliot_search *search, foliot__reader *r)
         return;
     }
     if (!first_other(search, r, groups, theirs, &value)) {
-        search->state = FOLIOT_SEARCH_FOUND; // wrong hashes, or a collision: what is known stays
+        search->state =
+            FOLIOT_SEARCH_FOUND; // wrong hashes, or a collision: the result so far is kept
         return;
     }
     if (search->group > 1) {

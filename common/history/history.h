@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// history.h (internal): what a history holds, as its files share it.
+// history.h (internal): the data of a history.
 //
-// Every slot has a ring of `ticks` poses and one of as many definitions; a new one is written where
-// something changed, and a row of a tick says in which place of its ring each slot's was then. A
-// place is written again `ticks` changes later, when no row that is kept names it any more.
+// Every slot has a ring of `ticks` poses and one of as many definitions. A new entry is written
+// when the pose or definition changes, and each tick's row has the place of each slot's entry in
+// its ring. A place is overwritten `ticks` changes later, when no kept row refers to it.
 #ifndef FOLIOT_HISTORY_HISTORY_H
 #define FOLIOT_HISTORY_HISTORY_H
 
@@ -14,14 +14,14 @@
 
 #define FOLIOT__HISTORY_UNLOADED UINT8_MAX // no place of a ring
 
-// Of a body that is alive and not static; all zeros of others.
+// The pose of a body that is alive and not static; all zeros for others.
 typedef struct foliot__past_pose {
     int32_t position[3]; // in steps
     int32_t velocity[3]; // in quarters of a step a tick
     foliot__packed_orientation orientation;
 } foliot__past_pose;
 
-// What a slot holds but for its pose; all zeros but the generation where it is free.
+// The contents of a slot without its pose; all zeros but the generation if it is free.
 #define FOLIOT__PAST_DOUBLES(X)                                                                    \
     X(position_x) /* of static bodies: they stay where they are */                                 \
     X(position_y)                                                                                  \
@@ -104,7 +104,7 @@ static inline foliot__past_body *foliot__history_body(const foliot_history *h, u
 foliot_status foliot__history_create_like(const foliot_history *like, foliot_history **history);
 // Opens the tick after the newest one, as that one was; of an empty history `tick`.
 void foliot__history_open_tick(foliot_history *h, uint64_t tick, uint32_t count);
-// What the newest tick has of a slot; unchanged where it is the same.
+// Stores the newest tick's data of a slot; equal data changes nothing.
 void foliot__history_put_pose(foliot_history *h, uint32_t slot, const foliot__past_pose *pose);
 void foliot__history_put_body(foliot_history *h, uint32_t slot, const foliot__past_body *body);
 

@@ -144,7 +144,7 @@ static bool sound(double x, double least)
     return x >= least && x <= FOLIOT_POSITION_MAX;
 }
 
-// Whether a world may have such a body: what queries compute with it is finite.
+// Whether a world may have such a body: the results of queries with it are finite.
 static bool body_valid(const foliot__past_body *b)
 {
     foliot__past_body free_slot = no_body;

@@ -34,18 +34,18 @@ foliot__net_address foliot__net_address_of_socket(const foliot__socket_address *
 // Returns how many bytes of *socket count.
 socklen_t foliot__net_address_to_socket(const foliot__net_address *address,
                                         foliot__socket_address *socket);
-// "192.0.2.1", "2001:db8::1", "fe80::1%eth0"; no name is looked up. False: it is none.
+// "192.0.2.1", "2001:db8::1", "fe80::1%eth0"; no name is looked up. False: not an address.
 bool foliot__net_address_read(const char *text, uint16_t port, foliot__net_address *address);
 // "192.0.2.1:40312", "[2001:db8::1]:40312"
 void foliot__net_address_print(const foliot__net_address *address, char *text, size_t bytes);
-// A number that is equal for all addresses that may be one person's, and never 0: an IPv4 address,
-// or the /64 of an IPv6 address, since whoever has one address of a /64 has all of it.
+// A number that is equal for all addresses that one person may hold, and never 0: an IPv4 address,
+// or the /64 of an IPv6 address, since a /64 usually has a single owner.
 uint64_t foliot__net_address_host_key(const foliot__net_address *address);
 bool foliot__net_address_is_loopback(const foliot__net_address *address);
 
-// Whether routers, and this system, may cut a UDP socket's datagrams. They may not, but for what
-// cannot be sent otherwise: what a network says of its paths is not believed, and fragments are
-// often dropped.
+// Whether routers, and this system, may cut a UDP socket's datagrams. Fragmentation is forbidden
+// except for data that cannot be sent otherwise: messages of the network about its paths are not
+// trusted, and fragments are often dropped.
 void foliot__set_fragments(int fd, bool may);
 
 static inline bool foliot__net_address_same(const foliot__net_address *a,

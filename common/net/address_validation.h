@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// address_validation.h: how much may be sent to an address. A datagram's source can be made up.
+// address_validation.h: how much may be sent to an address. A datagram's source can be forged.
 // Until an address has echoed something that only it could receive, it gets at most three times the
 // bytes that came from it (RFC 9000, section 8). All transports over UDP count here: greetings and
 // moved peers (enet_secure.c, enet_socket.c), and data channels (server/rtc).
@@ -22,7 +22,7 @@ static inline void foliot__address_received(foliot__address_validation *a, size_
     a->received += bytes;
 }
 
-// Whether so many bytes may go there now; then they count as sent.
+// Whether that number of bytes may be sent now; if so, they count as sent.
 static inline bool foliot__address_may_send(foliot__address_validation *a, size_t bytes)
 {
     if (a->validated)

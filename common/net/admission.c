@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// admission.c: see admission.h. An address has a bucket of connections that it may open, as large
-// as the number it may hold, so that everybody behind it can come back at once after an outage; it
-// fills slowly.
+// admission.c: see admission.h. An address has a token bucket of connections that it may open, as
+// large as the number that it may hold, so that all clients behind it can reconnect at once after
+// an outage; it refills slowly.
 #include "net/admission.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/assert.h"
 
 #define PER_ADDRESS_SHARE 4 // an address may hold a quarter of all connections,
-#define PER_ADDRESS_MIN 8   // and so many at least
+#define PER_ADDRESS_MIN 8   // and at least this number
 #define PER_SECOND 4
 #define BURST_MIN 16
 

@@ -16,8 +16,8 @@
 #define BATCH 32u
 #define DATAGRAM_BYTES (FOLIOT__RAW_DATAGRAM_BYTES_MAX + 1)
 #define SOCKET_BYTES (4 << 20)
-// Between two reads. Each costs a wake of the process and a walk over all peers (some 20 us and
-// more); what waits for long is out of the caches when it is read.
+// Between two reads. Each costs a wake-up of the process and a walk over all peers (20 us and
+// more); data that waits for long is no longer in the caches when it is read.
 #define INTERVAL_NS_MIN 750000u
 #define INTERVAL_NS_MAX 10000000u
 #define MANY_MAX 384u // are read sooner the next time, or a quarter of what the buffer holds

@@ -18,18 +18,18 @@ typedef struct foliot__batched_socket foliot__batched_socket;
 typedef void foliot__batch_receiver(void *user, const foliot__net_address *from,
                                     const uint8_t *bytes, size_t length, uint64_t arrived_ns);
 
-// Beside a bound socket. NULL where the system does not offer it: then everything comes to that
-// socket.
+// Opens the second socket of a bound socket. NULL if the system does not support it: then all
+// datagrams arrive at the bound socket.
 foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark, uint8_t other_mark);
 void foliot__batched_socket_close(foliot__batched_socket *batched);
-// All that has come, `length` being at most FOLIOT__RAW_DATAGRAM_BYTES_MAX + 1 (of longer ones the
-// beginning). Once for each now_ns; then it does nothing.
+// Reads all datagrams, with `length` at most FOLIOT__RAW_DATAGRAM_BYTES_MAX + 1 (longer ones are
+// truncated). A second call with the same now_ns does nothing.
 void foliot__batched_socket_read(foliot__batched_socket *batched, uint64_t now_ns,
                                  foliot__batch_receiver *take, void *user);
-// When to read again at the latest, so that neither is the socket's buffer full nor is anybody
-// woken up for few.
+// The latest time for the next read: the socket's buffer does not fill up, and no wake-up serves
+// only a few datagrams.
 uint64_t foliot__batched_socket_wake_ns(const foliot__batched_socket *batched);
-// So little comes that twice as long would do.
+// Whether the traffic is so low that twice the interval would suffice.
 bool foliot__batched_socket_is_calm(const foliot__batched_socket *batched);
 
 #endif

@@ -14,7 +14,7 @@ typedef struct both {
     foliot_transport *part[2];
     uint32_t shift;            // of the second's ids: peers of the first
     int descriptor;            // an epoll of both; -1: neither has one
-    foliot_peer_id *picked[2]; // scratch of a send: who of whom
+    foliot_peer_id *picked[2]; // scratch of a send: the peers of each part
 } both;
 
 static bool is_second(const both *b, foliot_peer_id peer)
@@ -182,7 +182,8 @@ static uint32_t both_show_password(foliot_transport *transport, const char *pass
     return foliot_transport_show_password(((both *)transport)->part[0], password, identity);
 }
 
-// Sums of the parts' counters; what was refused here, for its length, no part has seen.
+// Sums of the parts' counters, except packets_refused, which is counted here: no part sees a packet
+// that is refused for its length.
 static void both_count(foliot_transport *transport)
 {
     both *b = (both *)transport;

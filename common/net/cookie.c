@@ -18,7 +18,7 @@ void foliot__cookie_keys_rotate(foliot__cookie_keys *keys, uint64_t now_ns)
     keys->before = keys->now;
     foliot__system_random(NULL, &keys->now, sizeof keys->now);
     if (now_ns - keys->drawn_ns >=
-        2 * (uint64_t)FOLIOT__COOKIE_EPOCH_NS) // nobody was here: the old one is too old
+        2 * (uint64_t)FOLIOT__COOKIE_EPOCH_NS) // idle for two epochs: the old key is too old
         foliot__system_random(NULL, &keys->before, sizeof keys->before);
     keys->drawn_ns = now_ns;
 }

@@ -13,7 +13,7 @@
 #define FOLIOT__HOST_BYTES 256
 #define HELLO_EVERY_NS 20000000u // hellos are small, and a lost one costs a whole interval
 #define HEAD_START_NS 250000000u // RFC 8305, section 5: of one address before the other
-#define REFUSED_NS 250000000u    // a refusal is not authenticated: what has keys may still answer
+#define REFUSED_NS 250000000u    // a refusal is not authenticated: the real host may still answer
 #define EARLY_NS 5000000000u     // how long a host waits for ENet to connect
 
 void foliot__enet_set_clock(enet_transport *t, uint64_t now_ns)
@@ -195,9 +195,9 @@ static void advance_connect(enet_transport *t, slot *s)
             foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
         }
     } else if (s->state == SLOT_ASKING && due) {
-        // Both families of a name are asked, the first with a head start (Happy Eyeballs, RFC
-        // 8305), unless there is no way there at all. A question is all that it takes to see who
-        // answers: the host keeps nothing of it.
+        // Both address families of a name are tried, the first with a head start (Happy Eyeballs,
+        // RFC 8305), unless there is no route at all. A question is enough to see which one
+        // answers: the host keeps no state for it.
         uint8_t question[FOLIOT__SECURE_QUESTION_BYTES] = {0};
         bool keys = foliot__enet_needs_keys(t);
         size_t length = keys ? sizeof question : FOLIOT__QUESTION_BYTES;

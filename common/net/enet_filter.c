@@ -9,8 +9,8 @@
 
 #include "base/assert.h"
 
-// ENet takes half a second for the first round trip, so that a lost handshake is sent again late.
-// Too little costs a second copy of a few small datagrams; what is measured soon replaces it.
+// ENet takes half a second for the first round trip, so that a lost handshake is sent again late. A
+// value that is too low costs a second copy of a few small datagrams; measurements soon replace it.
 #define ROUND_TRIP_FIRST_MS 20
 #define ROUND_TRIP_VARIANCE_FIRST_MS 5
 
@@ -74,7 +74,7 @@ static void receive_refusal(enet_transport *t, const foliot__net_address *from,
         s->opening.refused = true;
 }
 
-// Datagrams of before a connection, which are none of ENet's.
+// Datagrams before a connection, which are not ENet's.
 static bool greeting(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes,
                      size_t length)
 {
@@ -152,7 +152,7 @@ static slot *slot_of_datagram(enet_transport *t, const foliot__net_address *from
     slot *s = foliot__slot_by_connection(t, from, datagram->connect_id);
     return theirs || (s && s->state == SLOT_FREE)
                ? s
-               : NULL; // free: what comes late for one that is over
+               : NULL; // free: late datagrams of a closed connection
 }
 
 static void receive_datagram(enet_transport *t, const foliot__net_address *from,
@@ -278,7 +278,7 @@ static bool expects(const ENetHost *host, const uint8_t *bytes, size_t length, u
            ntohl(host->peers[index].connectID) == connect_id;
 }
 
-// ENet's commands, as they came in clear or from that peer. 0: ENet goes on with them.
+// ENet's commands, received in clear or from that peer. 0: ENet handles them.
 static int filter_for_enet(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes,
                            size_t length, const foliot__secure_peer *peer)
 {
@@ -339,7 +339,7 @@ const uint8_t *foliot__enet_receive(enet_transport *t, foliot__net_address *from
     foliot__sealed_verdict sealed = foliot__enet_unseal(t, from, &bytes, length, t->now_ns, &peer);
     if (sealed == FOLIOT__SEALED_TAKEN)
         return NULL;
-    if (sealed == FOLIOT__SEALED_FOR_ENET) { // ENet goes on with what was in it
+    if (sealed == FOLIOT__SEALED_FOR_ENET) { // ENet handles its content
         *from = peer->address;
         return filter_for_enet(t, from, bytes, *length, peer) == 0 ? bytes : NULL;
     }
@@ -356,7 +356,7 @@ const uint8_t *foliot__enet_receive(enet_transport *t, foliot__net_address *from
     return filter_for_enet(t, from, bytes, *length, NULL) == 0 ? bytes : NULL;
 }
 
-// 1: the datagram ends here. 0: ENet goes on with it.
+// 1: the datagram was handled. 0: ENet handles it.
 int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
 {
     enet_transport *t = foliot__servicing;

@@ -102,7 +102,7 @@ typedef struct enet_transport {
     int socket;                      // the network's: ENet's own, but with IPv6
     foliot__six *six;                // NULL: IPv4, or behind the proxy
     slot *slots;
-    uint32_t *connect_ids; // of the slots, in a row: whoever guesses must not make us look at each
+    uint32_t *connect_ids; // of the slots, contiguous: guesses by an attacker must not be expensive
     uint32_t slots_used;   // slots from this index on were never taken
     uint32_t packet_bytes_max;
     foliot__cookie_keys keys; // of a host
@@ -150,13 +150,13 @@ slot *foliot__slot_of(enet_transport *t, foliot_peer_id peer); // NULL: gone
 foliot_peer_id foliot__slot_id(const enet_transport *t, const slot *s);
 slot *foliot__slot_reserve(enet_transport *t); // a free one, NULL if there is none
 void foliot__slot_set_connect_id(enet_transport *t, slot *s, uint32_t connect_id);
-// A free slot still knows its last connection: what comes late for that one opens no new one.
+// A free slot still knows its last connection: late datagrams for it do not open a new one.
 slot *foliot__slot_by_connection(enet_transport *t, const foliot__net_address *address,
                                  uint32_t connect_id);
-// A client's: who that answers. It is at this address then, and not at another.
+// A client's: the host that answers. Its address is then this one and no other.
 slot *foliot__slot_answered(enet_transport *t, const foliot__net_address *address,
                             uint32_t connect_id);
-// Reliable packets that waited go on to ENet, or nowhere.
+// Passes waiting reliable packets to ENet, or drops them.
 void foliot__slot_release(slot *s, ENetPeer *to);
 void foliot__slot_set(enet_transport *t, slot *s, uint32_t state);
 // A slot of a proven address, within what that may hold, or why not. A host's alone.
@@ -191,7 +191,8 @@ typedef enum foliot__sealed_verdict {
 foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const foliot__net_address *from,
                                            const uint8_t **bytes, size_t *length,
                                            uint64_t arrived_ns, foliot__secure_peer **peer);
-// Questions, answers and openings of connections with keys; false: it is none.
+// Handles questions, answers and openings of connections with keys; false: the datagram is none of
+// these.
 bool foliot__enet_secure_greeting(enet_transport *t, const foliot__net_address *from,
                                   const uint8_t *bytes, size_t length);
 // ENet is about to send that, whose checksum it found to be `in_checksum`: puts the sealed datagram
@@ -225,16 +226,15 @@ void foliot__six_read(enet_transport *t, foliot__six_taker *take_datagram);
 bool foliot__six_feed(enet_transport *t);
 bool foliot__six_waits(const enet_transport *t); // whether some wait still
 void foliot__six_unwrap(enet_transport *t);      // the one that ENet has just received
-// A datagram of ENet's that is about to leave; what ENet itself sends then goes nowhere.
+// Handles a datagram of ENet's that is about to be sent; ENet's own send then has no effect.
 void foliot__six_send(enet_transport *t, const uint8_t *bytes, size_t length, uint32_t connection);
 // How ENet knows a slot's address.
 ENetAddress foliot__six_alias(const enet_transport *t, const slot *s);
 slot *foliot__six_slot(enet_transport *t, const ENetAddress *alias); // NULL: gone
 void foliot__six_moved(enet_transport *t, const slot *s);            // its address has changed
 
-// enet_filter.c
-// Handles a datagram before ENet. Returns the bytes that ENet goes on with, and the address
-// that it came from as ENet shall see it; NULL: nothing.
+// enet_filter.c Handles a datagram before ENet. Returns the bytes for ENet, and the source address
+// that ENet is to see; NULL: nothing.
 const uint8_t *foliot__enet_receive(enet_transport *t, foliot__net_address *from,
                                     const uint8_t *bytes, size_t *length);
 void foliot__send_opening(enet_transport *t, slot *s); // shows the cookie, with no packet behind it

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// enet_path.c: how large the datagrams to each peer are, and what arrives in them. ENet divides
+// enet_path.c: the size of the datagrams to each peer, and the probes that find it. ENet divides
 // reliable packets once and for all, so it is given only sizes that have arrived. Probes and
 // answers travel as packets do, so nobody outside a connection can send them; an answer is smaller
 // than its probe. Sends nothing: answers wait for enet_send.c.
@@ -66,7 +66,7 @@ static void receive_path(enet_transport *t, slot *s, const uint8_t *item, size_t
         uint32_t proven = s->path.proven, may = s->path.bytes;
         foliot__path_answered(&s->path, number, (uint32_t)(item[3] | item[4] << 8), t->now_ns);
         if (s->path.proven == proven && s->path.bytes == may)
-            return; // queues are not walked for each: nobody may have asked for it
+            return; // queues are not walked for each probe: the peer may not have asked for it
         foliot__enet_set_sizes(s);
         t->paths_ns = t->now_ns;
         return;

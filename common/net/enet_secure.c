@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// enet_secure.c: connections with keys. What arrives sealed is opened before anything else looks at
-// it, and what ENet sends is replaced by its sealed form: ENet calls its checksum function last
-// before it sends, with the buffers that it sends then. Nothing that a datagram says is believed
-// before its tag is right.
+// enet_secure.c: connections with keys. A sealed datagram is opened before any other code reads it,
+// and ENet's datagrams are replaced by their sealed form: the last call that ENet makes before it
+// sends is its checksum function, with the buffers to send. No content of a datagram is trusted
+// before its tag is verified.
 #include "net/enet_internal.h"
 
 #include <arpa/inet.h>
@@ -153,10 +153,10 @@ static void send_control(enet_transport *t, foliot__secure_peer *p, const foliot
     foliot__send_raw(t, to, sealed, bytes);
 }
 
-// A host's: the newest datagram of a peer came from elsewhere. It goes on there once it has shown
-// that it receives there; until then nothing but the challenge is sent there, and no more than the
-// rule of address_validation.h lets. Where it was it is challenged too, also for a while after it
-// has moved: somebody on the way may have been faster with a copy of its datagram.
+// A host's: the newest datagram of a peer came from another address. The connection migrates once
+// the peer has proven that it receives there; until then only the challenge is sent there, within
+// the limit of address_validation.h. The old address is challenged too, also for a while after the
+// migration: an on-path attacker may have delivered a copy of the datagram first.
 static void challenge_address(enet_transport *t, foliot__secure_peer *p,
                               const foliot__net_address *from, size_t length)
 {
@@ -210,8 +210,9 @@ static void apply_answer_of_new(enet_transport *t, foliot__secure_peer *p, slot 
     p->moved.port = 0;
 }
 
-// Whoever brought the answer: the peer receives where it was. It goes on there, and goes back if it
-// was thought to have moved. If it really leaves, that address soon answers no more.
+// From whatever address the answer came: the peer receives at its old address. The connection stays
+// there, or returns there if it had migrated. If the peer really leaves, that address soon stops
+// answering.
 static void apply_answer_of_old(enet_transport *t, foliot__secure_peer *p, slot *s)
 {
     uint64_t there = foliot__net_address_host_key(&p->left),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// enet_six.c: IPv6 for an ENet that knows IPv4 alone. ENet's socket is replaced by one end of a
-// pair. ENet's sends fail with EAGAIN because the pair's buffer is kept full; the
-// datagram has already been sent to the real address. What comes from the network is looked at
-// first, and ENet is fed what is its own through the other end. ENet sees an alias in place of each
-// address: the number of the slot, and of its use.
+// enet_six.c: IPv6 for an ENet that knows IPv4 only. ENet's socket is replaced by one end of a
+// pair. ENet's sends fail with EAGAIN because the pair's buffer is kept full; the datagram has
+// already been sent to the real address. Datagrams from the network are inspected first, and ENet's
+// own are passed to it through the other end. ENet sees an alias in place of each address: the
+// number of the slot, and of its use.
 #include "net/enet_internal.h"
 
 #include <errno.h>
@@ -144,7 +144,8 @@ slot *foliot__six_slot(enet_transport *t, const ENetAddress *alias)
     return (enet_uint16)s->generation == alias->port ? s : NULL;
 }
 
-// Learned while the slot is there: ENet sends something as soon as it has a peer. NULL: unknown.
+// The real address is learned while the slot exists: ENet sends something as soon as it has a peer.
+// NULL: unknown.
 static foliot__net_address *real_of(enet_transport *t, const ENetPeer *peer)
 {
     real_address *real = &t->six->real[peer - t->host->peers];

@@ -197,7 +197,7 @@ static void send_due(foliot__impairment_proxy *proxy, foliot__impaired_link *lin
         const session *s = &proxy->sessions[packet.tag];
         foliot__socket_address to = {.four = s->near};
         socklen_t to_bytes = inward ? sizeof to.four : foliot__net_address_to_socket(&s->far, &to);
-        // What the socket does not take is lost, as on any network.
+        // A datagram that the socket does not accept is lost, as on any network.
         (void)!sendto(inward ? s->near_fd : s->far_fd, packet.bytes, packet.length, 0, &to.any,
                       to_bytes);
         free(packet.bytes);

@@ -15,7 +15,7 @@
 typedef struct foliot__impairment_proxy foliot__impairment_proxy;
 
 // In front of a host: datagrams to `public_address` go to ENet at `near` (loopback), each far
-// address through a socket of its own. FOLIOT_STATUS_BUSY: the port is in use.
+// address through a separate socket. FOLIOT_STATUS_BUSY: the port is in use.
 foliot_status foliot__impairment_proxy_listen(const foliot__net_address *public_address,
                                               const struct sockaddr_in *near,
                                               const foliot_impairment *send,

@@ -67,9 +67,9 @@ static double jitter_ms(foliot__impaired_link *link, double u1, double u2)
     }
 }
 
-// When the last bit of what is sent at `at_ns` has left the rate limit's queue; false if the queue
-// is full. What is sent later than now takes its bytes of the rate now: it holds nobody up until
-// then.
+// Computes when the last bit of a packet sent at `at_ns` has left the rate limit's queue; false if
+// the queue is full. A packet sent later than now uses its share of the rate now, so that it delays
+// no other packet until then.
 static bool leave_queue(foliot__impaired_link *link, uint64_t now_ns, uint64_t at_ns, size_t length,
                         uint64_t *left_ns)
 {
@@ -163,7 +163,7 @@ foliot_status foliot__impaired_link_schedule(foliot__impaired_link *link, uint64
     return status == FOLIOT_STATUS_OK ? insert(link, packet) : status;
 }
 
-// Packets that were held back go on when enough others have passed.
+// Packets that were held back continue when enough others have passed.
 static void release_held(foliot__impaired_link *link, uint64_t now_ns, bool passed)
 {
     for (unsigned i = 0; i < link->held_count;) {

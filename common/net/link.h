@@ -16,7 +16,7 @@
 typedef struct foliot__packet {
     uint64_t due_ns;
     uint64_t order; // of arrival: decides among equal times
-    uint64_t tag;   // the owner's: who it is from or for
+    uint64_t tag;   // the owner's: sender or receiver
     size_t length;
     uint8_t *bytes;
 } foliot__packet;

@@ -36,7 +36,7 @@ struct memory {
     uint32_t serial;
     uint16_t port; // 0: does not listen
     foliot__impaired_link send, receive;
-    foliot__impaired_link inbox; // what will arrive, by time; no impairment of its own
+    foliot__impaired_link inbox; // what will arrive, by time; adds no impairment
     slot *slots;
     foliot__admission admission;
     uint8_t *delivered; // the bytes of the last event
@@ -272,7 +272,7 @@ static bool receive(memory *m, const foliot__packet *packet, foliot_transport_ev
         return true;
     }
     slot *s = slot_of(m, e.to_peer);
-    if (!s || s->far != e.from) // meant for a host that was here before, by a number given anew
+    if (!s || s->far != e.from) // meant for an earlier host at this number, which has been reused
         return false;
     s->heard_ns = m->now_ns;
     if (e.kind == MAIL_ACCEPT) {
@@ -308,8 +308,7 @@ static bool timed_out(memory *m, foliot_transport_event *event)
         slot *s = &m->slots[i];
         if (s->state == SLOT_FREE || m->now_ns - s->heard_ns < timeout_ns)
             continue;
-        // Whether pings, which a real transport sends while nothing else is said, would have been
-        // answered.
+        // Whether pings, which a real transport sends while it is idle, would have been answered.
         memory *there = find_serial(m->hub, s->far);
         const slot *far = there ? slot_of(there, s->far_peer) : NULL;
         if (s->state == SLOT_CONNECTED && !s->broken && far && far->far == m->serial &&

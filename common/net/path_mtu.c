@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// path_mtu.c: the search of RFC 8899, section 5.2. It begins with 1,200 bytes. What does not arrive
-// four times is too large, and the next size below is tried, until one arrives; a larger one is
-// tried once a minute. An answer that comes late is good all the same: how long the round trip is
-// may not be known yet when the first probes leave. While large datagrams are sent, the size is
-// confirmed every two seconds, so that a path that became smaller is found. A bounded number of
-// probes leaves in any time.
+// path_mtu.c: the search of RFC 8899, section 5.2. It begins with 1,200 bytes. A size that is lost
+// four times is too large, and the next smaller size is tried, until one arrives; a larger one is
+// tried once a minute. A late answer counts too: the round-trip time may not be known yet when the
+// first probes are sent. While large datagrams are sent, the size is confirmed every two seconds,
+// to detect a path whose MTU has shrunk. The rate of probes is bounded.
 #include "net/path_mtu.h"
 
 #define TRIES 4

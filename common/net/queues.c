@@ -185,7 +185,7 @@ static uint16_t queues_port(const foliot_transport *transport)
     return 0;
 }
 
-// A copy of what is known of a peer; all zero: there is none.
+// A copy of a peer's data; all zero: there is none.
 static foliot__queued_peer look_at(const foliot_transport *transport, foliot_peer_id peer)
 {
     foliot_queues *q = (foliot_queues *)(uintptr_t)transport;
@@ -234,8 +234,8 @@ static bool queues_peer_identity(const foliot_transport *transport, foliot_peer_
     return there;
 }
 
-// Whoever fills and empties the queues is a network of a browser's: over a data channel a packet
-// has the heads of IP and UDP, 37 bytes of DTLS and 28 of SCTP, over a WebSocket TCP's and TLS's.
+// The network of the queues serves browsers: over a data channel a packet has the headers of IP and
+// UDP, 37 bytes of DTLS and 28 of SCTP, over a WebSocket those of TCP and TLS.
 static uint32_t queues_overhead(const foliot_transport *transport, foliot_peer_id peer)
 {
     (void)transport;

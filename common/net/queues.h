@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// queues.h: what the two sides of queues share: queues.c has the transport's, queues_network.c the
-// network's, queues_parts.c what both use. One lock guards all of it and is held for some pointers'
-// length: packets are copied outside of it.
+// queues.h: data shared by the two sides of queues: queues.c is the transport's side,
+// queues_network.c the network's, queues_parts.c the code that both use. One lock guards all of it
+// and is held for some pointers' length: packets are copied outside of it.
 #ifndef FOLIOT_NET_QUEUES_H
 #define FOLIOT_NET_QUEUES_H
 
@@ -13,8 +13,8 @@
 
 #define FOLIOT__QUEUES_ADDRESS_BYTES 64
 
-// FREE: nobody's. OPEN: both sides have it. ENDED: the transport is done with it, and what was sent
-// is still taken, until the network leaves.
+// FREE: unused. OPEN: in use by both sides. ENDED: the transport is done with it, and packets sent
+// are still read until the network leaves.
 enum { FOLIOT__PLACE_FREE, FOLIOT__PLACE_OPEN, FOLIOT__PLACE_ENDED };
 
 typedef struct foliot__shared_bytes { // of one packet, for all its receivers
@@ -49,7 +49,7 @@ typedef struct foliot__queued_peer {
     foliot__waiting_line out[2]; // by delivery
     bool named;                  // among those that foliot_queues_next will name
     bool unreliable_next;
-    uint32_t reason; // ENDED: told once the rest is taken
+    uint32_t reason; // ENDED: reported once all packets have been read
     // The event of the end, made at the join: no end is lost for want of memory.
     foliot__arrival *farewell;
 } foliot__queued_peer;
@@ -102,7 +102,7 @@ void foliot__queues_free(foliot_queues *q);
 bool foliot__queues_read_of(foliot_queues *q, foliot_peer_id peer, foliot_delivery delivery,
                             uint64_t now_ns, foliot_queues_packet *packet);
 bool foliot__queues_has_more(foliot_queues *q, foliot_peer_id peer, bool any);
-// From any thread: whether foliot_queues_next has somebody to name.
+// From any thread: whether foliot_queues_next would return a peer.
 bool foliot__queues_has_named(foliot_queues *q);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// queues_network.c: the side of queues that the network's threads use: peers join and leave, what
-// they send is put, what they are sent is taken.
+// queues_network.c: the side of queues that the network's threads use: peers join and leave,
+// packets from them are put, packets to them are read.
 #include "net/queues.h"
 
 #include <stdio.h>

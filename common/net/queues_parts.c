@@ -128,7 +128,7 @@ void foliot__place_bid_farewell(foliot_queues *q, foliot__queued_peer *p, uint32
     p->farewell = NULL;
 }
 
-// The transport is done with a peer; the network is told why.
+// The transport is done with a peer; the reason is reported to the network.
 void foliot__place_end(foliot_queues *q, foliot__queued_peer *p, uint32_t reason, bool at_once)
 {
     p->state = FOLIOT__PLACE_ENDED;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// raw_datagram.h: unreliable packets past ENet, in datagrams of their own. They need not wait until
-// ENet has connected, many leave in one system call, and ENet does not walk its peers for them.
-// What is reliable stays ENet's.
+// raw_datagram.h: unreliable packets in separate datagrams that bypass ENet. They need not wait
+// until ENet has connected, many are sent in one system call, and ENet does not walk its peers for
+// them. Reliable packets stay with ENet.
 //
-// A datagram is a head and packets, each behind its length. The early head proves the address by
-// the cookie and opens the connection, for which it needs no packet behind it; the short one names
-// a connection that ENet has made.
+// A datagram is a head followed by packets, each after its length. The early head proves the
+// address by the cookie and opens the connection, even without a packet; the short head names a
+// connection that ENet has made.
 //
 // A packet that is too large for its path goes in up to four fragments. The highest bits of a
-// length say what is behind it.
+// length give the kind of what follows.
 #ifndef FOLIOT_NET_RAW_DATAGRAM_H
 #define FOLIOT_NET_RAW_DATAGRAM_H
 
@@ -29,7 +29,7 @@
     7 // the mark, connect id, the receiver's number of the peer (little-endian)
 #define FOLIOT__RAW_DATAGRAM_PACKETS_MAX 4 // in a datagram
 #define FOLIOT__RAW_LENGTH_BYTES 2         // in front of each
-#define FOLIOT__RAW_FRAGMENT 0x8000u       // beside a length: a fragment of a packet
+#define FOLIOT__RAW_FRAGMENT 0x8000u       // added to a length: a fragment of a packet
 #define FOLIOT__RAW_PATH 0x4000u           // ... a probe of the path, or its answer: no packet
 #define FOLIOT__RAW_FRAGMENTS_MAX 4
 #define FOLIOT__RAW_FRAGMENT_HEAD_BYTES 4 // number, index + 16 * count, bytes of the packet
@@ -59,7 +59,7 @@ void foliot__raw_datagram_early_head(uint64_t cookie, uint32_t connect_id,
 void foliot__raw_datagram_short_head(uint32_t connect_id, uint16_t peer,
                                      uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
 
-// The fragments of two packets that have come: of more, the oldest are lost.
+// The received fragments of two packets; with more, the oldest are lost.
 typedef struct foliot__reassembly {
     struct foliot__partial_packet {
         uint8_t number, count, have; // bits of those that are here
@@ -69,19 +69,19 @@ typedef struct foliot__reassembly {
     uint32_t newest;
 } foliot__reassembly;
 
-// How many fragments a packet makes where each datagram has so much room for one, its head
-// included; 0: more than there may be.
+// The number of fragments of a packet if each datagram has that much room for one, including its
+// head; 0: too many.
 uint32_t foliot__fragment_count(size_t length, size_t room);
-// The i-th of so many; its length.
+// Writes the i-th of `count` fragments; returns its length.
 size_t foliot__fragment_write(const uint8_t *packet, size_t length, uint8_t number, uint32_t i,
                               uint32_t count, uint8_t fragment[FOLIOT_PACKET_BYTES_MAX]);
-// False: it is malformed. *packet is set where it was the last one that was missing, until the next
-// call, and NULL otherwise.
+// False: it is malformed. If it completes a packet, *packet is set, until the next call; otherwise
+// it is NULL.
 bool foliot__fragment_read(foliot__reassembly *reassembly, const uint8_t *fragment, size_t length,
                            const uint8_t **packet, size_t *packet_length);
 
-// What has come, until it is polled: first in, first out. Bytes lie in one block, which is used
-// anew when all are out.
+// Received packets until they are polled: first in, first out. Bytes lie in one block, which is
+// reused when the queue is empty.
 typedef struct foliot__inbox_entry {
     foliot_peer_id peer;
     size_t at, length; // length 0: the connection itself has come
@@ -100,10 +100,10 @@ bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t
 bool foliot__inbox_pop(foliot__inbox *inbox, foliot__inbox_entry *entry, const uint8_t **bytes);
 void foliot__inbox_close(foliot__inbox *inbox);
 
-// What leaves with the next flush. Several packets to one receiver share a datagram.
+// Packets for the next flush. Several packets to one receiver share a datagram.
 typedef struct foliot__outbox {
     uint32_t capacity, count; // datagrams
-    uint32_t flushes;         // so many times it was emptied, from 1; 0 is none of them
+    uint32_t flushes;         // how often it was emptied, counting from 1; 0 is none
     struct mmsghdr *messages;
     struct iovec (*parts)[FOLIOT__RAW_DATAGRAM_PACKETS_MAX + 1];
     foliot__socket_address *addresses;

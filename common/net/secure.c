@@ -18,7 +18,7 @@
 #define USED_TOKENS_MIN 4096u
 #define EXPIRE_EVERY_NS 1000000000u
 
-// Where things lie in an opening.
+// Offsets in an opening.
 enum { AT_CONNECTION = 8, AT_COOKIE = 12, AT_SECURITY = 20, AT_RETURNS, AT_SHARE, AT_TOKEN = 54 };
 
 static bool needs_met(const foliot_transport_config *config)
@@ -218,13 +218,13 @@ static const char *password_of(const foliot__secure *s)
     return s->security == FOLIOT_SECURITY_PASSWORD ? s->password : NULL;
 }
 
-// What a host asks for.
+// The security that a host requires.
 static foliot_security asked(const foliot__secure *s)
 {
     return s->security == FOLIOT_SECURITY_CLEAR ? FOLIOT_SECURITY_ANONYMOUS : s->security;
 }
 
-// Shares live as long as cookies, so that a key that leaks later opens nothing of before.
+// Shares live as long as cookies, so that a key that leaks later opens no earlier datagram.
 static void renew_shares(foliot__secure *s, uint64_t now_ns)
 {
     if (s->drawn_ns && now_ns - s->drawn_ns < FOLIOT__COOKIE_EPOCH_NS)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// secure.h: the keys of a transport and of its peers, how they come to be, and datagrams sealed
-// with them (docs/reference/protocol.md, section 1). Everything secret lies in one block of memory
-// that core dumps leave out and that is wiped. Knows nothing of sockets and of ENet: whose slots
-// these are is the owner's business.
+// secure.h: the keys of a transport and of its peers, the handshake, and datagrams sealed with the
+// keys (docs/reference/protocol.md, section 1). All secrets lie in one block of memory that is
+// excluded from core dumps and wiped. It knows nothing of sockets and of ENet; the owner maps slots
+// to peers.
 #ifndef FOLIOT_NET_SECURE_H
 #define FOLIOT_NET_SECURE_H
 
@@ -36,8 +36,8 @@
     (FOLIOT__SECURE_OPENING_BYTES_MIN + FOLIOT__TOKEN_SEALED_BYTES)
 
 typedef struct foliot__secure_peer {
-    // First, in whole cache lines, what sealing touches, and then what opening does: at a thousand
-    // peers nothing of a peer is in the cache any more when its next datagram leaves or comes.
+    // First, in whole cache lines, the members that sealing uses, then those that opening uses:
+    // with a thousand peers, none of a peer's data is still in the cache at its next datagram.
     _Alignas(64) uint32_t connection; // the connect id
     uint32_t next;                    // in its bucket: index + 1
     bool used, confirmed; // confirmed: a datagram of the peer's was opened with these keys
@@ -54,7 +54,7 @@ typedef struct foliot__secure_peer {
     bool counted;              // among what its client holds
     bool returned;             // by the secret that its token's holder was given
     bool too_late;             // not so, and the holder has shown itself before
-    uint64_t accepted;         // so many were before it
+    uint64_t accepted;         // number of connections accepted before it
     foliot__net_address moved; // an address that is not proven yet; port 0: none
     foliot__net_address left;  // where it was, if it has moved lately
     uint8_t challenge[8];      // sent to `moved`,
@@ -96,27 +96,28 @@ void foliot__secure_answer(foliot__secure *secure, uint32_t connection, uint64_t
 uint32_t foliot__secure_receive_answer(foliot__secure *secure, foliot__secure_peer *peer,
                                        const uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES],
                                        uint64_t now_ns);
-// A host's: whether that is an opening, by its form alone.
+// A host's: whether a datagram has the form of an opening.
 bool foliot__secure_opening_form(const uint8_t *bytes, size_t length, uint32_t *connection,
                                  uint64_t *cookie);
-// Whether this opening came before, so that nothing is to be done for it. *reason: what it was
-// refused for; 0: it was not.
+// Whether this opening is a repetition, which needs no work. *reason: why it was refused; 0: it was
+// not.
 bool foliot__secure_opening_known(const foliot__secure *secure, const uint8_t *bytes, size_t length,
                                   uint64_t now_ns, uint32_t *reason);
-// Makes the peer's keys, or says why not: a foliot_disconnect_reason, or that the token's client
-// has all that it may.
+// Makes the peer's keys, or returns why not: a foliot_disconnect_reason, or that the token's client
+// has reached its limit.
 #define FOLIOT__OVER_CLIENT UINT32_MAX
 uint32_t foliot__secure_accept(foliot__secure *secure, foliot__secure_peer *peer,
                                const uint8_t *bytes, size_t length, uint64_t now_ns,
                                uint64_t now_s);
 // A datagram of this peer's was opened for the first time.
 void foliot__secure_confirm(foliot__secure *secure, foliot__secure_peer *peer);
-// Another peer, behind `after` (NULL: the first), that ends since `peer` was confirmed: by the same
-// token, accepted before, where `peer` came by what only the holder was given; else `peer` itself,
-// if its token's holder has shown itself already. NULL: no more.
+// The next peer after `after` (NULL: the first) that ends because `peer` was confirmed: a
+// connection of the same token, accepted earlier, if `peer` returned by the secret that only the
+// holder has; else `peer` itself, if its token's holder has already confirmed a connection. NULL:
+// no more.
 foliot__secure_peer *foliot__secure_replaced(foliot__secure *secure, foliot__secure_peer *peer,
                                              const foliot__secure_peer *after);
-// The host refused it: a client that returned comes as a new one the next time.
+// The host refused it: a client that tried to return connects as a new one the next time.
 void foliot__secure_refused(foliot__secure *secure, uint32_t reason);
 
 // -- shown by other means than an opening, from any thread

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// secure_internal.h: what the files of secure.h share. secure.c: the block, its peers, the
-// handshake. secure_tokens.c: which tokens and passwords let in.
+// secure_internal.h: declarations shared by the files of secure.h. secure.c: the block, its peers,
+// the handshake. secure_tokens.c: which tokens and passwords are accepted.
 #ifndef FOLIOT_NET_SECURE_INTERNAL_H
 #define FOLIOT_NET_SECURE_INTERNAL_H
 
@@ -39,8 +39,8 @@ struct foliot__secure {
 // secure_tokens.c
 // A secret that was never given is no secret: a thief knows that it is zero.
 bool foliot__secret_given(const uint8_t secret[FOLIOT__RETURN_BYTES]);
-// With the lock of used tokens held. 0 if the token lets in, and its entry among the used ones, a
-// new one if there is none; else a foliot_disconnect_reason.
+// With the lock of used tokens held. Returns 0 if the token is accepted, with its entry among the
+// used ones (a new one if there is none); else a foliot_disconnect_reason.
 uint32_t foliot__secure_look_up_token(foliot__secure *s, const foliot_token *token, bool returns,
                                       uint64_t now_s, foliot__used_token **used);
 // With the lock held. `returns`: what its holder comes back by; `came_by`: what it came back by

@@ -82,7 +82,7 @@ static uint32_t spend_shown(foliot__secure *s, const foliot__client_token *shown
     uint8_t keys[FOLIOT__TOKEN_KEYS_BYTES] = {0};
     foliot_token *token = &identity->token;
     static const uint8_t none[FOLIOT__RETURN_BYTES];
-    // Who has seen the sealed part alone, on the way of a client, cannot show it.
+    // An eavesdropper who has seen only the sealed part of a token cannot use it.
     bool good = foliot__secure_unseal_token(s, shown->sealed, token, keys) &&
                 foliot__secrets_equal(keys, shown->keys, sizeof keys);
     foliot__forget(keys, sizeof keys);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// transport.h (net): what a maker of transports provides. See include/foliot/transport.h for
-// meanings.
+// transport.h (net): the functions that an implementation of a transport provides. See
+// include/foliot/transport.h for their meaning.
 #ifndef FOLIOT_NET_TRANSPORT_H
 #define FOLIOT_NET_TRANSPORT_H
 
@@ -52,8 +52,8 @@ typedef struct foliot__transport_maker {
     // May be NULL: nobody proves anything.
     bool (*peer_identity)(const foliot_transport *transport, foliot_peer_id peer,
                           foliot_peer_identity *identity);
-    // What somebody shows who is no peer of this transport: a token with the secret to return by,
-    // or a password. From any thread. May be NULL: it asks for nothing.
+    // Checks the credentials of a peer of another network: a token with its return secret, or a
+    // password. From any thread. May be NULL: it requires none.
     uint32_t (*show_token)(foliot_transport *transport, const char *text,
                            const uint8_t *return_secret, uint64_t now_s, uint64_t now_ns,
                            foliot_peer_identity *identity);
@@ -61,19 +61,20 @@ typedef struct foliot__transport_maker {
                               foliot_peer_identity *identity);
     // See foliot__transport_overhead. May be NULL: FOLIOT__TRANSPORT_OVERHEAD.
     uint32_t (*overhead)(const foliot_transport *transport, foliot_peer_id peer);
-    // Whom a token let in is gone. NULL where show_token is.
+    // A peer that a token admitted is gone. NULL if show_token is NULL.
     void (*end_shown)(foliot_transport *transport, const foliot_peer_identity *identity);
-    // From any thread. May be NULL: it asks for no tokens.
+    // From any thread. May be NULL: it requires no tokens.
     void (*set_keys)(foliot_transport *transport, const uint8_t *keys, uint32_t count);
     // See foliot__transport_count_leaving. May be NULL: none.
     uint32_t (*count_leaving)(foliot_transport *transport);
 } foliot__transport_maker;
 
-// Peers that were disconnected, and have not said yet that they know. Each has some seconds.
+// The number of disconnected peers that have not acknowledged the disconnect yet. Each has some
+// seconds.
 uint32_t foliot__transport_count_leaving(foliot_transport *transport);
 
-// Bytes that an unreliable packet to the peer costs the network beside its own, from the network
-// layer's head on. (One that shares a datagram with another costs less.)
+// Overhead in bytes of an unreliable packet to the peer, from the network layer's header on. (A
+// packet that shares a datagram has less.)
 #define FOLIOT__TRANSPORT_OVERHEAD 48 // where it is not known
 #define FOLIOT__UDP_BYTES 8
 #define FOLIOT__IP4_BYTES 20
@@ -85,13 +86,14 @@ struct foliot_transport {
     const foliot__transport_maker *maker;
     foliot_transport_config config;
     foliot_transport_counters counters;
-    // The host polls then in any case, and nothing that can wait is of use to it before; 0: not so.
+    // When the host polls in any case; packets that can wait are of no use to it before. 0: not
+    // set.
     uint64_t tick_ns;
 };
 
-// What became of everything that was sent through a hub, connections' own messages included. At any
-// time posted - unposted packets made attempts; attempts + duplicated = lost + scheduled; and
-// scheduled = delivered + gone + waiting.
+// Accounts for every packet sent through a hub, including messages of connections. At any time
+// posted - unposted packets made attempts; attempts + duplicated = lost + scheduled; and scheduled
+// = delivered + gone + waiting.
 typedef struct foliot__hub_ledger {
     uint64_t posted, unposted; // unposted: the receiver did not exist
     uint64_t attempts;         // a reliable packet makes more than one

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// used_tokens.h: what a server remembers of tokens, whichever of its transports they came to: which
-// were used, and what each client holds and opens. Which were used may lie in a file, so that a
-// restarted server still knows; what clients hold does not outlast the process.
+// used_tokens.h: a server's memory of tokens, for all of its transports: the used tokens, and the
+// connections that each client holds and opens. The used tokens may be stored in a file, so that a
+// restarted server still knows them; the counts of clients do not outlast the process.
 #ifndef FOLIOT_NET_USED_TOKENS_H
 #define FOLIOT_NET_USED_TOKENS_H
 
@@ -13,8 +13,8 @@
 
 #define FOLIOT__SHOWN_MAX FOLIOT_PEERS_MAX
 
-typedef struct foliot__shown { // by somebody who is no peer of a transport's, and is connected
-    uint64_t serial;           // 0: nobody
+typedef struct foliot__shown { // a connected peer of another network than the transport's
+    uint64_t serial;           // 0: unused
     uint64_t client;
     uint8_t nonce[FOLIOT__TOKEN_NONCE_BYTES];
 } foliot__shown;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // lua_base.c: the functions of Lua's base library that a script has, and metatables.
 //
-// setmetatable gives a table a copy of the metatable, made once for each metatable and checked:
-// no __gc and no __mode, so that a collection is never seen; chains of tables in __index that end
-// soon; __call a function. What a script does to its metatable later has no effect. getmetatable
-// gives the script's own table back.
+// setmetatable gives a table a copy of the metatable, made once for each metatable and checked: no
+// __gc and no __mode, so that a collection is never seen; chains of tables in __index that end
+// soon; __call a function. Later changes of the script to its metatable have no effect.
+// getmetatable gives the script's own table back.
 //
 // Facts about a table (its copy, whether it is part of a chain) are kept in its record, a metatable
 // of this table alone. A list of tables would need weak keys, and a collection then takes time
@@ -19,7 +19,7 @@
 #include <string.h>
 
 #define INDEX_DEPTH_MAX 16 // tables in a chain of __index
-#define CAUGHT_UNITS 50    // an error takes as long as so many instructions
+#define CAUGHT_UNITS 50    // cost of an error, in instructions
 // Keys of a copy and of a record, which no script sees.
 #define COPY_DEPTH 1    // of the chain that the metatable starts
 #define COPY_ORIGINAL 2 // the script's own metatable; nil: the table has none
@@ -35,7 +35,7 @@ static const char *const refused[] = {"__gc", "__mode", "__pairs", "__name", "__
 
 // -- metatables
 
-// Of the chain that starts at the table at `index`.
+// The depth of the chain that starts at the table at `index`.
 static int chain_depth(lua_State *L, int index)
 {
     int depth = 0;

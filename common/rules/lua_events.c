@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// lua_events.c: a tick of a script: who came, went and spoke, then what happened in the world,
-// hits, contacts, and on_tick. What a script does not define costs nothing.
+// lua_events.c: a tick of a script: joins, leaves and orders, then events of the world, hits,
+// contacts, and on_tick. A callback that the script does not define costs nothing.
 //
-// A tick has three budgets of units, so that nobody spends another's: what a player says or orders
-// costs that player's share; all other callbacks share `instructions`; on_tick has a quarter of
-// them even where the callbacks before it have used up all. A callback that exceeds its budget is
-// dropped where it is, and the callbacks behind it that have none left are not called.
+// A tick has three separate budgets of units. A player's messages and orders are charged to that
+// player's share; all other callbacks share `instructions`; on_tick has a quarter of them even if
+// the callbacks before it have used up all. A callback that exceeds its budget is dropped at that
+// point, and later callbacks without budget are not called.
 //
 // Time and memory have one budget each. A callback that exceeds one is dropped at a place that is
-// recorded, and with it all callbacks behind but on_tick, which has a part of the time and of the
+// recorded, and with it all later callbacks except on_tick, which has a part of the time and of the
 // new memory.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
@@ -100,7 +100,7 @@ static void leave(lua_State *L, uint32_t player, const uint8_t *reason, size_t l
     lua->players.names[player][0] = 0;
 }
 
-// What a player says goes to all, behind its name. More than a tick has room for is left out.
+// Sends a player's chat to all, after its name. Messages beyond a tick's limit are left out.
 static void pass_on(foliot__lua *lua, uint32_t player, const char *text)
 {
     char line[FOLIOT_NAME_BYTES + FOLIOT_MESSAGE_BYTES_MAX];
@@ -142,9 +142,9 @@ static bool chat(lua_State *L, const foliot_order *order)
 }
 
 // Hands a player's message or order to the script, at that player's cost: `*units` are left of the
-// player's share. A callback that exceeds it is dropped; later orders are not handed over. What an
-// order may allocate does not depend on the share: it cannot be counted alike everywhere. Where the
-// host drops an order, that is not held against its player.
+// player's share. A callback that exceeds it is dropped; later orders are not handed over. The
+// memory that an order may allocate does not depend on the share, since it cannot be counted
+// equally on every machine. An order that the host drops is not counted against its player.
 static void call_speech(lua_State *L, const foliot_order *order, uint64_t *units)
 {
     foliot__lua *lua = foliot__lua_of(L);

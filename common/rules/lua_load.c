@@ -260,7 +260,7 @@ static bool check_tokens(const char *script, size_t length, const char *name, ch
 // text: a chain of 200,000 `or` takes a minute. A piece that comes too late is not read.
 
 #define PIECE_BYTES 64u
-// Of the processor. A script of 1 MiB that people write takes a fiftieth of it.
+// Processor time of a compilation. A hand-written script of 1 MiB takes a fiftieth of it.
 #define COMPILE_NS_MAX 2000000000u
 
 typedef struct script_text {
@@ -453,7 +453,7 @@ bool foliot__lua_load(foliot__lua *lua, const char *script, size_t length)
 // It is that of the first token of its line with which a cut script has the same error. Cut before
 // it, the error is one near the end of the text.
 
-// Of each compilation: a script that takes longer has no columns.
+// Limit of each compilation: for a script that takes longer, no column is reported.
 #define COLUMN_NS_MAX 50000000u
 
 // The message of a script cut after `length` bytes; false if it compiles, or takes too long.

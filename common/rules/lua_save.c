@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// lua_save.c: what a script keeps, as msgpack: [1, {player: name}, state]. Equal states give equal
-// bytes: a table with keys 1 .. n is an array, any other one a map with its integer keys ascending
-// and then its text keys bytewise; numbers take the shortest form, floats are always binary64.
+// lua_save.c: the saved state of a script, as msgpack: [1, {player: name}, state]. Equal states
+// give equal bytes: a table with keys 1 .. n is an array, any other one a map with its integer keys
+// ascending and then its text keys bytewise; numbers take the shortest form, floats are always
+// binary64.
 //
-// Saving also finds tables that were changed beside `state`: what globals led to when the script
-// was loaded is remembered, and compared.
+// Saving also detects changes of tables outside `state`: the tables reachable from globals when the
+// script was loaded are remembered, and compared.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 

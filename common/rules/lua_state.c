@@ -26,7 +26,7 @@
 #define BIG_BLOCK 65536u
 #define PIECE_NS_MAX 1000000u
 #define INTERRUPTED_TIMES 3
-#define STRING_HEADER_MAX 64u // beside the bytes of a string, in its block
+#define STRING_HEADER_MAX 64u // overhead of a string in its block
 #define RESERVE_BYTES (FOLIOT__LUA_BLOCK_MAX + 65536u)
 // Until its next check a tick may hold half as much again as the limits of memory and of blocks. A
 // tick that is run again is not dropped for them, and its collector may be in arrears.

@@ -72,7 +72,7 @@ enum {
 
 typedef struct foliot__lua_block foliot__lua_block;
 
-// What runs. A callback is the only thing that may be dropped.
+// The code that runs at present. Only a callback may be dropped.
 typedef enum foliot__lua_stage {
     FOLIOT__LUA_STARTING, // the main part, on_init or a restore; or nothing runs
     FOLIOT__LUA_TICKING,  // a tick, between callbacks
@@ -95,7 +95,7 @@ typedef struct foliot__lua_heap {
     void *reserve; // memory for what runs until the next check, where the host has no more
 } foliot__lua_heap;
 
-// Of the call that runs.
+// The budget of the running call.
 typedef struct foliot__lua_budget {
     uint64_t units, bytes; // that are left
     uint64_t unlooked;     // units since the clock was last looked at
@@ -113,7 +113,7 @@ typedef struct foliot__lua_host {
     bool reruns;       // the tick is run again
 } foliot__lua_host;
 
-// Of lua_events.c, and saved.
+// The players as lua_events.c knows them; saved.
 typedef struct foliot__lua_players {
     char (*names)[FOLIOT_NAME_BYTES]; // `max` of them
     bool *joined;
@@ -235,8 +235,8 @@ uint32_t foliot__lua_check_player(lua_State *L, int index);
 // pairs and next, as functions of Lua.
 int foliot__lua_pairs(lua_State *L);
 int foliot__lua_next(lua_State *L);
-// Whether the table has the keys 1 to *count, in the order in which Lua gives them. Of some tables
-// it says no that have these keys: it never says yes of others.
+// Whether the table has the keys 1 to *count, in the order in which Lua iterates over them. It may
+// return false for a table with these keys, but never true for one without them.
 bool foliot__lua_is_sequence(lua_State *L, int index, uint32_t *count);
 // Pushes a table with the keys of the table at `index` in their order, and returns how many there
 // are. Keys without an order give 0 and *bad, the name of their type; then nothing is pushed. They

@@ -292,7 +292,7 @@ static void add_replacement_text(foliot__lua_matcher *m, luaL_Buffer *b, const c
     }
 }
 
-// What stands for the match from `start` to `end`.
+// Adds the replacement of the match from `start` to `end`.
 static void add_replacement(foliot__lua_matcher *m, luaL_Buffer *b, const char *start,
                             const char *end)
 {

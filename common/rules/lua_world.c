@@ -19,7 +19,7 @@ static const foliot_rules_view *view_of(lua_State *L)
     return view;
 }
 
-// Rules beside a simulation of the host's own have none.
+// Rules with the host's own simulation have no world.
 static const foliot_world *world_of(lua_State *L)
 {
     const foliot_world *world = view_of(L)->world;
@@ -231,7 +231,7 @@ static int push_name(lua_State *L, const char *name)
     return 1;
 }
 
-// Of a body that the scene started.
+// The name of a body that the scene defines.
 static int world_name(lua_State *L)
 {
     const foliot_rules_view *view = view_of(L);
@@ -533,7 +533,7 @@ static double aimed_tick(lua_State *L)
     return foliot_rules_get_aimed_tick(lua->rules, player);
 }
 
-// A tick that is shown anew costs as much as a query.
+// A view of a past tick costs as much as a query.
 static const foliot_world *past_of(lua_State *L)
 {
     double tick = aimed_tick(L);

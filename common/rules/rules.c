@@ -63,7 +63,7 @@ struct foliot_rules {
     kick *kicks;
     uint32_t kick_count, kick_capacity;
     bool open;       // the rules run: they may give commands and the rest
-    bool no_memory;  // for a kick, which has no status of its own
+    bool no_memory;  // for a kick, which returns no status
     uint8_t stopped; // RUNNING, STOPPED or STOPPED_BY_HOST
     bool by_host;    // failures from here on count as stops by the host
     host_drops host;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rules.h: what rules in Lua need of the runner beside foliot/rules.h.
+// rules.h: functions of the runner that rules in Lua need besides foliot/rules.h.
 #ifndef FOLIOT_RULES_RULES_H
 #define FOLIOT_RULES_RULES_H
 

@@ -55,7 +55,7 @@ static inline bool foliot__normalise(double v[3])
 
 // -- springs and constraints: from `a` to `b` or to an anchor, or along a grid's links
 
-// What the items of `forces` and `constraints` hold besides the definition itself.
+// The contents of an item of `forces` and `constraints`: the definition and its links.
 typedef struct foliot__link_item {
     union {
         foliot_force_definition force;
@@ -69,7 +69,7 @@ typedef struct foliot__ends {
     bool length; // the key is given
 } foliot__ends;
 
-// What creates one link of a grid from the item's definition.
+// The data to create one link of a grid from the item's definition.
 typedef struct foliot__grid_context {
     foliot__link_item item;
     foliot__ends ends;
@@ -79,7 +79,7 @@ typedef struct foliot__grid_context {
 } foliot__grid_context;
 
 // constraint_keys.c: which of `a`, `b`, the anchor and `grid` are given. Exactly one of three forms
-// is allowed. `beside`: an anchor may be given together with `b`.
+// is allowed. If the last argument is true, an anchor may be given together with `b`.
 foliot__ends foliot__link_ends(foliot__scene_source *source, const foliot__node *node,
                                const foliot__path *path, bool beside);
 double foliot__distance_at_start(const foliot__assembly *assembly, uint32_t a, uint32_t b,

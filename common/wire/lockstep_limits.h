@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep_limits.h: how much of a lockstep session is kept and is on its way. One function, in a
-// file of its own, so that a test with tiny limits links its own in place of it: then small worlds
-// and short runs reach every edge.
+// lockstep_limits.h: how much of a lockstep session is kept and is on its way. One function in a
+// separate file, so that a test can link a replacement with tiny limits: then small worlds and
+// short runs reach every edge.
 #ifndef FOLIOT_WIRE_LOCKSTEP_LIMITS_H
 #define FOLIOT_WIRE_LOCKSTEP_LIMITS_H
 

@@ -42,15 +42,14 @@ typedef struct foliot__tick_acks {
 typedef struct foliot__lockstep_input {
     foliot__tick_acks acks; // of closed ticks
     uint32_t behind;        // of those before acks.next, how many are not stepped yet
-    uint64_t
-        digests; // sum of what foliot__digest_share makes of the ticks stepped since the keyframe
-    uint32_t ahead;   // inputs made now are for tick acks.next + ahead
-    uint16_t sent_ms; // client's clock, comes back in a status
-    uint16_t shown;   // how long before that tick is shown now, in 1 / FOLIOT_AIM_PARTS of a tick
-    uint8_t state;    // low bits of the tick of the state that it began with: what it says of
-                      // closed ticks and digests is of that
-    uint32_t back;    // the block ends so many ticks before that tick, and with it if 0
-    uint32_t ticks;   // of the block
+    uint64_t digests;       // sum of foliot__digest_share over the ticks stepped since the keyframe
+    uint32_t ahead;         // inputs made now are for tick acks.next + ahead
+    uint16_t sent_ms;       // client's clock, comes back in a status
+    uint16_t shown; // how long before that tick is shown now, in 1 / FOLIOT_AIM_PARTS of a tick
+    uint8_t state;  // low bits of the tick of the state that it began with: what it says of
+                    // closed ticks and digests is of that
+    uint32_t back;  // number of ticks from the end of the block to that tick; 0: it ends with it
+    uint32_t ticks; // of the block
     const uint8_t *block;
     size_t block_length;
 } foliot__lockstep_input;
@@ -108,7 +107,7 @@ foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length
 
 // -- between packets and logs
 
-// What has come, for an acknowledgement.
+// The acknowledgement of the received ticks.
 foliot__tick_acks foliot__tick_acks_of(const foliot__tick_log *log);
 // The i-th of the holes that acknowledgements of ticks from `next` on show: false beyond the last.
 bool foliot__tick_hole(const foliot__tick_acks *acks, uint64_t next, uint32_t i, uint64_t *from,
@@ -126,7 +125,7 @@ size_t foliot__block_of_oldest(const foliot__tick_log *log, uint64_t from, uint6
 // Puts a block's ticks into a log, up to one that does not fit; how many were new.
 uint32_t foliot__block_apply(foliot__tick_log *log, const foliot__block *block, uint64_t first);
 
-// What the digest of one tick adds to a sum of digests.
+// The contribution of one tick's digest to a sum of digests.
 uint64_t foliot__digest_share(uint64_t tick, foliot_digest digest);
 
 #endif

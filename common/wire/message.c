@@ -25,8 +25,9 @@ typedef enum field_type {
     FIELD_MEASURE,  // a double that is not negative
     FIELD_FLAG,     // 0 or 1
     FIELD_TEXT,     // of a char array of `most` bytes, closed by a zero there
-    FIELD_NAME,     // the same; one that is too long is left out, and a flag at `beside` says so
-    FIELD_BYTES,    // a pointer into the message; its length, at most `most`, is at `beside`
+    FIELD_NAME,  // the same; a text that is too long is left out, which a flag in a second member
+                 // records
+    FIELD_BYTES, // a pointer into the message; its length, at most `most`, is in a second member
     FIELD_TOKEN,
     FIELD_DIGEST,
 } field_type;
@@ -463,7 +464,7 @@ bool foliot__message_is_hello(const uint8_t *bytes, size_t length)
 
 // -- packets of our own
 
-#define ACKNOWLEDGES 0x80 // beside the count of changes: there is a newest snapshot
+#define ACKNOWLEDGES 0x80 // added to the count of changes: there is a newest snapshot
 
 size_t foliot__input_packet_encode(const foliot__input_packet *packet,
                                    uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES])

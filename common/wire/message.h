@@ -59,13 +59,13 @@ typedef enum foliot__message_kind {
     FOLIOT__SNAPSHOT_PACKET = 17,     // server, unreliable: and a piece of a snapshot behind it
     FOLIOT__STATUS_PACKET = 18,       // server, unreliable
     // 19 to 21: lockstep_message.h
-    FOLIOT__UPDATE = 22,   // server: what changed beside poses (session_state.h)
+    FOLIOT__UPDATE = 22,   // server: changes of state other than poses (session_state.h)
     FOLIOT__COMMANDS = 23, // server, lockstep: commands of a closed tick
     // 24: lockstep_message.h
     FOLIOT__KIND = 25, // both: which kind of peer the client is to be, or is
 } foliot__message_kind;
 
-// What a peer is: it steps the world itself, or it watches snapshots of it.
+// The kind of a peer: it steps the world itself, or it watches snapshots of it.
 typedef enum foliot__kind {
     FOLIOT__KIND_ANY = 0, // as the session's mode says
     FOLIOT__KIND_WATCHER = 1,
@@ -122,7 +122,7 @@ typedef struct foliot__welcome {
 
 // Why a client is refused. Those marked may be tried again.
 #define FOLIOT__DISCONNECT_REFUSED 256 // data of a disconnect: this and the reason
-#define FOLIOT__DISCONNECT_NEXT 301    // the session begins anew with another scene: come back
+#define FOLIOT__DISCONNECT_NEXT 301    // the session restarts with another scene: reconnect
 #define FOLIOT__REFUSALS(X)                                                                        \
     X(PROTOCOL, 1, false)                                                                          \
     X(SESSION, 2, false)                                                                           \
@@ -185,7 +185,7 @@ typedef struct foliot__keyframe_acknowledge {
     uint32_t offset;
 } foliot__keyframe_acknowledge;
 
-// Of the search, both ways.
+// Message of the search, both ways.
 #define FOLIOT__SEARCH_BYTES_MAX 1024
 typedef struct foliot__search_message {
     uint32_t number;      // an answer has its question's
@@ -194,8 +194,8 @@ typedef struct foliot__search_message {
     uint32_t length;
 } foliot__search_message;
 
-// What the search found: foliot_divergence without its pointers. Texts are empty where nothing is
-// known.
+// The result of the search: foliot_divergence without its pointers. Texts are empty where nothing
+// is known.
 typedef struct foliot__diverged {
     uint64_t tick, index, expected, actual, ulps;
     uint32_t part, field, type, body;
@@ -223,20 +223,20 @@ typedef enum foliot__message_from {
 typedef struct foliot__game_message {
     uint64_t tick;        // it is of the state after that many steps
     uint32_t from;        // foliot__message_from
-    uint32_t player;      // who said it; FOLIOT_NO_PLAYER: the game
+    uint32_t player;      // the sender; FOLIOT_NO_PLAYER: the game
     const uint8_t *bytes; // in place
     uint32_t length;
 } foliot__game_message;
 
 #define FOLIOT__UPDATE_BYTES_MAX FOLIOT__SCENE_PART_BYTES
 typedef struct foliot__update {
-    uint64_t tick;        // the state after that many steps
-    bool full;            // what was known is void: this part and those behind it give all
+    uint64_t tick; // the state after that many steps
+    bool full;     // earlier knowledge is void: this part and those after it contain everything
     const uint8_t *bytes; // in place
     uint32_t length;
 } foliot__update;
 
-// Of a tick: canonical bytes, a source for each command, a sequence.
+// Maximum per tick: canonical bytes, a source for each command, a sequence.
 #define FOLIOT__TICK_COMMANDS_BYTES_MAX (2 * FOLIOT_COMMAND_TICK_BYTES_MAX + 16)
 typedef struct foliot__commands_part {
     uint64_t tick;

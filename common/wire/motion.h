@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// motion.h: where a quantised body's motion takes it, in integers: the same on every machine.
+// motion.h: predicts the motion of a quantised body in integers: the same on every machine.
 #ifndef FOLIOT_WIRE_MOTION_H
 #define FOLIOT_WIRE_MOTION_H
 
 #include "foliot/snapshot.h"
 
-// What a number of ticks makes of a free body: it moves by velocity * reach + fallen, and ends with
-// velocity * keep + gained. In units of 2^-16; what falls in velocity steps.
+// The motion of a free body over a number of ticks: it moves by velocity * reach + fallen, and ends
+// with velocity * keep + gained. In units of 2^-16; `fallen` and `gained` are in velocity steps.
 typedef struct foliot__course {
     const foliot_snapshot_format *format;
     int64_t ticks, reach, keep, fallen[3], gained[3];
     unsigned shift; // velocity steps in a position step, as a power of two
 } foliot__course;
 foliot__course foliot__course_of(const foliot_snapshot_format *format, uint32_t ticks);
-// By 2^bits, to the nearest, ties away from zero, without a division.
+// Divides by 2^bits, to the nearest, ties away from zero, with a shift.
 static inline int64_t foliot__over_power(int64_t a, unsigned bits)
 {
     uint64_t half = (uint64_t)1 << (bits - 1);
@@ -21,8 +21,8 @@ static inline int64_t foliot__over_power(int64_t a, unsigned bits)
                  : (int64_t)(((uint64_t)a + half) >> bits);
 }
 
-// How far the body goes along an axis, position steps; with gravity or without. What stands still
-// along an axis stands on something: gravity is for what moves.
+// The distance that the body moves along an axis, in position steps; with gravity or without. A
+// body at rest along an axis is taken to be supported: gravity applies only to one that moves.
 static inline int32_t foliot__drift(const foliot__course *c, const foliot_snapshot_body *base,
                                     int k, bool falls)
 {
@@ -32,7 +32,7 @@ static inline int32_t foliot__drift(const foliot__course *c, const foliot_snapsh
     return (int32_t)(uint32_t)(uint64_t)foliot__over_power(moved, 16 + c->shift);
 }
 
-// What is left of a velocity along an axis; with gravity or without.
+// The velocity along an axis after the ticks; with gravity or without.
 static inline int32_t foliot__kept(const foliot__course *c, int32_t velocity, int k, bool falls)
 {
     int64_t kept = velocity * c->keep + (falls ? c->gained[k] : 0);

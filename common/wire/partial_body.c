@@ -63,7 +63,7 @@ void foliot__body_coarsen(const foliot_snapshot_format *format, foliot_snapshot_
     }
 }
 
-// What is coded of a number, and back.
+// Converts a number to its coded value, and back.
 static inline int32_t scaled(int32_t x, bool coarse)
 {
     return coarse ? plus(x, COARSE_HALF) >> FOLIOT__COARSE_BITS : x;
@@ -131,7 +131,7 @@ IN unsigned code_long(const foliot__range_pass *pass, unsigned length)
     return lesser(foliot__range_bits(pass, length, LENGTH_BITS), LENGTH_MAX);
 }
 
-// Of an axis, by which of those before is as long as the longest.
+// The row of an axis, by which earlier axis is as long as the longest.
 IN unsigned axis_row(int k, const unsigned lengths[3], unsigned most)
 {
     if (k < 2)
@@ -181,13 +181,13 @@ IN unsigned age_class(uint32_t age)
     return length <= 2 ? length > 0 : lesser(length - 1, PARTIAL_AGES - 1);
 }
 
-// What is expected of a body.
+// The prediction for a body.
 typedef struct expectation {
     unsigned speed, ages;
     int32_t position[3], velocity[3];
 } expectation;
 
-// A free body's motion. Gravity is for what is too fast to rest on something.
+// A free body's motion. Gravity applies only to a body that is too fast to rest on something.
 IN void expect_motion(const foliot__course *course, const foliot_snapshot_body *base,
                       expectation *e)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// partial_body.h: the bytes of a body in a packet of some bodies (partial_snapshot.h), against a
-// baseline of its own. Tables are fixed: nothing is learnt in a packet, which is why a body costs
-// little time. A body that is far away is coarse: what a watcher could not see is not sent.
+// partial_body.h: the bytes of a body in a packet of some bodies (partial_snapshot.h), against its
+// own baseline. Tables are fixed: no model adapts within a packet, so a body costs little time. A
+// distant body is coarse: detail that a watcher could not see is not sent.
 #ifndef FOLIOT_WIRE_PARTIAL_BODY_H
 #define FOLIOT_WIRE_PARTIAL_BODY_H
 
@@ -11,7 +11,7 @@
 
 #define FOLIOT__COARSE_BITS 2 // low bits that a coarse body lacks
 
-// What a receiver has of a body that it is sent coarsely.
+// Reduces a body to the precision that a receiver of the coarse form has.
 void foliot__body_coarsen(const foliot_snapshot_format *format, foliot_snapshot_body *body);
 
 typedef struct foliot__body_walk {

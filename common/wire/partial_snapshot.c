@@ -13,10 +13,11 @@
 #define HEAD_BYTES 9
 #define COURSES 128 // ages whose courses are kept
 
-// How an item says what its body is coded against. All but the first come twice: fine, and coarse.
+// How an item names the baseline of its body. All but the first exist twice: fine, and coarse.
 enum { LEAVES, NO_BASE, NEWEST_BASE, SAME_AGE, OTHER_AGE, WAYS };
 
-// What the way of an item tells of the next one's, whose slot is the next, or beyond.
+// The context that an item's way gives for the next item, whose slot is the next one, or a later
+// one.
 enum { AFTER_NONE, AFTER_FINE, AFTER_COARSE, BESIDE_FINE, BESIDE_COARSE };
 
 // Compiled once for each direction.
@@ -107,7 +108,7 @@ IN unsigned way_of(const foliot__partial_coder *c, const foliot__partial_item *i
     return way + (way != LEAVES && item->coarse ? WAYS - 1 : 0);
 }
 
-// What comes before the body.
+// Codes the part before the body.
 IN void code_way(foliot__partial_coder *c, const foliot__range_pass *pass,
                  foliot__partial_item *item)
 {

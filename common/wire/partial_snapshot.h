@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// partial_snapshot.h: packets of some bodies of one tick, each against a baseline of its own
+// partial_snapshot.h: packets of some bodies of one tick, each against its own baseline
 // (docs/reference/protocol.md, section 4). Where a session has interest, a watcher is sent these:
 // the bodies that matter to it, as many as its budget allows. Every decoder takes hostile bytes.
 #ifndef FOLIOT_WIRE_PARTIAL_SNAPSHOT_H
@@ -17,10 +17,10 @@
 #define FOLIOT__PARTIAL_PACKET 27             // server, unreliable
 #define FOLIOT__PARTIAL_ACKNOWLEDGE_PACKET 28 // client, unreliable
 #define FOLIOT__PARTIAL_AGE_MAX 65535         // ticks from a baseline
-// What came of a body in the last so many packets that held it is kept by the receiver; the sender
-// refers to nothing older.
+// The receiver keeps the states of a body from this number of its latest packets; the sender refers
+// to none older.
 #define FOLIOT__PARTIAL_BASELINES 32
-// A packet holds at most so many bodies a byte: what a receiver keeps is bounded by what it gets.
+// Maximum bodies per byte of a packet: it bounds a receiver's memory by the bytes that it receives.
 #define FOLIOT__PARTIAL_BODIES_A_BYTE 2
 #define FOLIOT__PARTIAL_BODY_ROOM 48 // bytes that a packet keeps free at its end for one more
 
@@ -66,11 +66,11 @@ foliot__partial_step foliot__partial_next(foliot__partial_coder *coder, uint32_t
                                           foliot__partial_item *item);
 foliot_status foliot__partial_body(foliot__partial_coder *coder, foliot__partial_item *item);
 
-// What of a stream of packets has come: `newest` and, bit by bit, the 64 before it.
+// The received packets of a stream: `newest` and, bit by bit, the 64 before it.
 typedef struct foliot__partial_acknowledge {
     uint32_t newest;  // 0: none
     uint64_t before;  // bit i: newest - 1 - i has come
-    bool has_focus;   // a spectator says what it looks at
+    bool has_focus;   // a spectator sets the point that it looks at
     int32_t focus[3]; // position steps
 } foliot__partial_acknowledge;
 #define FOLIOT__PARTIAL_ACKNOWLEDGE_BYTES 26

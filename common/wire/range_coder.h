@@ -78,7 +78,7 @@ static inline void foliot__range_move_out(foliot__range_encoder *coder)
         foliot__range_put_held(coder);
 }
 
-// What the interval below `zeros` becomes: never empty, never all.
+// The size of the subinterval for a zero bit: never empty, never the whole interval.
 static inline uint32_t foliot__range_split(uint32_t range, const foliot__model *model)
 {
     uint32_t zeros = ((uint32_t)model->fast + model->slow) >> 1;

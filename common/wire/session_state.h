@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// session_state.h: what watchers of a session know beside poses: session variables, tags, which
-// prototype a body was spawned from, joints that commands made and what broke, gravity, the end.
-// The server writes changes as records (docs/reference/protocol.md, "Updates"); server and clients
-// keep the same tables by reading them. Records of a tick are whole in every part, so that parts
-// need not be put together.
+// session_state.h: the state of a session that watchers know besides poses: session variables,
+// tags, prototypes of spawned bodies, joints that commands made or broke, gravity, the end. The
+// server writes changes as records (docs/reference/protocol.md, "Updates"); server and clients keep
+// the same tables by reading them. Every part contains whole records, so that parts need not be
+// reassembled.
 #ifndef FOLIOT_WIRE_SESSION_STATE_H
 #define FOLIOT_WIRE_SESSION_STATE_H
 
@@ -24,7 +24,7 @@ typedef enum foliot__record_kind {
     FOLIOT__RECORD_END = 8,
 } foliot__record_kind;
 
-// A joint as far as it is drawn. Of those of the scene it is only known whether they broke.
+// The data to draw a joint. For joints of the scene only whether they broke is known.
 typedef enum foliot__joint_state {
     FOLIOT__JOINT_UNCHANGED, // the scene's, or there is none
     FOLIOT__JOINT_MADE,
@@ -36,7 +36,7 @@ typedef struct foliot__known_joint {
     double anchor_a[3], anchor_b[3];
 } foliot__known_joint;
 
-// Joints are in pages, since few of many break: this many a page, and so many pages at most.
+// Joints are in pages, since few of many break: joints per page, and the maximum number of pages.
 #define FOLIOT__JOINTS_A_PAGE 256u
 #define FOLIOT__JOINT_PAGES_MAX 1024u
 
@@ -58,7 +58,7 @@ typedef struct foliot__session_state {
     char reason[FOLIOT_VAR_TEXT_BYTES], next[FOLIOT_VAR_TEXT_BYTES];
 } foliot__session_state;
 
-// What one record said, for who makes events of it. Everything is lent for the call.
+// The content of one record, for the code that makes events of it. Everything is lent for the call.
 typedef struct foliot__record {
     foliot__record_kind kind;
     uint32_t slot, generation; // bodies; a joint: its index in `slot`
@@ -66,7 +66,7 @@ typedef struct foliot__record {
     const foliot__known_joint *joint;
     const foliot_var *var; // the new one; removed: the old one
     bool removed;
-    bool known; // spawned: it said nothing new
+    bool known; // spawned: the record contains nothing new
 } foliot__record;
 typedef void foliot__record_visit(void *user, const foliot__record *record);
 
@@ -86,7 +86,7 @@ static inline uint32_t foliot__session_state_prototype(const foliot__session_sta
 // NULL: it is as in the scene.
 const foliot__known_joint *foliot__session_state_joint(const foliot__session_state *state,
                                                        uint32_t index);
-// What is held is that of a beginning: no body has come or gone since.
+// Marks the state as initial: no body has been spawned or removed since.
 void foliot__session_state_begun(foliot__session_state *state);
 
 // Takes a part of the tick `tick`. Hostile bytes give FOLIOT_STATUS_TRUNCATED or
@@ -127,7 +127,7 @@ void foliot__update_end(foliot__update_writer *w, const char *reason, const char
 void foliot__update_finish(foliot__update_writer *w, bool always);
 // Writes all that the state holds.
 void foliot__update_state(foliot__update_writer *w, const foliot__session_state *state);
-// What of it belongs to no body and no joint.
+// Writes the part of the state that belongs to no body and no joint.
 void foliot__update_common(foliot__update_writer *w, const foliot__session_state *state);
 
 #endif

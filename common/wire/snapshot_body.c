@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// snapshot_body.c: the bytes of a body (snapshot_body.h). Models start anew in every packet;
-// nothing but the baseline is needed, whatever else was lost.
+// snapshot_body.c: the bytes of a body (snapshot_body.h). Models are reset in every packet: it
+// needs nothing but the baseline, whatever other packets were lost.
 #include "wire/snapshot_body.h"
 
 #include <stdlib.h>
@@ -91,7 +91,7 @@ static inline uint32_t magnitude_of(int32_t x)
 // one.
 typedef struct number {
     foliot__model *length, *sign, (*mantissa)[7];
-    unsigned last; // index of the last length that has models of its own
+    unsigned last; // index of the last length that has its own models
 } number;
 
 // A difference, taken and given modulo 2^32.
@@ -299,7 +299,7 @@ static void note_fall(walk *w, const foliot_snapshot_body *body, const foliot_sn
     w->fell += fell - w->fell / 8;
 }
 
-// What a baseline's body lets expect.
+// The motion predicted from a baseline's body.
 typedef struct motion {
     unsigned kind, speed;
     int32_t drifts[3];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // snapshot_body.h: the bytes of a quantised body against a baseline's. One walk over the bodies
 // serves both directions: it codes a value where it encodes and reads it where it decodes, so that
-// the two cannot disagree. What is learnt of one body serves those behind it in the same packet.
+// the two cannot disagree. Models adapt from body to body within a packet.
 #ifndef FOLIOT_WIRE_SNAPSHOT_BODY_H
 #define FOLIOT_WIRE_SNAPSHOT_BODY_H
 
@@ -21,8 +21,8 @@ bool foliot__bodies_decode(foliot_snapshot_coder *coder, foliot__range_decoder *
                            const foliot_snapshot *baseline, const foliot_snapshot_head *head,
                            foliot_snapshot *into);
 
-// Single bodies, each against a baseline of its own, `base` NULL: none. `course` is of the ticks
-// since the baseline.
+// Single bodies, each against its own baseline, `base` NULL: none. `course` covers the ticks since
+// the baseline.
 void foliot__bodies_begin(foliot_snapshot_coder *coder, const foliot__range_pass *pass);
 void foliot__body_code(foliot_snapshot_coder *coder, const foliot__course *course,
                        const foliot_snapshot_body *base, foliot_snapshot_body *body);

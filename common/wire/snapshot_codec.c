@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// snapshot_codec.c: snapshots in pieces that fit a packet, each with a head and bodies
-// (snapshot_body.c) of its own.
+// snapshot_codec.c: snapshots in pieces that fit a packet, each with its own head and bodies
+// (snapshot_body.c).
 #include <stdlib.h>
 #include <string.h>
 

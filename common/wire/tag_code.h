@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tag_code.h: changed tags as bits (docs/reference/protocol.md, "Tags"). A record of them is whole
-// in itself: what it is coded against is the number of slots, and the tags before it in the record.
+// tag_code.h: changed tags as bits (docs/reference/protocol.md, "Tags"). A record is
+// self-contained: tags are coded against the number of slots and the earlier tags in the record.
 #ifndef FOLIOT_WIRE_TAG_CODE_H
 #define FOLIOT_WIRE_TAG_CODE_H
 
@@ -8,7 +8,7 @@
 
 #define FOLIOT__TAG_RECORD 0x80u // bit of a record's first byte: the rest of it are tags
 #define FOLIOT__TAGS_MAX 512     // in one record
-// What a record of so many takes at most.
+// The maximum size of a record of `count` tags.
 #define FOLIOT__TAGS_BYTES_MAX(count) (8 * (size_t)(count) + 8)
 
 typedef struct foliot__tag_change {

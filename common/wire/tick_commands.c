@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 
-#define RUN_BYTES_MAX 3 // a varint of at most 2^20: more ticks are never told of at once
+#define RUN_BYTES_MAX 3 // a varint of at most 2^20: a run never covers more ticks
 
 // -- the ring
 

@@ -30,10 +30,10 @@ typedef struct foliot__tick_log {
     uint32_t node_count, free_node;
 } foliot__tick_log;
 
-// For so many ticks (rounded up to a power of two) with so many inputs in all.
+// Room for `ticks` ticks (rounded up to a power of two) and `inputs` inputs in total.
 foliot_status foliot__tick_log_init(foliot__tick_log *log, uint32_t ticks, uint32_t inputs);
 void foliot__tick_log_free(foliot__tick_log *log);
-// Empty, and `first` is the first to come.
+// Empties the log; `first` is the next tick.
 void foliot__tick_log_clear(foliot__tick_log *log, uint64_t first);
 
 // FOLIOT_STATUS_AGAIN: here already, or older than the first. FOLIOT_STATUS_FULL: beyond the ticks

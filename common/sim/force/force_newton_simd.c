@@ -36,7 +36,7 @@ typedef float halves FOLIOT__SIMD(float, WIDTH);
 #define STORE(array, index, value) (FOLIOT__SIMD_AT(lanes, array, index) = (value))
 #define EACH_ROW FOLIOT__UNROLL(8) for (int k = 0; k < ROWS; k++)
 
-// What is known of the pairs of ROWS rows with one vector of bodies, stage by stage.
+// Intermediate results for the pairs of ROWS rows with one vector of bodies, stage by stage.
 typedef struct near {
     lanes dx[ROWS], dy[ROWS], dz[ROWS], r2[ROWS];
     halves seed[ROWS]; // r2, then 1 / sqrt(r2)

@@ -30,14 +30,14 @@ foliot__newton_kernel foliot__newton_avx2, foliot__newton_avx512; // x86-64 alon
 // changes no r above 2^-473.
 #define FOLIOT__SPRING_TINY 0x1p-1000
 
-// What one sweep hands to the next: d = x_b - x_a, which becomes the force on a. Aligned to 64
-// bytes.
+// The data that one sweep passes to the next: d = x_b - x_a, which becomes the force on a. Aligned
+// to 64 bytes.
 typedef struct foliot__springs_batch {
     double dx[FOLIOT__SPRINGS_BATCH], dy[FOLIOT__SPRINGS_BATCH], dz[FOLIOT__SPRINGS_BATCH];
     double stiffness[FOLIOT__SPRINGS_BATCH], length[FOLIOT__SPRINGS_BATCH];
 } foliot__springs_batch;
 
-// F = k (1 - length / r) d. What lies beyond `count` is old and harmless.
+// F = k (1 - length / r) d. Elements beyond `count` are stale and harmless.
 typedef void foliot__springs_kernel(foliot__springs_batch *batch, uint32_t count);
 foliot__springs_kernel foliot__springs_pull_base;
 foliot__springs_kernel foliot__springs_pull_avx2, foliot__springs_pull_avx512; // x86-64 alone

@@ -3,9 +3,9 @@
 // cache: made from the definitions by foliot__force_prepare, and without pointers like the rest of
 // the block.
 //
-// Forces are kept as runs of one kind in the scene's order, so that each run is one tight loop.
-// What the loops read per spring is a separate record: elastic parts and dampers apart, springs
-// of two bodies (24 bytes) and springs to a fixed point (48 bytes) apart.
+// Forces are kept as runs of one kind in the scene's order, so that each run is one tight loop. The
+// loops read separate records per spring: elastic parts and dampers are separate, and so are
+// springs of two bodies (24 bytes) and springs to a fixed point (48 bytes).
 #ifndef FOLIOT_SIM_FORCE_FORCE_WORKSPACE_H
 #define FOLIOT_SIM_FORCE_FORCE_WORKSPACE_H
 
@@ -99,8 +99,8 @@ static inline const foliot_callback *foliot__callback_of(const foliot_host *host
 }
 
 // out := sum of the host's callbacks, of those that depend on velocity or of the others, rows of
-// bodies that do not move set to 0. Those that do not depend on velocity see velocities of 0: what
-// they are said not to read must not decide bits.
+// bodies that do not move set to 0. Those declared independent of velocity receive velocities of 0,
+// so that a wrong declaration cannot change bits.
 void foliot__callbacks_sum(const foliot__step *step, foliot__v3 x, foliot__v3 v, double time,
                            bool velocity_dependent, foliot__v3 out);
 bool foliot__callbacks_any(const foliot__step *step, bool velocity_dependent);

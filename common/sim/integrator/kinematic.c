@@ -284,7 +284,7 @@ void foliot__advance_kinematic_average(const foliot__step *step)
 
 // -- kinematic-strang
 
-// What acts on each body, per unit of mass: pull = constants + springs at the present position.
+// The forces on each body, per unit of mass: pull = constants + springs at the present position.
 typedef struct field {
     const foliot__step *step;
     foliot__v3 pull;

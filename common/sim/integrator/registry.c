@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// registry.c: the functions that run each integrator. What an integrator is stands in its row of
-// scene/integrator_info.c.
+// registry.c: the functions that run each integrator. The properties of an integrator are in its
+// row of scene/integrator_info.c.
 #include "sim/integrator/scheme.h"
 
 static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {

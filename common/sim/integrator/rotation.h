@@ -14,7 +14,7 @@
 // and in a world in which no body rotates.
 void foliot__rotate(const foliot__step *step, unsigned order);
 
-// What a step is composed of: shares of its time that sum to 1.
+// The composition of a step: shares of its time that sum to 1.
 typedef struct foliot__rotation_weights {
     const double *w;
     uint32_t count;

@@ -4,9 +4,9 @@
 //
 // The equations M dv = J^t p, J dv = goal of a tree have no fill-in when bodies and joints are
 // eliminated from the leaves to the root (Baraff, "Linear-time dynamics using Lagrange
-// multipliers", SIGGRAPH 1996). What a body's subtree adds to its mass is the articulated inertia
-// of Featherstone (Rigid Body Dynamics Algorithms, 2008). With A = L L^t the mass of a body and all
-// below it, and S = K K^t the joint's:
+// multipliers", SIGGRAPH 1996). A body's mass with the contribution of its subtree is the
+// articulated inertia of Featherstone (Rigid Body Dynamics Algorithms, 2008). With A = L L^t the
+// mass of a body and all below it, and S = K K^t the joint's:
 //
 //     G = L^-1 Jc^t,  S = G^t G,  H = K^-1 Jp,  A of the parent += H^t H
 //

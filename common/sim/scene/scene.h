@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scene.h: what the rest of common/sim and the scene reader ask about a scene beside the public
+// scene.h: functions on scenes for the rest of common/sim and the scene reader, besides the public
 // header.
 #ifndef FOLIOT_SIM_SCENE_SCENE_H
 #define FOLIOT_SIM_SCENE_SCENE_H
@@ -40,8 +40,8 @@ uint32_t foliot__scene_substeps(const foliot_scene *scene);
 bool foliot__body_rotates(const foliot_body_definition *body);
 double foliot__norm2(const double *v, unsigned count); // the square of its length
 
-// What in the scene an integrator, which is one of the registry, does not admit ("contacts"); NULL
-// where it admits all of it. Whatever integrator the scene itself names plays no part.
+// The feature of the scene ("contacts") that an integrator of the registry does not support; NULL
+// if it supports all. The integrator that the scene names is ignored.
 const char *foliot__scene_objection(const foliot_scene *scene, foliot_integrator integrator);
 // Names of the integrators that admit the scene and can be hosted, separated by commas; "none".
 void foliot__scene_fitting(const foliot_scene *scene, char *text, size_t bytes);

@@ -207,7 +207,7 @@ foliot_status foliot_scene_check(const foliot_scene *scene, foliot_error *error)
     if (c.status == FOLIOT_STATUS_OK)
         check_history(&c);
     if (c.status == FOLIOT_STATUS_OK) {
-        // What sleeps does not look whether forces from afar have changed.
+        // A sleeping body does not check whether forces from afar have changed.
         for (uint32_t i = 0; c.scene->sleep && i < c.scene->force_count; i++) {
             uint32_t kind = c.scene->forces[i].kind;
             if (kind == FOLIOT_FORCE_NEWTON || kind == FOLIOT_FORCE_CALLBACK)

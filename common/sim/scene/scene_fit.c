@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scene_fit.c: which integrators admit which scenes. What a scheme can do stands in its row of the
-// registry; what a scene needs is gathered here, and nowhere else are the two compared.
+// scene_fit.c: which integrators support which scenes. The capabilities of a scheme are in its row
+// of the registry; the needs of a scene are collected here, the only place that compares the two.
 #include "sim/math/floating_point.h"
 
 #include "sim/state/lattice.h"

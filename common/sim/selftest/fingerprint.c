@@ -374,7 +374,7 @@ static void mix_hit(mixer *m, bool found, const foliot_query_hit *hit)
         mix_f64(m, (hit->distance + 3.0 * hit->point[k]) - 7.0 * hit->normal[k]);
 }
 
-// What a step reports of contacts.
+// Mixes in the contact events of a step.
 static void mix_contact_events(mixer *m, const foliot_world *world)
 {
     uint32_t count, contact_count = foliot_world_get_contact_events(world, NULL, 0);
@@ -488,7 +488,7 @@ foliot_digest foliot_get_fingerprint(void)
 typedef uint32_t part_set; // bit p: PART_p
 _Static_assert(PART_COUNT <= 32, "a part_set has a bit for every part");
 
-// What every scene rests on: arithmetic, functions and the hash.
+// Parts that every scene uses: arithmetic, functions and the hash.
 static bool is_base(unsigned part)
 {
     return part <= PART_hash;

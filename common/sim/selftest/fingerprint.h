@@ -22,7 +22,8 @@ foliot_digest foliot__fingerprint_base(void);
 // in what the scene does not use agree here. Zero: there is no memory for the probes.
 foliot_digest foliot__fingerprint_of_scene(const foliot_scene *scene);
 
-// What foliot__fingerprint_of_scene looks at: scenes of one scope have the same fingerprint.
+// The parts that foliot__fingerprint_of_scene covers: scenes of one scope have the same
+// fingerprint.
 uint64_t foliot__fingerprint_scope(const foliot_scene *scene);
 
 // This build's fingerprint as digits, for --version.

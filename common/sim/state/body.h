@@ -12,7 +12,7 @@ typedef struct foliot__body_row {
 #undef FOLIOT__ROW
 } foliot__body_row;
 
-// What a definition implies; generation 0.
+// The row that a definition implies; generation 0.
 foliot__body_row foliot__body_row_of(const foliot_body_definition *body);
 // Fills an empty slot; `flags` are added to what the definition implies. The generation is kept.
 void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_definition *body,

@@ -91,9 +91,9 @@ static void read_loop(const foliot__workers *workers, uint32_t m, cursor *at)
     at->chunks = divide_up(at->last - at->first, at->chunk_units);
 }
 
-// The next chunk of worker m, by the number in its ticket. What is read here may be of a later
-// batch already. Then the closing of the ticket by that batch is seen too, so the ticket cannot be
-// incremented from where it was.
+// The next chunk of worker m, by the number in its ticket. The values read here may already belong
+// to a later batch. Then that batch's closing of the ticket is visible too, so the ticket cannot be
+// incremented from its old value.
 static outcome find_chunk(const foliot__workers *workers, uint32_t m, uint64_t ticket, cursor *at,
                           chunk *next)
 {

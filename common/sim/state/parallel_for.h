@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // parallel_for.h: loops of a step that several of the host's threads run together. Worker 0 goes
 // through the step as if it were alone; where it runs a loop, the other workers take chunks of it.
-// What a chunk computes depends on its indices alone, so the bits depend neither on the worker that
-// runs it nor on how many workers there are.
+// The results of a chunk depend on its indices alone, so the bits depend neither on the worker that
+// runs it nor on the number of workers.
 #ifndef FOLIOT_SIM_STATE_PARALLEL_FOR_H
 #define FOLIOT_SIM_STATE_PARALLEL_FOR_H
 
@@ -20,8 +20,8 @@ typedef void foliot__loop_body(void *context, uint32_t begin, uint32_t end);
 // a range of the indices, in units of `grain`. The same loop gives a worker the same range every
 // time, so its data is in that worker's cache. A range is done in chunks of `chunk_units` units. A
 // worker takes chunks of another only if that one is absent or late, since fetching their data
-// costs more than the work. What stays the same from batch to batch is not written again, so it
-// stays in caches.
+// costs more than the work. Data that stays the same from batch to batch is not written again, so
+// it stays in caches.
 typedef struct foliot__parallel_loop {
     _Atomic(uint32_t) begin, end, grain, chunk_units;
     _Atomic(uint32_t) before; // chunks of the earlier loops of the batch

@@ -89,8 +89,9 @@ typedef struct foliot__player {
     uint16_t joined;
 } foliot__player;
 
-// What two bodies pushed in the last substep, where the next one starts from: one line a word, in
-// digest order. Points ascend by feature (which features of the two shapes meet there).
+// The impulses between two bodies in the last substep, from which the next one warm-starts: one
+// line per word, in digest order. Points ascend by feature (which features of the two shapes meet
+// there).
 #define FOLIOT__CONTACT_ROW(X)                                                                     \
     X(u32, a) /* slots, a < b */                                                                   \
     X(u32, b)                                                                                      \
@@ -146,7 +147,7 @@ typedef struct foliot__sensed_path {
     double slack;
 } foliot__sensed_path;
 
-// What commands drive: state, in the session's section of the digest.
+// State that commands change, in the session's section of the digest.
 typedef struct foliot__session_section {
     double gravity[3];
     uint32_t var_count;   // this and the three that follow are digested as one array
@@ -232,7 +233,7 @@ typedef struct foliot__body_counts {
     uint32_t kinematic, damped, scaled, filtered;
 } foliot__body_counts;
 
-// What the scene fixes, and no step or command changes.
+// Values that the scene fixes; no step or command changes them.
 typedef struct foliot__world_scene {
     double dt;
     double speed_max; // infinite: no clamp

@@ -25,7 +25,7 @@
 #define MASS_SCALE_MAX 0x1p20
 #define OVERLAP_SHARE 0.96875 // of a shape: what merely touches may be spawned
 
-// What the commands of one tick share.
+// Data that the commands of one tick share.
 typedef struct batch {
     foliot_world *world;
     uint32_t free_slots; // beyond those that players who may still join need

@@ -137,7 +137,7 @@ void foliot__players_push(foliot_world *world)
     if (world->player.control == FOLIOT_CONTROL_NONE)
         return;
     if (world->player.reach > 0) {
-        // What was gripped in the last tick is let go: bodies feel their own constant force alone.
+        // Bodies held in the last tick are released: only their own constant force acts on them.
         foliot__v3 f = foliot__applied(world), constant = foliot__constant(world);
         for (uint32_t i = 0; i < world->body_count; i++) {
             bool moves = foliot__inverse_mass(world)[i] > 0;

@@ -5,11 +5,11 @@
 
 #include "sim/state/state.h"
 
-// -- player.c: what players do becomes bodies and forces.
+// -- player.c: turns players' inputs into bodies and forces.
 
 // Players within the limit, known kinds, ascending (player, sequence).
 bool foliot__inputs_ordered(const foliot_world *world, const foliot_input *inputs, uint32_t count);
-// Applies them. What cannot be applied is counted and makes an event.
+// Applies the inputs. One that cannot be applied is counted and reported as an event.
 void foliot__players_apply(foliot_world *world, const foliot_input *inputs, uint32_t count);
 // Force and torque of every joined player's held controls into `applied` and `torque`.
 void foliot__players_push(foliot_world *world);
@@ -20,21 +20,22 @@ void foliot__players_push(foliot_world *world);
 // At most commands_max, with sequences that grow.
 bool foliot__commands_ordered(const foliot_world *world, const foliot_command *commands,
                               uint32_t count);
-// Applies them in their order. What is refused is counted and makes an event.
+// Applies the commands in order. A refused one is counted and reported as an event.
 void foliot__commands_apply(foliot_world *world, const foliot_command *commands, uint32_t count);
 
-// Removes a body: its contacts, and what holds it to others. What rested on it wakes. `player` goes
+// Removes a body with its contacts and constraints. Bodies that rested on it wake. `player` goes
 // into the event; FOLIOT_NO_BODY: none.
 void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player);
 
-// Sets the world's gravity, the force that it is included.
+// Sets the world's gravity and the uniform force that represents it.
 void foliot__gravity_set(foliot_world *world, const double gravity[3]);
 
 // -- world.c: the cache of a world, made from its state.
 
-// Fills all that is cache, after init and after restore.
+// Fills all caches, after init and after restore.
 void foliot__world_prepare(foliot_world *world);
-// What joins, leaves and commands of one tick changed, once after all of them.
+// Updates the caches for the changes by joins, leaves and commands of one tick, once after all of
+// them.
 void foliot__world_prepare_changed(foliot_world *world);
 
 // -- target.c: kinematic bodies that a command sends to a pose: they arrive there at the end of the

@@ -37,7 +37,7 @@ static uint32_t entry_flags(const layout *p, uint32_t slot)
     return (uint32_t)read_entry(p, p->state[FOLIOT_FIELD_flags], slot, 4);
 }
 
-// What follows the definitions of bodies, from `at` on.
+// Lays out the sections after the definitions of bodies, from `at` on.
 static void lay_out_end(const foliot_world *world, layout *p, size_t length, size_t at)
 {
     p->broken = at + 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// target.c: kinematic bodies on their way to a pose. What decides the future is the flag
-// FOLIOT_BODY_TARGETED and the velocity; the table `target` is read in the tick that writes it.
+// target.c: kinematic bodies on their way to a pose. The state is the flag FOLIOT_BODY_TARGETED and
+// the velocity; the table `target` is read only in the tick that writes it.
 #include "sim/world/stage.h"
 
 #include <string.h>
