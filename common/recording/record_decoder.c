@@ -450,7 +450,9 @@ static void decode_message(decoding *d)
         messages->items = items;
         messages->items[messages->count++] = (foliot__recorded_message){
             tick, (uint32_t)player, length, messages->payload.length, reliable == 1};
-        foliot__pack_raw(&messages->payload, bytes, length);
+        // A pointer to bytes, also where all messages are empty.
+        if (messages->payload.capacity > 0 || foliot__buffer_reserve(&messages->payload, 256))
+            foliot__pack_raw(&messages->payload, bytes, length);
     }
     if (!items || messages->payload.failed)
         no_memory(d);

@@ -112,12 +112,14 @@ foliot_status foliot__replay_load(foliot_replay *replay)
     return status;
 }
 
-// The last keyframe at or before `tick`; -1 if there is none.
+// The last keyframe at or before `tick`; -1 if there is none. A resumed file has two of one tick.
 static int64_t keyframe_before(const foliot_replay *replay, uint64_t tick)
 {
-    int64_t k =
-        foliot__array_lower_bound(replay->index, replay->index_count, sizeof *replay->index, tick);
-    return k < replay->index_count && replay->index[k][0] == tick ? k : k - 1;
+    uint32_t next = replay->index_count;
+    if (tick < UINT64_MAX)
+        next = foliot__array_lower_bound(replay->index, replay->index_count, sizeof *replay->index,
+                                         tick + 1);
+    return (int64_t)next - 1;
 }
 
 // Loads the keyframe block number `k` of the index.

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "command/command.h"
 #include "foliot/foliot.h"
+#include "recording/replay.h"
 #include "recording_fixture.h"
 #include "status.h"
 
@@ -416,6 +417,54 @@ static void what_the_host_stopped_goes_on_as_it_was_stored(void **state)
     check_eq(resume_forged(120, true, problem, sizeof problem), FOLIOT_STATUS_OK);
 }
 
+// A file that was resumed right behind a keyframe has two of that tick.
+static void the_later_keyframe_of_a_tick_counts(void **state)
+{
+    (void)state;
+    open_recording();
+    while (foliot_world_get_tick(s->world) < 120)
+        play_tick();
+    foliot_recording_abandon(s->recording);
+    s->recording = NULL;
+    foliot_world_destroy(s->world);
+    foliot_scene_destroy(s->scene);
+    foliot_recording_config config = recording_fixture_config(10, 60);
+    foliot_recording_rules rules = rules_of(&s->counting);
+    char problem[256] = "";
+    config.rules = &rules;
+    rules.tick = NULL; // the state of tick 120 is believed
+    uint64_t seen = s->counting.seen;
+    s->counting = (counting){.forged = 120};
+    if (resume_world(s->file, &config, &s->recording, &s->scene, &s->world, problem,
+                     sizeof problem) != FOLIOT_STATUS_OK)
+        fail_msg("%s", problem);
+    check_eq(s->counting.seen, seen);
+    assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
+    size_t length = 0;
+    foliot_replay *replay = open_file();
+    const uint8_t *bytes = foliot_replay_get_rules_state(replay, 120, &length);
+    check_eq(length, STATE_BYTES);
+    foliot__reader r = foliot__reader_of(bytes, length);
+    check_eq(foliot__read_u64(&r), 120);
+    check_eq(foliot__read_u64(&r), seen + 1);
+    foliot_replay_close(replay);
+}
+
+// Whoever reads them adds an offset to the pointer.
+static void empty_messages_have_a_pointer_to_bytes(void **state)
+{
+    (void)state;
+    open_recording();
+    assert_int_equal(foliot_recording_note_message(s->recording, 0, true, "", 0), FOLIOT_STATUS_OK);
+    play_tick();
+    assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
+    foliot_replay *replay = open_file();
+    assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_OK);
+    check_eq(replay->content.messages.count, 1);
+    assert_non_null(replay->content.messages.payload.bytes);
+    foliot_replay_close(replay);
+}
+
 static foliot_status draw_commands(void *user, uint64_t now, foliot_command_list *commands)
 {
     (void)user;
@@ -460,6 +509,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(rules_go_on_after_a_crash, begin, end),
         cmocka_unit_test_setup_teardown(a_forged_state_is_not_gone_on_from, begin, end),
         cmocka_unit_test_setup_teardown(what_the_host_stopped_goes_on_as_it_was_stored, begin, end),
+        cmocka_unit_test_setup_teardown(the_later_keyframe_of_a_tick_counts, begin, end),
+        cmocka_unit_test_setup_teardown(empty_messages_have_a_pointer_to_bytes, begin, end),
         cmocka_unit_test_setup_teardown(the_harness_gives_commands, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
