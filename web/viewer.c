@@ -23,8 +23,7 @@ static foliot_sample shown;   // the last one; its bodies are valid until the ne
 static double shown_tick;
 
 // -- moves a player to another module of the page, as after a lost connection. The ticket, a token
-// and the next sequence of controls, is what the next client sends to the server. Its holder is the
-// player.
+// and the next sequence of controls, is what the next client sends. Its holder is the player.
 
 #define TICKET_BYTES (sizeof(foliot__token) + 4)
 

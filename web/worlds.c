@@ -461,8 +461,7 @@ WEB_EXPORT(body) const char *web_body_about(uint32_t id, uint32_t slot)
     return end_answer(out);
 }
 
-// Energies, momenta, counters; "sinks" names the causes that take energy out of the scene or put it
-// in.
+// Energies, momenta, counters; "sinks" names the causes that change the scene's energy.
 WEB_EXPORT(about) const char *web_about(uint32_t id)
 {
     FILE *out;

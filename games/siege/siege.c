@@ -109,8 +109,7 @@ static void give_with_ticket(siege *s, foliot_command c, uint32_t ticket)
     give(s, &c);
 }
 
-// Three floors of four blocks with beams between them; tickets identify the parts to weld, and the
-// king.
+// Three floors of four blocks with beams between them; tickets identify parts and the king.
 static void build(siege *s, uint32_t team)
 {
     double x = team == 1 ? -TOWER_X : TOWER_X;

@@ -11,8 +11,7 @@
 bool foliot__http_host_allowed(const char *host, const char *const *names, uint32_t count);
 // Whether an Origin header is of the page's own site: http or https, and what follows is `host`.
 bool foliot__http_origin_allowed(const char *origin, const char *host);
-// Whether an Authorization header has the bearer token. Takes the same time for all tokens of one
-// length.
+// Whether an Authorization header has the token, in a time that depends only on its length.
 bool foliot__http_token_fits(const char *authorization, const char *token);
 // Whether a path matches the route's path; copies the parts that match {}.
 bool foliot__http_path_fits(const char *pattern, const char *path,

@@ -157,8 +157,7 @@ static bool read_header(foliot__intake *in, span line, head *h)
         value.end--;
     if (is_named(line.at, length, "transfer-encoding"))
         return refuse(in, 501, "a body comes with Content-Length, not in chunks", 0);
-    // The library closes a connection that asks for another protocol. Here the connection goes on
-    // without it.
+    // The library closes a connection that asks for another protocol. Here it goes on.
     if (is_named(line.at, length, "upgrade") &&
         !is_named(value.at, (size_t)(value.end - value.at), "websocket"))
         *line.at = '!';
@@ -187,8 +186,7 @@ static bool read_header(foliot__intake *in, span line, head *h)
         }
     }
     // The library waits for ever after a name that is the beginning of a longer one that it knows
-    // ("X:", "Get:"). It gets the names above, and others with a first letter that begins no known
-    // name.
+    // ("X:", "Get:"). It gets the names above, and others whose first letter begins no known name.
     bool known = false;
     for (size_t i = 0; i < KNOWN_HEADERS; i++)
         known = known || is_named(line.at, length, known_headers[i].name);

@@ -69,8 +69,7 @@ static int finish(foliot__http_connection *c)
     return 0;
 }
 
-// `owned` is freed after the answer and contains `bytes`; or NULL. Returns the result of the
-// callback.
+// `owned` is freed after the answer and contains `bytes`; or NULL. Returns a callback's result.
 int foliot__http_reply(foliot__http_connection *c, int status, const char *type, uint8_t *owned,
                        const void *bytes, size_t length, const foliot__http_file *file)
 {

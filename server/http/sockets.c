@@ -90,8 +90,7 @@ static int receive(foliot__http_connection *c, const void *bytes, size_t length)
         return 0;
     if (lws_is_first_fragment(c->wsi))
         c->socket.message_bytes = c->socket.fragments = 0;
-    // The frame's announced length is trusted, so that a message that is too long is refused before
-    // it arrives.
+    // The frame's announced length is trusted, so that a message that is too long is refused early.
     if (length > hook->message_bytes_max - c->socket.message_bytes ||
         lws_remaining_packet_payload(c->wsi) >
             hook->message_bytes_max - c->socket.message_bytes - length)

@@ -134,8 +134,7 @@ static void wait_a_little(void)
     nanosleep(&moment, NULL);
 }
 
-// Asks the thread to stop until it has stopped at a place where it may. False: it was never at such
-// a place.
+// Asks the thread to stop, until it has, at a place where it may. False: it was at none.
 static bool park(foliot__http *http, pthread_t thread, int tries)
 {
     for (int i = 0; i < tries && !atomic_load(&http->watchdog.parked); i++) {

@@ -99,8 +99,7 @@ static bool begin_search(foliot__session *s, foliot__peer *peer)
         q->has_case && s->server->now_ns == q->found_ns; // the host polls after the update
     if (q->active || q->running || unseen || s->server->now_ns < c->search_ns)
         return false;
-    // It waited too long, and the server's digests of that time are gone; or it has used up its
-    // searches.
+    // It waited too long, and the server's digests are gone; or it has used up its searches.
     if (s->tick - c->compared >= l->log.capacity ||
         peer->misbehaviour.searches >= PEER_SEARCHES_MAX) {
         s->server->counters.searches_refused++;
@@ -153,8 +152,7 @@ static void run_rewind(void *job)
     atomic_store_explicit(&q->finished, true, memory_order_release);
 }
 
-// Begins with the newest state before the tick. Without one, or if it is too old, the step is not
-// repeated.
+// Begins with the newest state before the tick; if it is too old, the step is not repeated.
 static void start_rewind(foliot__session *s, uint64_t tick)
 {
     foliot__lockstep *l = s->lockstep;
@@ -265,8 +263,7 @@ static void end_search(foliot__session *s, foliot__peer *peer)
     if (q->search.state == FOLIOT_SEARCH_FOUND) {
         keep_case(s, peer);
         send_findings(s, peer);
-        // A real fault is found again in the same place. Responses that lead elsewhere each time
-        // are made up.
+        // A real fault is found again in the same place. Responses that lead elsewhere are made up.
         foliot__address *a = foliot__address_of(s->server, peer);
         uint32_t stage = d->stage_known ? d->stage : UINT32_MAX,
                  part = d->part_known ? d->part : UINT32_MAX,

@@ -183,8 +183,7 @@ static void send_complete(foliot__session *session, foliot__peer *peer)
         send_pieces(session, &session->snapshots.complete, &peer->id, 1, FOLIOT_DELIVERY_RELIABLE);
         peer->snapshots.complete_reliable = true;
     }
-    // Its copies have most likely arrived before an acknowledgement could: deltas need not wait for
-    // one.
+    // Its copies most likely arrive before an acknowledgement could: deltas need not wait.
     peer->snapshots.baseline = small ? FOLIOT__BASELINE_SENT : FOLIOT__BASELINE_NONE;
     peer->snapshots.baseline_tick = peer->snapshots.complete_tick = snapshot->tick;
     peer->snapshots.complete_ns = session->server->now_ns;
@@ -275,8 +274,7 @@ static void send_group(foliot__session *session, const uint32_t *order, uint32_t
     }
 }
 
-// Lags are ignored while the host catches up, and for snapshots that it sent late: they measure the
-// host, not the network.
+// Lags measure the host and are ignored while it catches up, and for snapshots sent late.
 void foliot__fanout_acknowledge(const foliot__session *session, foliot__peer *peer, uint64_t tick)
 {
     bool late = session->clock.running_late ||

@@ -21,8 +21,7 @@
 // Messages queued for delayed spectators, updates included. Updates are never dropped.
 #define FOLIOT__DELAYED_BYTES_MAX ((size_t)32 << 20)
 // Reliable pieces that a peer may leave unacknowledged: some 8 MB in pieces of 1 KB, and less where
-// the path has a small MTU. The bytes that a newcomer lacks are counted in pieces of the smallest
-// size.
+// the path has a small MTU. A newcomer's missing bytes count as smallest pieces.
 #define FOLIOT__BACKLOG_MAX 8192u
 #define FOLIOT__BACKLOG_PIECE_BYTES 448u
 #define FOLIOT__AIM_BACK_SECONDS 0.25 // a shot is judged at most this far in the past
@@ -147,8 +146,7 @@ void foliot__update_emit(void *user, const uint8_t *bytes, size_t length);
 void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
                             const foliot__order_message *message);
 void foliot__orders_enter(foliot__order_book *book, uint64_t now_ns); // a new player
-// A player that was present when the server that wrote the recording died; `sequence` is that of
-// its last order.
+// A player from before the server's death; `sequence` is that of its last order.
 void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint32_t aims,
                          uint64_t now_ns);
 // Closes the player's orders for the current tick; `all`: the player leaves.

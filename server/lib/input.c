@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // input.c: the inputs of one player until their tick is closed, in the order in which they act.
 // Changes of controls are received here, inputs by tick in stream.c; step.c empties the queue.
-// Receiving only enqueues: nothing here touches the world. Invariant: inputs of one way act in the
-// order of their arrival.
+// Receiving only enqueues: nothing here touches the world. Invariant: inputs of one way act in
+// order.
 #include <string.h>
 
 #include "fanout.h"
@@ -92,8 +92,7 @@ static void hold_change(foliot__session *session, foliot__player_slot *player,
         counters->inputs_refused++;
 }
 
-// After a server's death the oldest change that a client still has may not be the next expected
-// one.
+// After a server's death a client's oldest change may not be the next expected one.
 static bool skips_gap(foliot__player_slot *player, const foliot__change *change)
 {
     if (!player->input.gap || change->sequence - player->input.next_sequence > FOLIOT__GAP_MAX)

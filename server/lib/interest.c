@@ -265,7 +265,7 @@ static inline uint32_t class_of(float weight)
 }
 
 // Moves the greatest claims, at most `wanted` of them, to the front, and lists their slots in
-// order. Of the last class of nearly equal claims only some are chosen.
+// order. Some claims of the last class may be left out.
 static void choose(foliot__interest_map *m, uint32_t wanted)
 {
     foliot__interest_packing *p = &m->packing;

@@ -135,8 +135,7 @@ const foliot_interest *foliot__interest_map_get(const foliot__interest_map *m)
     return &m->interest;
 }
 
-// Compares in words of eight bytes, of which the last two overlap: this runs for every body each
-// time.
+// Compares in words of eight bytes, the last two overlapping: this runs for every body each time.
 static inline bool same_body(const foliot_snapshot_body *a, const foliot_snapshot_body *b)
 {
     enum { BYTES = offsetof(foliot_snapshot_body, generation) + 1, WORDS = (BYTES + 7) / 8 };

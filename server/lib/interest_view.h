@@ -35,8 +35,7 @@ enum { SENT = 0x7fff, COARSE_BASE = 0x8000 };
 _Static_assert(COUNT >= FOLIOT__INTEREST_PACKETS - 1, "each packet has another count");
 _Static_assert(SINCE / SINCE_ONE >= FOLIOT__PARTIAL_BASELINES - 1, "SINCE counts all baselines");
 
-// A watcher shows bodies of the scene at their places in the scene, until it is sent something
-// else.
+// A watcher shows bodies of the scene at their places there, until it is sent something else.
 enum { NOT_ASSUMED, ASSUMED, DIFFERS };
 
 // The fields of a body that claims read, next to each other. Positions in steps; ticks in
@@ -58,8 +57,7 @@ typedef struct foliot__interest_bodies {
     uint8_t *assumed;
     int32_t (*homes)[3]; // where the scene has the body, position steps
     uint64_t *changed;   // tick since which the body is as it is now
-    // The same without barely visible changes, from near and from far: since when it is near
-    // `anchor`.
+    // The same without barely visible changes, near and far: since when it is near `anchor`.
     struct {
         uint64_t *moved;
         foliot_snapshot_body *anchor;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // late_join.c: bulk data for newcomers: the scene, and in lockstep a saved state, in parts within a
 // window, then the ticks since. All newcomers share a budget of bytes a second, in turn by address
-// and then by peer, so that neither a tick nor another newcomer waits for a client that joins again
-// and again.
+// and then by peer, so that no tick or newcomer waits for a client that joins repeatedly.
 #include "lockstep.h"
 #include "peer.h"
 #include "player.h"
@@ -92,8 +91,7 @@ static size_t send_part(foliot__session *s, foliot__peer *peer, const foliot__ke
     return m.as.keyframe_part.length;
 }
 
-// Sends some of the ticks from the state until now, reliably: all of them are needed, and they are
-// many.
+// Sends some of the many ticks from the state until now, reliably: all of them are needed.
 static size_t send_ticks(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;

@@ -402,8 +402,7 @@ void foliot__lockstep_receive(foliot__session *s, foliot__peer *peer,
             s->players[peer->player].input.shown_before = packet->shown;
     }
     if (peer->player != FOLIOT_NO_PLAYER) {
-        // The first packet for a tick holds its player's changes for it; later ones only repeat
-        // them.
+        // The first packet for a tick holds its player's changes for it; later ones repeat them.
         struct foliot__shown_at *at =
             &s->players[peer->player].input.shown_at[tick % FOLIOT__SHOWN_TICKS];
         if (at->tick != tick)

@@ -14,8 +14,7 @@
 
 // -- receiving
 
-// Whether one more may arrive now: a limited number a second, with a burst that a network may have
-// held back.
+// Whether one more may arrive now: a limited number a second, and a burst.
 static bool spend_token(foliot__order_book *book, uint64_t now_ns)
 {
     book->tokens += (double)(now_ns - book->tokens_ns) * 1e-9 * FOLIOT__ORDERS_RATE;
@@ -65,8 +64,7 @@ void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
         server->counters.orders_repeated++;
         return;
     }
-    // After a server's death the next one may be later than expected: some were lost with the
-    // server.
+    // After a server's death the next one may be later than expected: some were lost.
     if (book->gap && message->sequence - book->next <= FOLIOT__GAP_MAX)
         book->next = message->sequence;
     if (message->sequence != book->next) {

@@ -292,8 +292,7 @@ static uint64_t *violation_counter(foliot_server_counters *counters, foliot__vio
     }
 }
 
-// Violations in many different seconds are deliberate: a fault that has ended is forgiven after a
-// while.
+// Violations in many different seconds are deliberate: a fault is forgiven after a while.
 static bool too_many_offences(foliot__misbehaviour *c, uint64_t now_ns)
 {
     while (c->offences > 0 && now_ns - c->forgiven_ns >= FORGIVEN_NS) {
@@ -326,8 +325,7 @@ void foliot__peer_violated(foliot__session *s, foliot__peer *peer, foliot__viola
     foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_VIOLATION, text);
 }
 
-// A packet too many: more than the token bucket holds, which refills at the highest legitimate
-// rate.
+// A packet too many: more than the token bucket holds, which refills at the highest honest rate.
 bool foliot__peer_floods(foliot__session *s, foliot__peer *peer)
 {
     foliot__misbehaviour *c = &peer->misbehaviour;

@@ -141,8 +141,7 @@ typedef struct foliot__peer {
     uint32_t address;                // index, a hint
 } foliot__peer;
 
-// Budgets and counts of all peers of one address, ports ignored, or of one client named by tokens.
-// They outlive the peers.
+// Budgets and counts of all peers of one address, without port, or of one client of tokens.
 typedef struct foliot__address {
     uint64_t host; // foliot_transport_get_peer_address_key, or the client
     bool by_client;
@@ -206,8 +205,7 @@ void foliot__peer_change_role(foliot__peer *peer,
 // Each session has a list of its peers, so that it never scans those of others.
 void foliot__peer_enter_session(foliot__peer *peer, foliot__session *session);
 void foliot__peer_leave_session(foliot__peer *peer);
-// Iterates over the list once, from the first peer whose index is at least `index`: NULL at its
-// end.
+// Iterates over the list once, from the first peer whose index is at least `index`; NULL: end.
 foliot__peer *foliot__session_peer_from(const foliot__session *session, uint32_t index);
 foliot__peer *foliot__session_peer_after(const foliot__session *session, const foliot__peer *peer,
                                          const foliot__peer *first);

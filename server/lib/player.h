@@ -59,8 +59,7 @@ typedef struct foliot__player_input {
     // Inputs given to the world: changes follow the JOIN by their own sequences.
     uint32_t sequence, join_sequence;
     uint64_t late_changes;
-    // The newest input given to the world: the tick that it was meant for, and the way that it
-    // came.
+    // The newest input given to the world: the tick that it was meant for, and its way.
     uint64_t newest_meant;
     foliot__input_way newest_way;
     foliot__input_queue queue;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // step.c: the ticks of a session. A due tick is closed with the inputs queued for it and stepped on
-// a worker; its results are read once it has finished. While a step runs, nothing here touches the
-// world.
+// a worker; its results are read once it has finished. Nothing here touches the world meanwhile.
 #include <stdio.h>
 #include <string.h>
 

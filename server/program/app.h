@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // app.h: shared by the files of foliot-server: the running program, from its sessions to its loop.
-// start.c: opens sessions, transport and server. loop.c: serves them under libuv. app.c: operations
-// that both use.
+// start.c: opens sessions, transport and server. loop.c: serves them under libuv. app.c: used by
+// both.
 #ifndef FOLIOT_SERVER_APP_H
 #define FOLIOT_SERVER_APP_H
 
@@ -40,16 +40,14 @@ void foliot__browser_announce(const struct foliot__app *app);
 void foliot__browser_flush(struct foliot__app *app); // after every update of the server
 void foliot__browser_stop(struct foliot__app *app);
 
-// -- pool.c: threads for parallel work within a step: runs task(context, i) for every i, on all of
-// them.
+// -- pool.c: threads for a step's parallel work: runs task(context, i) for every i, on all of them.
 
 typedef struct foliot__pool foliot__pool;
 
 foliot__pool *
 foliot__pool_create(uint32_t threads); // NULL: no memory for them, or too many threads
 void foliot__pool_destroy(foliot__pool *pool);
-// The `run` function of foliot_host; `pool` is its user. If another call uses the threads, this one
-// runs alone.
+// The `run` function of foliot_host; `pool` is its user. While another call runs, it runs alone.
 void foliot__pool_run(void *pool, uint32_t count, void (*task)(void *context, uint32_t index),
                       void *context);
 void foliot__pool_yield(void *pool); // foliot_host.yield

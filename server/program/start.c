@@ -56,8 +56,7 @@ static void resume_found(foliot__app *a, const char *file, const foliot__host_op
     }
     foliot__hosted *other = goes_on(a, h);
     if (other) {
-        // A crash may leave two, where one was to replace the other: both were written to at the
-        // end.
+        // A crash may leave two, if one was about to replace the other.
         if (h->world && other->world && tick_of(h) > tick_of(other)) {
             foliot__hosted further = *h;
             *h = *other;
@@ -222,8 +221,7 @@ int foliot__app_read_signer(foliot__app *a)
     return FOLIOT__EXIT_SCENE;
 }
 
-// Folders in which nothing can be read or created; checked early, since they may be needed only
-// much later.
+// Unusable folders; checked early, since they may be needed only much later.
 static int check_folders(const foliot__app *a)
 {
     const foliot__server_choices *choices = a->choices;

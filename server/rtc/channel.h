@@ -28,8 +28,7 @@ typedef struct foliot__rtc_datagram {
     socklen_t from_bytes;
 } foliot__rtc_datagram;
 
-// The address of a browser, verified or presumed. A check is sent to it, and only its owner can
-// answer.
+// The address of a browser, verified or presumed. Only its owner can answer a check.
 typedef struct foliot__rtc_path {
     bool used;
     struct sockaddr_storage address;

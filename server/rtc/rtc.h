@@ -83,8 +83,7 @@ foliot__rtc_channel *foliot__rtc_offer(foliot__rtc *rtc, void *of, const char *l
                                        char answer[FOLIOT__SDP_ANSWER_BYTES], const char **problem);
 void foliot__rtc_close(foliot__rtc_channel *channel); // `closed` is not called; NULL is allowed
 
-// Whether packets go through the channel now. ABSENT: not open, or nothing is acknowledged any
-// more.
+// Whether packets go through the channel now. ABSENT: not open, or nothing is acknowledged now.
 typedef enum foliot__rtc_way {
     FOLIOT__RTC_ABSENT,
     FOLIOT__RTC_WAIT, // `drained` follows, or it becomes absent

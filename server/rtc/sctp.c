@@ -386,8 +386,7 @@ void foliot__sctp_receive(foliot__sctp *sctp, const uint8_t *packet, size_t leng
         seal(kept, bytes); // DTLS has authenticated it
     const uint8_t *beat = foliot__sctp_find_chunk(kept, bytes, FOLIOT__CHUNK_HEARTBEAT_ACK);
     if (beat) {
-        // The other side's answer is untrusted: a size counts only if it is that of one of our
-        // probes.
+        // The other side's answer is untrusted: only the size of one of our probes counts.
         uint16_t words[2];
         if (beat[2] == 0 && beat[3] == CHUNK_HEAD_BYTES + 4 + PROBE_INFO_BYTES &&
             memcmp(beat + 8, PROBE_MARK, 8) == 0) {

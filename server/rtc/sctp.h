@@ -92,9 +92,8 @@ typedef struct foliot__sctp_due {
 } foliot__sctp_due;
 
 // Writes the part of a packet that usrsctp may see. A packet with anything malformed or out of
-// order is dropped as a whole. Chunks and parameters that a data channel does not need are left
-// out: then the checksum is no longer right. Returns the length, a multiple of 4; 0: nothing is
-// left.
+// order is dropped. Chunks and parameters that a data channel does not need are left out: then the
+// checksum is no longer right. Returns the length, a multiple of 4; 0: nothing is left.
 size_t foliot__sctp_filter(foliot__sctp_due *due, const uint8_t *packet, size_t length,
                            uint8_t kept[FOLIOT__SCTP_FILTER_BYTES_MAX]);
 // The first chunk of this type in a packet; NULL: there is none.

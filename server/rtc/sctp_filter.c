@@ -90,8 +90,7 @@ static size_t keep_init(const uint8_t *chunk, size_t length, bool acknowledges, 
     return used;
 }
 
-// Whether the gap blocks are in order, disjoint, and near: usrsctp walks from each one's start to
-// its end.
+// Whether the gap blocks are in order, disjoint, and near: usrsctp walks through each one.
 static bool sack_is_good(const uint8_t *chunk, size_t length)
 {
     uint32_t before = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// link.c: prints the link that a player types, or that a phone reads as a QR code from the
-// terminal.
+// link.c: prints a player's link, and its QR code, which a phone reads from the terminal.
 #include "web/web.h"
 
 #include <arpa/inet.h>

@@ -312,8 +312,7 @@ static foliot__http_written write_packet(foliot__web *web, browser *b, foliot_qu
     return written;
 }
 
-// Sends everything that waits, up to a bound: frames share packets, and the loop need not run once
-// for each.
+// Sends everything that waits, up to a bound: frames share packets, and one turn of the loop.
 static void on_writable(void *user, void *of_socket)
 {
     foliot__web *web = user;

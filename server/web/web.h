@@ -56,16 +56,14 @@ typedef struct foliot__web_config {
 // Makes the transport of its peers, which the caller owns. NULL with a sentence.
 foliot__web *foliot__web_create(const foliot__web_config *config, foliot_transport **transport,
                                 char *problem, size_t problem_bytes);
-// Sets the transport whose token or password browsers must prove. Lent until the end; call it
-// before the start.
+// Sets the transport whose token or password browsers must prove. Lent; call it before the start.
 void foliot__web_set_gate(foliot__web *web, foliot_transport *transport);
 // Additional routes, and the token of guarded ones (NULL: none); lent.
 void foliot__web_set_routes(foliot__web *web, const foliot__http_route *routes, void *user,
                             const char *token);
 // Whether the site's address shows the list of sessions, or enters the only one directly.
 void foliot__web_set_lobby(foliot__web *web, bool shows);
-// Counters of its service and the data channels, as of the last call or a flush after it. From any
-// thread.
+// Counters of its service and the channels, as of the last call or flush. From any thread.
 typedef struct foliot__web_counters {
     foliot__http_counters http;
     foliot__rtc_counters channels;
@@ -90,8 +88,7 @@ void foliot__web_destroy(foliot__web *web);
 // pages.c: the page's files, or one that names the missing ones. The caller frees them; the first
 // is that of "/", a copy of another. NULL: no memory.
 foliot__http_file *foliot__web_files(void);
-// Makes the first file a copy of that at `path`. On the service's thread. False: there is no such
-// file.
+// Makes the first file a copy of that at `path`. On the service's thread. False: no such file.
 bool foliot__web_set_home(foliot__http_file *files, const char *path);
 // Generated from the output of `make web`; the last path is NULL.
 extern const foliot__http_file foliot__web_embedded[];

@@ -24,8 +24,7 @@ int lab_fail(const lab_context *context, int code, const char *format, ...)
 // The same for a file that cannot be written, with errno's text. Returns the exit code.
 int lab_cannot_write(const lab_context *context, const char *file);
 
-// Finds an integrator by name or alias; otherwise false, and `message` is a sentence, perhaps with
-// a suggestion.
+// Finds an integrator by name or alias; otherwise false, and a sentence in `message`.
 bool lab_integrator(const char *name, foliot_integrator *id, char *message, size_t bytes);
 // "0.1", "1e-3" or a ratio "1/60"; above 0 and finite.
 bool lab_parse_step(const char *text, double *dt);
@@ -51,9 +50,8 @@ double lab_energy_error(double start, double now);
 double lab_energy(const foliot_world *world);
 // Whether bodies were in contact in the last step.
 bool lab_has_contacts(const foliot_world *world);
-// Names the causes that take energy out of the scene or put it in: "drag, contacts"; NULL if energy
-// is conserved except for the integrator's error. `inputs`: players act. `had_contacts`: bodies
-// have had contacts.
+// Names what changes the scene's energy: "drag, contacts"; NULL if energy is conserved except for
+// the integrator's error. `inputs`: players act. `had_contacts`: bodies have had contacts.
 #define LAB_SINKS_BYTES 160
 const char *lab_energy_sinks(const foliot_scene *scene, bool inputs, bool had_contacts,
                              char text[LAB_SINKS_BYTES]);
@@ -107,8 +105,7 @@ int lab_rules_make(const lab_context *context, const foliot_scene *scene, foliot
 int lab_rules_open(const lab_context *context, const foliot_scene *scene, lab_rules **rules);
 // Adds to *in the commands of the last tick.
 bool lab_rules_at(lab_rules *rules, foliot_tick_inputs *in, const char **message);
-// Runs the rules on the world after its step with *in, and with the orders that were closed with
-// it.
+// Runs the rules on the world after its step with *in, and with the orders closed with it.
 void lab_rules_tick(lab_rules *rules, const foliot_world *world, const foliot_tick_inputs *in,
                     const foliot_order *orders, uint32_t order_count);
 // Orders of a tick, with the shown ticks of players who pressed something, for rules that look
@@ -118,7 +115,7 @@ typedef struct lab_said {
     uint32_t count, capacity;
 } lab_said;
 void lab_said_free(lab_said *said);
-// Fills *said with the given orders, followed by a random aim for each player who presses
+// Fills the list with the given orders, followed by a random aim for each player who presses
 // something. `scene` NULL: no aims, for orders from a file. False without memory.
 bool lab_say(lab_said *said, const foliot_scene *scene, uint64_t tick, const foliot_tick_inputs *in,
              const foliot_order *given, uint32_t given_count);

@@ -29,8 +29,8 @@ typedef struct foliot__module {
 const foliot__module *foliot__module_load(const char *file, char *problem, size_t problem_bytes);
 // The current tick of the known-answer run of foliot__module_load, for signal handlers.
 uint64_t foliot__module_get_answer_tick(void);
-// The setup from a configuration; `file` NULL: the default setup. The caller frees *setup. False
-// and a sentence.
+// The setup from a configuration; `file` NULL: the default. The caller frees *setup. False and a
+// sentence.
 bool foliot__module_configure(const foliot__module *module, const char *file, uint8_t **setup,
                               size_t *setup_bytes, char *problem, size_t problem_bytes);
 // False and a sentence; impossible terms are refused.
@@ -57,8 +57,7 @@ const char *foliot__field_text(const foliot_simulation_field *field,
 // one per process. NULL, and *wrong is the error in the text.
 const foliot_simulation_kind *foliot__module_perturb(const foliot__module *module, const char *text,
                                                      const char **wrong);
-// How often this thread applied it since foliot__module_perturb_begin, and the reason if it did
-// not.
+// How often this thread applied it since foliot__module_perturb_begin, and why it did not.
 void foliot__module_perturb_begin(void);
 uint64_t foliot__module_perturb_count(void);
 const char *foliot__module_perturb_problem(void); // NULL: nothing was in its way

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // compare.c: foliot-replay compare: another build replays the same recording in a separate process;
-// hashes of both are compared until the first tick, stage, body and field are found in which they
-// differ.
+// hashes of both are compared until the first difference is found: tick, stage, body, field.
 #include "run.h"
 
 #include "base/bytes.h"
@@ -234,8 +233,8 @@ static int compare_builds(const char *file, foliot_replay *replay, other *o)
     status = run_search(&r, o, &search, last);
     bool diverged = search.state == FOLIOT_SEARCH_FOUND;
     if (diverged && search.found.field_known && status == FOLIOT_STATUS_OK && !o->failed) {
-        // All fields of all parts: how far the difference has spread already. The search does not
-        // need them.
+        // All fields of all parts: how far the difference has spread. The search does not need
+        // them.
         uint8_t request[2] = {0, search.layer};
         const foliot__trace_layer *layer = &r.trace->layer[search.layer];
         o->failed |= !move_all(o->to, request, sizeof request, false);

@@ -65,8 +65,7 @@ static foliot_status copy_block(annotations *a, uint64_t from, uint64_t tick,
 }
 
 // Copies the annotations before the inputs of the step from `tick`, and those after that step: of
-// ticks from `from` on. Ticks are requested in order. Returns the status with which the recording
-// ended.
+// ticks from `from` on. Ticks are requested in order. Returns the recording's last status.
 static foliot_status annotations_copy(annotations *a, uint64_t from, uint64_t tick,
                                       foliot_recording *recording)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // connection.c: the connection of one client: it begins, sends its hello, is given up after a
 // silence, reconnects after a loss, and ends. It carries messages and does not read any: join.c and
-// stream.c do. Invariant: a client that is over (refused, closed or lost) never sends or connects
-// again.
+// stream.c do. Invariant: a client that is over (refused, closed, lost) neither sends nor connects.
 #include "internal.h"
 
 #include <math.h>

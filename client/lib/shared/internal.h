@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// internal.h: shared by the files of client/lib/shared and client/lib/step. connection.c: the
-// connection, from the first attempt to the last. queues.c: orders of the host, and its events.
-// updates.c: the session's state apart from poses. view.c: the host's queries. stream.c: snapshots
-// in, inputs out. kind.c: whether it steps or watches. join.c: control messages. client.c: create
-// and update. Each calls only files before it in this list, and client/lib/step only through a
-// table.
+// internal.h: shared by client/lib/shared and client/lib/step. connection.c: the connection, from
+// the first attempt to the last. queues.c: orders of the host, and its events. updates.c: the
+// session's state apart from poses. view.c: the host's queries. stream.c: snapshots in, inputs out.
+// kind.c: whether it steps or watches. join.c: control messages. client.c: create and update. Each
+// calls only files before it in this list, and client/lib/step by a table only.
 #ifndef FOLIOT_CLIENT_INTERNAL_H
 #define FOLIOT_CLIENT_INTERNAL_H
 
@@ -277,8 +276,7 @@ typedef struct foliot__stepper {
     void (*advance)(foliot_client *c); // steps what is due, and sends
     // When its next tick begins; 0: there is a tick to step; UINT64_MAX: when a packet is due.
     uint64_t (*wake_ns)(const foliot_client *c);
-    // The predicted sample. AGAIN: nothing is predicted; UNSUPPORTED: the simulation is not a
-    // world. In any role.
+    // The predicted sample. AGAIN: there is none; UNSUPPORTED: no world is stepped. In any role.
     foliot_status (*sample)(foliot_client *c, uint64_t now_ns, foliot_sample *sample);
     double (*shown_max)(const foliot_client *c); // the last tick that is no guess
     void (*count)(const foliot_client *c, foliot_client_statistics *s); // in any role
@@ -366,7 +364,7 @@ static inline bool foliot__client_welcomed_here(const foliot_client *c)
 }
 
 // view.c
-// The buffer that it shows: of its own steps, or of the server's snapshots.
+// The buffer that it shows: its steps, or the server's snapshots.
 static inline foliot__snapshot_buffer *foliot__client_buffer(foliot_client *c)
 {
     return foliot__client_steps(c) ? &c->stepped : &c->buffer;
@@ -377,8 +375,7 @@ static inline const foliot__snapshot_buffer *foliot__client_buffer_now(const fol
 }
 void foliot__client_keep_figures(
     foliot_client *client); // adds those of a connection that has ended
-// A sample shows that tick: ends the latency measurement of a change of controls that waited for
-// it.
+// A sample shows that tick: ends the measurement of a change of controls that waited for it.
 void foliot__client_count_sample(foliot_client *c, uint64_t now_ns, double tick, bool starved);
 
 // queues.c

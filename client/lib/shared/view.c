@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// view.c: the caller's queries: samples at the render time, players, statistics. Receives and sends
-// nothing.
+// view.c: the caller's queries: samples, players, statistics. Receives and sends nothing.
 #include "foliot/digest.h"
 #include "internal.h"
 

@@ -214,8 +214,7 @@ static void become_stepper(foliot_client *c)
         foliot__kind_clear_buffer(c, &c->buffer, c->lockstep->tick);
 }
 
-// Whether closed ticks arrive faster than they are stepped. A client that waits to be healed steps
-// none.
+// Whether closed ticks arrive faster than they are stepped. A client that heals steps none.
 static bool falls_behind(foliot_client *c)
 {
     const foliot__lockstep_client *l = c->lockstep;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// stepper.c: the parts that let a client step: the table that client/lib/shared calls, the traffic
-// of lockstep, and the host's queries on the simulation. Steps a bounded number of ticks in an
-// update.
+// stepper.c: lets a client step: the table that client/lib/shared calls, the traffic of lockstep,
+// and the host's queries on the simulation. An update steps a bounded number of ticks.
 #include "stepper.h"
 
 #include <math.h>
@@ -159,8 +158,7 @@ bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *wor
     return true;
 }
 
-// Steps the closed ticks that have arrived, a bounded number at once, and keeps them for the
-// picture.
+// Steps the closed ticks that have arrived, a bounded number at once, and keeps their states.
 static uint32_t step_closed_ticks(foliot_client *c)
 {
     uint32_t steps = 0, most = foliot__predict_closed_steps(c);

@@ -7,8 +7,7 @@
 #include "foliot/snapshot.h"
 #include "error_smoothing.h"
 
-// A server keeps 128 possible baselines. The buffer has as many entries, and some for snapshots in
-// flight.
+// A server keeps 128 possible baselines. The buffer has as many, and some more for those in flight.
 #define FOLIOT__BUFFER_ENTRIES 144
 #define FOLIOT__BUFFER_ENTRIES_STEPPED 64 // in lockstep, where nothing refers to them
 #define FOLIOT__PIECES_MAX 4096           // of one snapshot

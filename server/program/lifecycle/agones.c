@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// agones.c: see agones.h. The input comes from a program on the same machine; it is still bounded
-// and checked.
+// agones.c: see agones.h. The input comes from this machine, and is still bounded and checked.
 #include "agones.h"
 
 #include <arpa/inet.h>
@@ -173,8 +172,7 @@ static bool read_game_server(const char *text, size_t length, foliot__agones_ser
 
 // -- connections
 
-// The process that connects on behalf of this one, which may connect to nothing once it serves:
-// sandbox.h.
+// The process that connects for this one, which may connect to nothing once it serves: sandbox.h.
 static struct {
     int socket; // -1: there is none, and this process connects itself
     pthread_mutex_t mutex;

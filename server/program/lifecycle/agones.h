@@ -26,8 +26,7 @@ typedef struct foliot__agones_server {
 } foliot__agones_server;
 
 // Forks a process that connects to that port of the loopback for this one, whose sandbox forbids
-// connections. The process changes its user by `drop`. Call it before there are threads. False:
-// errno.
+// connections. It changes its user by `drop`. Call it before any thread. False: errno.
 bool foliot__agones_start_connector(uint16_t port, int (*drop)(void));
 // One request on a separate connection. `answer` may be NULL; it is terminated. True for 2xx.
 bool foliot__agones_request(uint16_t port, const char *method, const char *path, const char *body,

@@ -149,8 +149,7 @@ static void look(uv_timer_t *timer)
 {
     foliot__app *a = timer->data;
     uint64_t now = foliot__clock_now_ns();
-    // A step that does not end makes the server dead to its supervisor, even if the loop still
-    // runs.
+    // A step that does not end makes the server dead to its supervisor, even if the loop runs.
     foliot__life *life = &a->life;
     char status[128];
     if (life->interval_ns && now - life->told_ns >= life->interval_ns) {

@@ -14,8 +14,7 @@ bool foliot__bind_is_loopback(void);
 uint32_t foliot__bind_count(void); // 2: one address of each family
 // The address of --bind that is not on the loopback; otherwise the first.
 const char *foliot__bind_widest(void);
-// The addresses that tokens may name, with port 0, unless the user sets others. Returns their
-// number.
+// The addresses that tokens may name, with port 0, unless the user sets others; their number.
 uint32_t foliot__bind_own_addresses(foliot_token_address *own, uint32_t capacity);
 // Opens one transport, or two as one. `config` without its address. Returns an exit code, with a
 // sentence on stderr.

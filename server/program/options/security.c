@@ -47,8 +47,7 @@ int foliot__security_check(const foliot__server_choices *choices,
     return 0;
 }
 
-// The addresses that the user names, or those on which the server listens, and the one that Agones
-// reports.
+// The addresses that the user names, or those of the server, and the one that Agones reports.
 static int find_own(const foliot__server_choices *choices)
 {
     const char *agones = foliot__life_agones_address();

@@ -7,8 +7,7 @@
 
 bool foliot__log_start(const char *format); // "text" or "json"; false: neither
 void foliot__log_stop(void);                // reports how many lines were left out
-// `event` is a string constant with a separate rate limit: a flood of one event does not suppress
-// others.
+// `event` is a string constant with a separate rate limit: a flood suppresses no other event.
 void foliot__log_note(const char *event, const char *sentence);
 // The same as a warning. The line begins with the session's name.
 void foliot__log_warning(const char *event, const char *session, const char *sentence,

@@ -111,8 +111,7 @@ static int apply_options(foliot__hosted *hosted, const char *file,
     }
     if (options->tick_hz > 0) {
         // Ticks in a real second. If the unit of time is the second, a tick lasts until the next
-        // one; otherwise (days, periods) the scene's own step stays, since only its pace is in real
-        // seconds.
+        // one; otherwise (days, periods) the scene's own step stays.
         char note[192];
         scene->pace_hz = options->tick_hz;
         if (foliot__time_in_seconds(scene->units.time)) {

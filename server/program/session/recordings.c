@@ -236,8 +236,7 @@ static int lock_idle(const char *file, bool closed, foliot_damage *damage, bool 
         snprintf(damage->text, sizeof damage->text, "%s", foliot__file_problem(errno));
         return -1;
     }
-    // A finished recording that waits for its command is locked by the helper, which reads it: see
-    // above.
+    // The helper locks a finished recording that waits for its command, to read it: see above.
     bool idle = flock(descriptor, (closed ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0;
     if (!idle) {
         damage->status = FOLIOT_STATUS_AGAIN;
