@@ -11,6 +11,7 @@
 
 #define PART_HEAD_BYTES 64 // that a message costs in addition to its bytes
 #define SCENE_NS_MAX 60000000000u
+#define PROGRESS_ROUND_TRIPS 4
 // Bytes of a state in flight before any is acknowledged: ENet's limit of bytes in flight.
 #define FIRST_WINDOW (4 * (size_t)foliot__lockstep_limits_now()->heard_bytes)
 // A healing state must not delay a search or snapshots: bytes in flight, three parts, since a
@@ -68,6 +69,16 @@ static const uint8_t *bytes_to_send(const foliot__keyframe *k, size_t *length)
     return k->packed_length ? k->packed : k->bytes;
 }
 
+// When the peer must have acknowledged more of its state. A part that was lost three times on a
+// path with a round trip of seconds, and all that waits behind it, takes longer than PROGRESS_NS.
+static uint64_t progress_deadline(const foliot__session *s, const foliot__peer *peer)
+{
+    uint64_t resends_ns = PROGRESS_ROUND_TRIPS *
+                          foliot_transport_get_round_trip_ns(s->server->config.transport, peer->id);
+    return s->server->now_ns + FOLIOT__PROGRESS_NS +
+           (resends_ns < FOLIOT__PROGRESS_NS ? resends_ns : FOLIOT__PROGRESS_NS);
+}
+
 static size_t send_part(foliot__session *s, foliot__peer *peer, const foliot__keyframe *k)
 {
     foliot__state_transfer *t = &peer->lockstep.transfer;
@@ -85,7 +96,7 @@ static size_t send_part(foliot__session *s, foliot__peer *peer, const foliot__ke
         (uint32_t)(left < FOLIOT__KEYFRAME_PART_BYTES ? left : FOLIOT__KEYFRAME_PART_BYTES);
     foliot__server_send(s->server, peer->id, &m);
     if (t->sent == t->acknowledged && t->sent > 0) // nothing was on its way: the time begins now
-        t->progress_ns = s->server->now_ns + FOLIOT__PROGRESS_NS;
+        t->progress_ns = progress_deadline(s, peer);
     t->sent += m.as.keyframe_part.length;
     s->server->counters.keyframe_bytes_sent += m.as.keyframe_part.length;
     return m.as.keyframe_part.length;
@@ -172,7 +183,7 @@ static size_t send_state(foliot__session *s, foliot__peer *peer)
         t->sent = t->acknowledged = t->progress = 0;
         t->begun_ns = now;
         t->progress_ns =
-            now + FOLIOT__PROGRESS_NS + (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
+            progress_deadline(s, peer) + (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
         if (t->heal == FOLIOT__HEAL_NONE)
             adopt_state(s, p, k);
         if (peer->player != FOLIOT_NO_PLAYER && !goes_on)
@@ -199,7 +210,7 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
     uint64_t now = s->server->now_ns;
     if (t->joining && t->heal == FOLIOT__HEAL_HELD && t->sent == t->acknowledged)
         t->progress_ns =
-            now + FOLIOT__PROGRESS_NS; // it waits for the server, not the server for it
+            progress_deadline(s, peer); // it waits for the server, not the server for it
     if (!t->joining && !t->bulk_sent && peer->scene_sent == s->setup.length &&
         now - t->begun_ns >= FOLIOT__PROGRESS_NS)
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_BUSY,
@@ -237,7 +248,7 @@ void foliot__late_join_acknowledge(foliot__session *s, foliot__peer *peer,
     if (t->acknowledged - t->progress < FOLIOT__PROGRESS_BYTES)
         return;
     t->progress = t->acknowledged;
-    t->progress_ns = s->server->now_ns + FOLIOT__PROGRESS_NS;
+    t->progress_ns = progress_deadline(s, peer);
 }
 
 // -- all newcomers

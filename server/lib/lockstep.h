@@ -34,8 +34,9 @@
 #define FOLIOT__KEYFRAME_WINDOW                                                                    \
     (foliot__lockstep_limits_now()->window_bytes) // bytes of a saved state on their way to one peer
 #define FOLIOT__KEYFRAME_PART_BYTES (foliot__lockstep_limits_now()->part_bytes)
-// A peer that is being sent a state must acknowledge PROGRESS_BYTES more of it every PROGRESS_NS.
-// (256 kbit/s with 5 % loss and a round trip of 2 s carries some ten times as much.)
+// A peer that is being sent a state must acknowledge PROGRESS_BYTES more of it every PROGRESS_NS
+// and four round trips, which count as 10 s at most. (256 kbit/s with 5 % loss and a round trip of
+// 2 s carries some ten times as much.)
 #define FOLIOT__PROGRESS_BYTES 8192u
 #define FOLIOT__PROGRESS_NS 10000000000u
 #define FOLIOT__PROGRESS_BYTES_A_SECOND                                                            \

@@ -114,7 +114,8 @@ static void a_slow_network_is_given_its_time(void **state)
     static const char *const networks[] = {
         "rate=256kbit,loss=5%,delay=300ms,seed=1",  "rate=256kbit,loss=5%,delay=300ms,seed=2",
         "rate=256kbit,loss=5%,delay=300ms,seed=3",  "rate=256kbit,delay=1000ms",
-        "rate=256kbit,loss=5%,delay=1000ms,seed=5", "rate=256kbit,loss=5%,delay=1000ms,seed=16"};
+        "rate=256kbit,loss=5%,delay=1000ms,seed=5", "rate=256kbit,loss=5%,delay=1000ms,seed=6",
+        "rate=256kbit,loss=5%,delay=1000ms,seed=1"};
     cluster *s = begin(true);
     for (unsigned i = 0; i < 6; i++) {
         cluster_add_hostile(s, HOSTILE_SILENT, true);

@@ -19,7 +19,7 @@ for command in info verify play "state --tick 1" "export --csv" "trim --out x.fo
     exits "foliot-replay ${command%% *} of no file" 1 "^foliot-replay ${command%% *}: nowhere.foliot: No such file" "$replay" $command nowhere.foliot
 done
 exits "foliot-replay diff of no files" 1 '^foliot-replay diff: nowhere.foliot: No such file' "$replay" diff nowhere.foliot nowhere.foliot
-exits "a list of files that is not there" 1 '^foliot-replay verify: nowhere.txt: No such file' "$replay" verify --files-from nowhere.txt
+exits "a list of files that is not there" 78 '^foliot-replay verify: nowhere.txt: No such file' "$replay" verify --files-from nowhere.txt
 exits "an integrator with a slip" 2 "^foliot-lab run: .*'velocity-verlte'; did you mean 'velocity-verlet'" "$lab" run "$scene" --integrator velocity-verlte
 exits "an integrator that is nothing like another" 2 "no integrator 'qqqqqqqq'" "$lab" run "$scene" --integrator qqqqqqqq
 ok "suggests nothing" sh -c '! grep -qE "did you mean|nearest" err'

@@ -19,7 +19,7 @@ refused() { # NAME PATTERN ARGUMENT...
 exits "used tokens without a key" 2 'it goes with --key' "$server" "$scene" --used-tokens used
 echo 'dear ada' >letter
 chmod 600 letter
-exits "a file of something else" 1 'no file of used tokens' "$server" "$scene" --key arena.key --used-tokens letter --port 0
+exits "a file of something else" 78 'no file of used tokens' "$server" "$scene" --key arena.key --used-tokens letter --port 0
 ok "which stays as it was" [ "$(cat letter)" = 'dear ada' ]
 
 # A disk that is full in the middle of the new file.
