@@ -375,10 +375,16 @@ static void watch_counter(foliot_server *server, uint32_t at, const char *name, 
 
 // Joins over a path that loses or reorders packets cause some: datagrams that arrive before their
 // cookie. Those are no attack, and are not logged.
-static uint64_t cookies_beyond_joins(const foliot_transport_counters *network)
+static uint64_t cookies_beyond_joins(foliot_server *server,
+                                     const foliot_transport_counters *network)
 {
-    uint64_t count = network->datagrams_dropped_cookie;
-    return count > COOKIE_DROPS_A_JOIN * (network->connects + 1) ? count : 0;
+    uint64_t drops = network->datagrams_dropped_cookie - server->cookies_seen;
+    uint64_t joins = network->connects - server->connects_seen + 1; // one may still connect
+    server->cookies_seen = network->datagrams_dropped_cookie;
+    server->connects_seen = network->connects;
+    if (drops > COOKIE_DROPS_A_JOIN * joins)
+        server->cookies_beyond += drops - COOKIE_DROPS_A_JOIN * joins;
+    return server->cookies_beyond;
 }
 
 static void watch_counters(foliot_server *server)
@@ -393,7 +399,7 @@ static void watch_counters(foliot_server *server)
 #define LOOK(name) watch_counter(server, at++, #name, network->name);
     WATCHED_TRANSPORT(LOOK)
 #undef LOOK
-    watch_counter(server, at++, "datagrams_dropped_cookie", cookies_beyond_joins(network));
+    watch_counter(server, at++, "datagrams_dropped_cookie", cookies_beyond_joins(server, network));
 #define LOOK(name) watch_counter(server, at++, #name, counters->name);
     WATCHED_SERVER(LOOK)
 #undef LOOK

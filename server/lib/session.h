@@ -226,7 +226,8 @@ struct foliot_server {
     uint32_t *order;
     uint64_t now_ns, expire_ns, watch_ns;
     uint64_t watched[32]; // counts at which watch_counters reports, by its lists
-    uint64_t arrived_ns;  // the packet that is being read
+    uint64_t cookies_seen, connects_seen, cookies_beyond; // see cookies_beyond_joins
+    uint64_t arrived_ns;                                  // the packet that is being read
     foliot_digest fingerprint, fingerprint_base;
     foliot__server_stop stop;
     foliot__server_admission admission;

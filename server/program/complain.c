@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // complain.c: see complain.h. Scenes are opened on several threads, each for another asker.
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/exit_code.h"
@@ -26,6 +27,23 @@ int foliot__host_complain(int code, const char *what, const char *why)
         fprintf(stderr, what ? "foliot-server: %s%s%s\n" : "%s%s%s\n", what ? what : "",
                 what ? ": " : "", why);
     return code;
+}
+
+int foliot__host_exit_for(int error)
+{
+    switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EIO:
+    case EINTR:
+    case EAGAIN:
+        return FOLIOT__EXIT_AGAIN;
+    default:
+        return FOLIOT__EXIT_SCENE;
+    }
 }
 
 int foliot__host_lacks(const char *what)

@@ -230,9 +230,10 @@ static int check_folders(const foliot__app *a)
         choices->sessions.scenes && !foliot__folder_usable(choices->sessions.scenes, false);
     if (!named && (!recordings || foliot__folder_usable(recordings, true)))
         return 0;
+    int error = errno;
     fprintf(stderr, "foliot-server: %s %s: %s\n", named ? "--scenes" : "--recordings",
-            named ? choices->sessions.scenes : recordings, foliot__file_problem(errno));
-    return FOLIOT__EXIT_SCENE;
+            named ? choices->sessions.scenes : recordings, foliot__file_problem(error));
+    return foliot__host_exit_for(error);
 }
 
 int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments,

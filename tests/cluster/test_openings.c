@@ -265,16 +265,18 @@ static void only_many_bad_cookies_are_reported(void **state)
     fixture *i = open_fixture();
     int fd = attacker(i, "127.0.0.2");
     uint8_t bytes[1400];
-    assert_true(joins_within(i, honest(i), 3000));
+    for (int k = 0; k < 4; k++) // earlier joins excuse nothing that comes later
+        assert_true(joins_within(i, honest(i), 3000));
+    run_for(i, 1500);
     for (uint32_t k = 0; k < 12; k++)
         (void)!send(fd, bytes, write_hello(bytes, 7, k), 0);
     run_for(i, 1500);
     check_eq(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 12);
     check_eq(i->cookie_reports, 0);
-    for (uint32_t k = 0; k < 120; k++)
+    for (uint32_t k = 0; k < 60; k++)
         (void)!send(fd, bytes, write_hello(bytes, 7, k), 0);
     run_for(i, 1500);
-    check_ge(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 100);
+    check_ge(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 60);
     check_eq(i->cookie_reports, 1);
     close(fd);
     close_fixture(i);

@@ -12,6 +12,7 @@
 #include "bind.h"
 #include "crypto/crypto.h"
 #include "crypto/secret_file.h"
+#include "program/complain.h"
 #include "program/lifecycle/life.h"
 
 #define USED_TOKENS_A_PEER 16u // that are remembered, in the middle
@@ -112,17 +113,18 @@ int foliot__security_open_used(const foliot__server_choices *choices, uint32_t p
     uint32_t most = USED_TOKENS_A_PEER * peers_max;
     foliot_status status =
         foliot_used_tokens_open(file, most < USED_TOKENS_MIN ? USED_TOKENS_MIN : most, used);
-    bool full = errno == ENOSPC || errno == EDQUOT;
+    int error = errno;
     if (status == FOLIOT_STATUS_OK)
         return 0;
     fprintf(stderr, "foliot-server: --used-tokens %s: %s\n", file ? file : "",
             status == FOLIOT_STATUS_AGAIN     ? "another server uses it"
             : status == FOLIOT_STATUS_REFUSED ? "others may open it: 'chmod 600' it"
             : status == FOLIOT_STATUS_CORRUPT ? "it is no file of used tokens of this version"
-            : status == FOLIOT_STATUS_IO      ? strerror(errno)
+            : status == FOLIOT_STATUS_IO      ? strerror(error)
                                               : foliot_status_get_text(status));
-    bool again = status == FOLIOT_STATUS_AGAIN || (status == FOLIOT_STATUS_IO && full);
-    return again ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_SCENE;
+    if (status == FOLIOT_STATUS_IO)
+        return foliot__host_exit_for(error);
+    return status == FOLIOT_STATUS_AGAIN ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_SCENE;
 }
 
 void foliot__security_apply_keys(const foliot__server_choices *choices, foliot_transport *transport)

@@ -213,10 +213,9 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
                                                  &config, &hosted->recording);
     if (status == FOLIOT_STATUS_OK)
         return 0;
-    if (status == FOLIOT_STATUS_IO &&
-        errno) // no such folder, for example: only a full disk may have room later
-        return foliot__host_complain(errno == ENOSPC ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_SCENE,
-                                     hosted->recording_file, strerror(errno));
+    if (status == FOLIOT_STATUS_IO && errno)
+        return foliot__host_complain(foliot__host_exit_for(errno), hosted->recording_file,
+                                     strerror(errno));
     return foliot__host_complain(FOLIOT__EXIT_AGAIN, hosted->recording_file,
                                  status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
                                                                : foliot_status_get_text(status));
@@ -336,7 +335,7 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
     int code = 0;
     memset(hosted, 0, sizeof *hosted);
     if (access(file, R_OK) != 0)
-        return foliot__host_complain(FOLIOT__EXIT_SCENE, file, strerror(errno));
+        return foliot__host_complain(foliot__host_exit_for(errno), file, strerror(errno));
     if (options->simulation)
         return resume_simulation(hosted, file, options);
     // The pace is in the file, and decides how many ticks a block may have.
