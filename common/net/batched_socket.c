@@ -80,7 +80,7 @@ static int open_beside(int host_fd, uint8_t mark, uint8_t other_mark)
             return fd;
         setsockopt(host_fd, SOL_SOCKET, SO_REUSEPORT, &off, sizeof off);
     }
-    close(fd); // and the host's has its port to itself again
+    close(fd); // and the host's socket has the port alone again
     return -1;
 }
 
@@ -169,7 +169,7 @@ void foliot__batched_socket_read(foliot__batched_socket *batched, uint64_t now_n
     do {
         got = read_batch(batched, take, user);
         all += got;
-    } while (got == BATCH && all < 4096); // a flood must not keep us here
+    } while (got == BATCH && all < 4096); // a flood must not hold the loop
     if (all > batched->many)
         batched->interval_ns /= 2;
     else if (all < batched->many / 3)

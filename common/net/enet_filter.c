@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// enet_filter.c: every datagram before ENet sees it: questions for cookies and their answers,
-// packets ahead of ENet's connection, and what must not reach ENet at all. Nothing is remembered of
-// an address that is not proven.
+// enet_filter.c: handles every datagram before ENet sees it: questions for cookies and their
+// answers, packets ahead of ENet's connection, and datagrams that must not reach ENet. It keeps no
+// state for an address that is not proven.
 #include "net/enet_internal.h"
 
 #include <arpa/inet.h>
@@ -217,7 +217,7 @@ void foliot__expect_round_trip(ENetPeer *peer)
     peer->roundTripTimeVariance = ROUND_TRIP_VARIANCE_FIRST_MS;
 }
 
-// The connect id in place of the checksum is what ENet does on both sides; the sum itself is ours.
+// ENet puts the connect id in place of the checksum on both sides; the sum itself is ours.
 enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count)
 {
     uint8_t bytes[FOLIOT__PACKET_FILTER_BYTES_MAX +
@@ -244,8 +244,8 @@ enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_
     return sum;
 }
 
-// Whether its sender knows the connect id of the connection that it names; one that names none has
-// none to know.
+// Whether the datagram's sender knows the connect id of the connection that it names. A datagram
+// that names none has the checksum of id 0.
 static bool proven(const ENetHost *host, const uint8_t *bytes, size_t length)
 {
     int32_t index = foliot__packet_filter_peer(bytes, length);
@@ -255,7 +255,7 @@ static bool proven(const ENetHost *host, const uint8_t *bytes, size_t length)
                                         index < 0 ? 0 : host->peers[index].connectID);
 }
 
-// Whether it came as that connection speaks: sealed with its keys, or in clear.
+// Whether the datagram has the form of that connection: sealed with its keys, or in clear.
 static bool speaks_so(enet_transport *t, const uint8_t *bytes, size_t length,
                       const foliot__secure_peer *peer)
 {
@@ -269,8 +269,8 @@ static bool speaks_so(enet_transport *t, const uint8_t *bytes, size_t length,
                 : !t->secure || !foliot__secure_find(t->secure, connection);
 }
 
-// Whether that is the connection that is being made. Another's may come late to a port that was
-// his: ENet would give up ours.
+// Whether this is the connection that is being made. A late datagram for an earlier owner of the
+// port would make ENet give up ours.
 static bool expects(const ENetHost *host, const uint8_t *bytes, size_t length, uint32_t connect_id)
 {
     int32_t index = foliot__packet_filter_peer(bytes, length);
@@ -299,14 +299,14 @@ static int filter_for_enet(enet_transport *t, const foliot__net_address *from, c
         counters->datagrams_dropped_malformed++;
         return 1;
     case FOLIOT__CONNECT: {
-        // Whether that connect is of a connection that a cookie has opened.
+        // Whether the connect belongs to a connection that a cookie has opened.
         const slot *s = t->head.config.bind
                             ? foliot__slot_by_connection(t, from, htonl(claims.connect_id))
                             : NULL;
         if (s && s->secure == peer &&
             (s->state == SLOT_EARLY || s->state == SLOT_CLOSING || s->state == SLOT_CONNECTED)) {
-            // ENet is about to take one of its free peers for a connect, and to answer before we
-            // see it.
+            // ENet is about to use one of its free peers for a connect, and to answer before we see
+            // it.
             for (size_t i = 0; i < host->peerCount; i++)
                 if (host->peers[i].state == ENET_PEER_STATE_DISCONNECTED)
                     foliot__expect_round_trip(&host->peers[i]);

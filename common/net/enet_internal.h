@@ -44,7 +44,7 @@ typedef struct slot_opening {
 } slot_opening;
 
 typedef struct slot {
-    // First what every datagram touches.
+    // First the members that every datagram uses.
     uint32_t generation, state;
     foliot__net_address
         address;         // of its peer; with connect_id it names the connection, also after the end
@@ -54,7 +54,7 @@ typedef struct slot {
     uint16_t path_bytes;      // that a datagram to it may have: path.bytes
     bool sent_large;          // lately
     ENetPeer *peer;
-    foliot__secure_peer *secure; // its keys; NULL: it speaks in clear
+    foliot__secure_peer *secure; // its keys; NULL: in clear
     uint32_t seed;               // from which its ENet makes the connect id
     uint64_t began_ns, round_trip_ns;
     slot_opening opening;
@@ -74,7 +74,7 @@ typedef struct slot {
 // The answer to a probe, until something is sent. Answers beyond this number are dropped: probes
 // come again.
 #define FOLIOT__PATH_ANSWERS_MAX 64
-#define FOLIOT__PATH_ANSWER_BYTES 5 // what it is, the probe's number, bytes of its datagram
+#define FOLIOT__PATH_ANSWER_BYTES 5 // its kind, the probe's number, bytes of its datagram
 enum { FOLIOT__PATH_PROBE = 1, FOLIOT__PATH_ANSWER = 2 };
 typedef struct foliot__path_answer {
     uint32_t slot, connect_id;
@@ -113,7 +113,7 @@ typedef struct enet_transport {
     int epoll_fd;          // -1, or ENet's socket and the proxy's together
     foliot__inbox inbox;
     foliot__outbox outbox;
-    foliot__secure *secure; // NULL: a client that speaks in clear
+    foliot__secure *secure; // NULL: a client in clear
     uint8_t plain[FOLIOT__SEALED_BYTES_MAX], sealed[FOLIOT__SEALED_BYTES_MAX];
     uint32_t early_slots; // SLOT_EARLY or SLOT_CLOSING
     bool replaced;        // some slot is
@@ -123,8 +123,8 @@ typedef struct enet_transport {
     uint32_t path_answers_count;
 } enet_transport;
 
-// ENet gives its intercept function no way to tell whose host it is called for; it is called within
-// our own calls only, which say so here.
+// ENet's intercept function cannot tell for which host it is called; it is called only within our
+// own calls, which set this.
 extern _Thread_local enet_transport *foliot__servicing;
 
 // The largest datagram that the configured MTU allows.
@@ -159,30 +159,29 @@ slot *foliot__slot_answered(enet_transport *t, const foliot__net_address *addres
 // Passes waiting reliable packets to ENet, or drops them.
 void foliot__slot_release(slot *s, ENetPeer *to);
 void foliot__slot_set(enet_transport *t, slot *s, uint32_t state);
-// A slot of a proven address, within what that may hold, or why not. A host's alone.
+// A slot for a proven address, within the address's limits, or the reason why not. Hosts only.
 slot *foliot__slot_admit(enet_transport *t, const foliot__net_address *address,
                          foliot__admitted *why);
 
 // enet_socket.c
 void foliot__send_refusal(enet_transport *t, const foliot__net_address *to, uint32_t connect_id,
                           uint32_t reason);
-// An answer to the sender of the datagram that is handled, whose address may be made up.
+// Answers the sender of the datagram that is handled, whose address may be forged.
 void foliot__send_answer(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                          size_t length);
 // Sends a datagram larger than FOLIOT__PATH_BYTES_MIN before the path is known: IP may fragment it.
 void foliot__send_undivided(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                             size_t length);
-// False: the system knows no way there.
+// False: the system has no route there.
 bool foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                       size_t length);
 
-// Which connection a datagram of ENet's belongs to: the connect id that it carries, as it leaves,
-// in the checksum's place, or in a connect.
+// The connection of a datagram that ENet sends: the connect id in the checksum's place, or in a
+// connect.
 uint32_t foliot__enet_connection_of(const uint8_t *bytes, size_t length, uint32_t in_checksum);
 
-// enet_secure.c
-// Whether the datagram is sealed. Then it is taken, or it was ENet's: *bytes and *length are what
-// was in it, and *peer is whose it was.
+// enet_secure.c Whether the datagram is sealed. Then it has been handled, or it is ENet's: *bytes
+// and *length are its content, and *peer is its sender.
 typedef enum foliot__sealed_verdict {
     FOLIOT__NOT_SEALED,
     FOLIOT__SEALED_TAKEN,
@@ -195,8 +194,8 @@ foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const foliot__net_
 // these.
 bool foliot__enet_secure_greeting(enet_transport *t, const foliot__net_address *from,
                                   const uint8_t *bytes, size_t length);
-// ENet is about to send that, whose checksum it found to be `in_checksum`: puts the sealed datagram
-// in its place.
+// ENet is about to send a datagram with the checksum `in_checksum`: puts the sealed datagram in its
+// place.
 void foliot__enet_seal(enet_transport *t, const uint8_t *bytes, size_t length,
                        uint32_t in_checksum);
 // Seals the datagrams of the outbox that are for slots with keys.
@@ -212,23 +211,22 @@ void foliot__enet_end_shown(foliot_transport *transport, const foliot_peer_ident
 uint32_t foliot__enet_show_password(foliot_transport *transport, const char *password,
                                     foliot_peer_identity *identity);
 
-// enet_six.c
-// Makes the transport speak IPv6 on a socket of that address; a descriptor that was given out stays
-// the same number. The port is the host's then. A client's socket speaks IPv4 as well.
+// enet_six.c Makes the transport use IPv6 on a socket of that address; a descriptor that was given
+// out keeps its number. The port is then the host's. A client's socket supports IPv4 as well.
 foliot_status foliot__six_open(enet_transport *t, const foliot__net_address *address);
 void foliot__six_close(enet_transport *t);
 typedef const uint8_t *foliot__six_taker(enet_transport *t, foliot__net_address *from,
                                          const uint8_t *bytes, size_t *length);
-// Reads what has come, up to a bound, once for each time. ENet shall have what take_datagram, which
-// is foliot__enet_receive, returns.
+// Reads the received datagrams, up to a bound, once for each time. ENet gets those that
+// take_datagram, which is foliot__enet_receive, returns.
 void foliot__six_read(enet_transport *t, foliot__six_taker *take_datagram);
-// Gives ENet some of its datagrams, to be received by its next service. False: none waited.
+// Passes ENet some of its datagrams, to be received by its next service. False: none were waiting.
 bool foliot__six_feed(enet_transport *t);
-bool foliot__six_waits(const enet_transport *t); // whether some wait still
+bool foliot__six_waits(const enet_transport *t); // whether some still wait
 void foliot__six_unwrap(enet_transport *t);      // the one that ENet has just received
 // Handles a datagram of ENet's that is about to be sent; ENet's own send then has no effect.
 void foliot__six_send(enet_transport *t, const uint8_t *bytes, size_t length, uint32_t connection);
-// How ENet knows a slot's address.
+// The alias by which ENet knows a slot's address.
 ENetAddress foliot__six_alias(const enet_transport *t, const slot *s);
 slot *foliot__six_slot(enet_transport *t, const ENetAddress *alias); // NULL: gone
 void foliot__six_moved(enet_transport *t, const slot *s);            // its address has changed
@@ -237,7 +235,7 @@ void foliot__six_moved(enet_transport *t, const slot *s);            // its addr
 // that ENet is to see; NULL: nothing.
 const uint8_t *foliot__enet_receive(enet_transport *t, foliot__net_address *from,
                                     const uint8_t *bytes, size_t *length);
-void foliot__send_opening(enet_transport *t, slot *s); // shows the cookie, with no packet behind it
+void foliot__send_opening(enet_transport *t, slot *s); // shows the cookie, without a packet
 void foliot__expect_round_trip(ENetPeer *peer);
 enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count);
 foliot__batch_receiver foliot__enet_receive_batched;
@@ -248,7 +246,7 @@ bool foliot__enet_impaired(const enet_transport *t);
 foliot_status foliot__enet_watch_proxy(enet_transport *t); // together with ENet's socket
 foliot_status foliot__enet_connect(foliot_transport *transport, const char *host, uint16_t port,
                                    uint64_t now_ns, foliot_peer_id *peer);
-// Both end one connection at most, with that event, and are called until they return false.
+// Both end at most one connection, with that event, and are called until they return false.
 bool foliot__enet_advance_connects(enet_transport *t, foliot_transport_event *event);
 bool foliot__enet_expire_early(enet_transport *t, foliot_transport_event *event);
 
@@ -257,13 +255,13 @@ void foliot__enet_flush_datagrams(enet_transport *t);
 size_t foliot__enet_head_bytes(const slot *s); // of a raw datagram to it
 // Starts a new datagram with a packet that the outbox keeps; false: flush first.
 bool foliot__enet_add_datagram(enet_transport *t, slot *s, const uint8_t *kept, size_t length);
-void foliot__enet_advance_paths(enet_transport *t); // sends what probes and answers are due
+void foliot__enet_advance_paths(enet_transport *t); // sends the probes and answers that are due
 void foliot__enet_time_resends(enet_transport *t);  // of what is not acknowledged in time
 uint32_t foliot__enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
                            foliot_delivery delivery, const uint8_t *bytes, size_t length);
 uint32_t foliot__enet_overhead(const foliot_transport *transport, foliot_peer_id peer);
 
-// enet_path.c: how large datagrams may be (path_mtu.h), and what arrives in them
+// enet_path.c: the size of datagrams (path_mtu.h), and the items in them
 void foliot__enet_open_path(enet_transport *t, slot *s); // or it leads elsewhere now
 void foliot__enet_set_sizes(slot *s);                    // as its path has them now
 // Handles item `i` of a datagram of `bytes`: a packet, a fragment or a probe.

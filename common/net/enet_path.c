@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// enet_path.c: the size of the datagrams to each peer, and the probes that find it. ENet divides
-// reliable packets once and for all, so it is given only sizes that have arrived. Probes and
-// answers travel as packets do, so nobody outside a connection can send them; an answer is smaller
-// than its probe. Sends nothing: answers wait for enet_send.c.
+// enet_path.c: the size of the datagrams to each peer, and the probes that find it. ENet divides a
+// reliable packet only once, so it gets only sizes that have arrived. Probes and answers travel as
+// packets do, so nobody outside a connection can send them; an answer is smaller than its probe.
+// Sends nothing: answers wait for enet_send.c.
 #include "net/enet_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ANSWER_EVERY_NS 5000000u
-#define PROBE_BYTES 3 // what it is, its number; then zeros
+#define PROBE_BYTES 3 // its kind and number; then zeros
 #define ENET_SPARE 8  // its checksum, which it does not count
 
-// `least`, or what the largest of a list needs, up to `most`: nothing needs more.
+// `least`, or the need of the largest item of a list, up to `most`: none needs more.
 static uint32_t datagram_of_largest(ENetList *list, uint32_t least, uint32_t most)
 {
     for (ENetListIterator i = enet_list_begin(list); i != enet_list_end(list) && least < most;

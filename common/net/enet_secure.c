@@ -66,7 +66,7 @@ static void open_secure(enet_transport *t, slot *s, uint32_t connection, const u
         if (s->secure)
             foliot__secure_release(t->secure, s->secure);
         s->secure = NULL;
-        foliot__slot_set(t, s, SLOT_EARLY); // it was admitted: this gives that back
+        foliot__slot_set(t, s, SLOT_EARLY); // it was admitted: this undoes that
         foliot__slot_set(t, s, SLOT_FREE);
         foliot__slot_set_connect_id(t, s, 0); // it may try again with the same
         bool over = reason == FOLIOT__OVER_CLIENT;
@@ -200,7 +200,7 @@ static void apply_answer_of_new(enet_transport *t, foliot__secure_peer *p, slot 
              here = foliot__net_address_host_key(&p->address);
     if (there != here) {
         if (foliot__admit(&t->admission, there, t->now_ns) != FOLIOT__ADMITTED)
-            return; // that address has all that it may
+            return; // that address has reached its limit
         foliot__admission_release(&t->admission, here);
     }
     p->left = p->address;
@@ -250,7 +250,7 @@ static void receive_control(enet_transport *t, foliot__secure_peer *p,
 
 // -- what arrives
 
-// The peer that sealed it, and what is in it; NULL: dropped.
+// The peer that sealed the datagram, and its content; NULL: dropped.
 static foliot__secure_peer *open_sealed(enet_transport *t, const foliot__net_address *from,
                                         const uint8_t *bytes, size_t length)
 {
@@ -269,8 +269,8 @@ static foliot__secure_peer *open_sealed(enet_transport *t, const foliot__net_add
     if (opened != FOLIOT__OPENED)
         return NULL;
     if (!p->confirmed) {
-        // It has shown that it has the keys of its opening. Connections that its client has left
-        // for this one end at the next poll.
+        // The peer has proven that it has the keys of its opening. Connections that its client has
+        // left for this one end at the next poll.
         foliot__secure_confirm(t->secure, p);
         for (foliot__secure_peer *q = NULL; (q = foliot__secure_replaced(t->secure, p, q));) {
             ((slot *)q->owner)->replaced = true;
@@ -323,12 +323,12 @@ void foliot__enet_seal(enet_transport *t, const uint8_t *bytes, size_t length, u
     foliot__secure_peer *p =
         foliot__secure_find(t->secure, foliot__enet_connection_of(bytes, length, in_checksum));
     if (!p && !foliot__enet_needs_keys(t))
-        return; // a peer that speaks in clear
+        return; // a peer in clear
     size_t sealed = 0;
     if (p && length + FOLIOT__SEAL_BYTES <= sizeof t->sealed)
         sealed = foliot__seal(&p->sealer, FOLIOT__SEALED_ENET, p->connection, bytes, length,
                               t->now_ns, t->sealed);
-    // Without keys nothing leaves but an empty datagram.
+    // Without keys only an empty datagram is sent.
     host->buffers[0] = (ENetBuffer){.data = t->sealed, .dataLength = sealed};
     host->bufferCount = 1;
 }

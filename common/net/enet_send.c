@@ -10,11 +10,11 @@
 #include "base/assert.h"
 
 #define LOOK_EVERY_NS 20000000u
-#define RESENDS_LOOKED_AT 256 // of one peer: more than are on their way where they are large
+#define RESENDS_LOOKED_AT 256 // of one peer: more than are in flight when they are large
 #define RESENDS_A_TIMEOUT 4
 #define DOUBLINGS_MAX 16 // a millisecond becomes a minute
 #define OVERTAKEN_BY 4
-#define BULK_BYTES 16384u // on their way: they wait for one another
+#define BULK_BYTES 16384u // in flight: they wait for one another
 
 void foliot__enet_flush_datagrams(enet_transport *t)
 {
@@ -133,15 +133,15 @@ void foliot__enet_advance_paths(enet_transport *t)
     t->paths_ns = due < t->now_ns + LOOK_EVERY_NS ? t->now_ns + LOOK_EVERY_NS : due;
 }
 
-// -- when ENet sends again what was not acknowledged
+// -- when ENet resends unacknowledged commands
 
 static uint64_t longer(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
-// The time-out of a command after `attempts`. It doubles, up to a part of the time-out: ENet
-// gives up a peer when one command has waited for all of that, whatever else was acknowledged.
+// The time-out of a command after `attempts`. It doubles, up to a part of the time-out: ENet gives
+// up a peer when one command has waited for the whole time-out, whatever else was acknowledged.
 static uint64_t resend_ms(const enet_transport *t, const ENetPeer *peer, uint32_t attempts)
 {
     uint64_t round_trip = peer->roundTripTime, variance = peer->roundTripTimeVariance;
@@ -153,10 +153,10 @@ static uint64_t resend_ms(const enet_transport *t, const ENetPeer *peer, uint32_
     return wait < most ? wait : most;
 }
 
-// In how many milliseconds something of the peer's is to be sent again; 0: now. Sets ENet's times
-// by the round trip as it is known now; ENet chooses each when it first sends, before much is
-// known. A command that several acknowledged ones have overtaken is lost, and waits for
-// hardly more than a round trip: the numbers of those are missing in the list.
+// In how many milliseconds a command of the peer's is to be resent; 0: now. Sets ENet's time-outs
+// by the present estimate of the round trip; ENet chooses each at the first send, before much is
+// known. A command that several acknowledged ones have overtaken is lost, and waits hardly longer
+// than a round trip: the numbers of the acknowledged ones are missing in the list.
 static uint32_t next_resend_ms(const enet_transport *t, ENetPeer *peer, enet_uint32 now_ms)
 {
     uint64_t spare = longer(peer->roundTripTime / 4, 2 * (uint64_t)peer->roundTripTimeVariance);
@@ -187,9 +187,9 @@ static uint32_t next_resend_ms(const enet_transport *t, ENetPeer *peer, enet_uin
     return (uint32_t)first;
 }
 
-// ENet looks at its timers when that of the oldest command runs out. A command that was lost twice
-// has a long one, and all later losses would wait behind it. A peer that acknowledges nothing
-// is looked at when something of it is due, and no sooner.
+// ENet checks its timers when that of the oldest command expires. A command that was lost twice has
+// a long one, and all later losses would wait for it. A peer that acknowledges nothing is checked
+// only when one of its commands is due.
 void foliot__enet_time_resends(enet_transport *t)
 {
     enet_uint32 now_ms = (enet_uint32)(t->now_ns / 1000000u);
@@ -220,7 +220,7 @@ static uint32_t send_unreliable(enet_transport *t, const foliot_peer_id *peers, 
         slot *s = foliot__slot_of(t, peers[i]);
         if (!s)
             continue;
-        if (!kept || t->outbox.flushes != flushes) // what was kept went with a flush
+        if (!kept || t->outbox.flushes != flushes) // a flush has sent the kept packet
             kept = foliot__outbox_keep(&t->outbox, bytes, length);
         flushes = t->outbox.flushes;
         bool sent = kept && send_datagram(t, s, kept, length);
@@ -245,7 +245,7 @@ static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, ui
         if (s && length > FOLIOT__PATH_BYTES_MIN / 2)
             s->sent_large = true;
         if (s && s->state == SLOT_CONNECTED) {
-            // ENet divides the packet now, for the path as it is now.
+            // ENet divides the packet now, for the present path.
             enet_uint32 mtu = s->peer->mtu;
             s->peer->mtu = s->divided_bytes;
             taken += enet_peer_send(s->peer, FOLIOT__CHANNEL_RELIABLE, packet) == 0;

@@ -16,20 +16,20 @@
 #include "base/assert.h"
 
 #define BATCH 32u
-#define DATAGRAMS_A_READ 4096u // a flood must not keep us there: the socket holds the rest
+#define DATAGRAMS_A_READ 4096u // a flood must not hold the loop: the socket keeps the rest
 #define WAITING_MAX 4096u      // datagrams for ENet; beyond, the socket is not read
-#define ALIAS_BYTES 8u         // of what ENet is fed: host and port of the alias, and zeros
+#define ALIAS_BYTES 8u // before each datagram for ENet: host and port of the alias, and zeros
 #define ALIAS_HOST 0xf0000000u // addresses that nobody has (RFC 1112, class E)
 #define ALIAS_HOST_MASK 0x00ffffffu
 
-// A peer of ENet's may outlive its slot, while it says farewell.
+// A peer of ENet's may outlive its slot while it disconnects.
 typedef struct real_address {
     ENetAddress alias;
     foliot__net_address address;
 } real_address;
 
 struct foliot__six {
-    int feed; // what is written here ENet receives
+    int feed; // ENet receives what is written here
     uint64_t read_ns;
     real_address *real; // of ENet's peers, by their index
     foliot__inbox waiting;
@@ -50,7 +50,7 @@ static foliot_status why_not_bound(void)
                                  : FOLIOT_STATUS_AGAIN;
 }
 
-// The network's socket takes the number of ENet's, which may have been given out.
+// The network's socket gets the descriptor number of ENet's, which may have been given out.
 static foliot_status open_network(enet_transport *t, const foliot__net_address *address)
 {
     foliot__socket_address at;
@@ -71,8 +71,8 @@ static foliot_status open_network(enet_transport *t, const foliot__net_address *
     return status;
 }
 
-// Fills the way from ENet, which nobody reads. With an address, as ENet has one: false where the
-// system would obey that or says anything but "later".
+// Fills the buffer from ENet, which nobody reads. It sends with an address, as ENet does: false if
+// the system honours the address or returns any error but EAGAIN.
 static bool fill(int fd)
 {
     struct sockaddr_in nobody = {.sin_family = AF_INET};
@@ -178,7 +178,7 @@ static ENetPeer *peer_by_connection(const enet_transport *t, uint32_t connection
     return NULL;
 }
 
-// Peers of ENet's that an address has, those that say farewell among them.
+// Whether an address has its limit of ENet peers, including those that disconnect.
 static bool has_too_many(enet_transport *t, const foliot__net_address *from)
 {
     uint64_t host = foliot__net_address_host_key(from);
@@ -192,8 +192,8 @@ static bool has_too_many(enet_transport *t, const foliot__net_address *from)
     return count >= t->admission.per_address_max;
 }
 
-// How ENet shall see the sender of a datagram; false: not at all. The filter has let it pass: its
-// sender knows the connect id.
+// The alias that ENet gets for the sender of a datagram; false: the datagram is dropped. It has
+// passed the filter: its sender knows the connect id.
 static bool alias_of(enet_transport *t, const foliot__net_address *from, const uint8_t *bytes,
                      size_t length, ENetAddress *alias)
 {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define LINGER_NS 5000000000u    // longer than ENet says farewell
+#define LINGER_NS 5000000000u    // longer than ENet's disconnect takes
 #define EARLY_PER_ADDRESS_MIN 16 // or half of what the address may hold
 
 slot *foliot__slot_of(enet_transport *t, foliot_peer_id peer)
@@ -116,7 +116,7 @@ void foliot__slot_set(enet_transport *t, slot *s, uint32_t state)
     t->early_slots += state == SLOT_EARLY || state == SLOT_CLOSING;
     s->state = state;
     if (state == SLOT_FREE) {
-        // Its keys stay for as long as ENet says farewell.
+        // Its keys stay until ENet's disconnect is over.
         if (s->secure) {
             foliot__secure_linger(t->secure, s->secure, t->now_ns + LINGER_NS);
             s->secure = NULL;

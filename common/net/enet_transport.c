@@ -16,8 +16,9 @@
 #define SOCKET_BYTES (4 << 20)
 #define SHARED_PER_SECOND 32  // connections of all clients together, where they have one address
 #define TIMER_NS 10000000u    // time-outs and resends do not wake the descriptor
-#define PATIENCE_NS 20000000u // the same, and what the batched socket holds, where a tick comes
-#define LISTENER_PACKET_BYTES_MAX 65536u // what a client may make a host hold: control messages
+#define PATIENCE_NS 20000000u // the same, and data in the batched socket, if a tick is near
+#define LISTENER_PACKET_BYTES_MAX                                                                  \
+    65536u // maximum size of a packet that a client makes a host hold: control messages
 #define LISTENER_WAITING_BYTES_MAX (512u << 10)
 #define SERVICE_ERRORS_A_POLL 64
 // ENet pings peers from which it has received nothing, and it does not see raw datagrams. A ping
@@ -151,9 +152,9 @@ static int next_event(enet_transport *t, ENetEvent *from)
         t->service.services = 0;
     t->service.services_ns = t->now_ns;
     if (t->service.services++ >=
-        SERVICES_AT_A_TIME) // a flood must not keep us here: the socket holds the rest
+        SERVICES_AT_A_TIME) // a flood must not hold the loop: the socket keeps the rest
         return 0;
-    // Nothing has come for ENet, nothing waits to leave, and its timers were looked at just now.
+    // Nothing has arrived for ENet, nothing waits to be sent, and its timers were checked just now.
     char byte;
     if (t->batched && !t->six && !t->service.unsent && t->service.idle_ns &&
         t->now_ns - t->service.idle_ns < REST_NS_MAX &&
@@ -185,7 +186,7 @@ static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, ui
     if (!s)
         return;
     foliot__servicing = t; // ENet sends at once
-    // ENet cannot end what it has not connected: the host would not know whose end it is.
+    // ENet cannot end a connection that it has not made: the host could not assign the disconnect.
     if (s->state == SLOT_EARLY || (s->state == SLOT_CONNECTING && !at_once)) {
         if (s->peer)
             s->peer->data = NULL;
@@ -337,7 +338,7 @@ static const ENetOutgoingCommand *first_reliable(const ENetList *list)
     return NULL;
 }
 
-// Sequence numbers are consecutive: the oldest one says how many there are.
+// Sequence numbers are consecutive: the oldest one gives their number.
 static uint32_t enet_backlog(const foliot_transport *transport, foliot_peer_id peer)
 {
     const slot *s = foliot__slot_of((enet_transport *)(uintptr_t)transport, peer);

@@ -90,7 +90,7 @@ const uint8_t *foliot__byte_source_at(foliot__byte_source *source, uint64_t offs
 
 // -- frames
 
-// The bytes are in the file, and the system does not give them.
+// The bytes are in the file, but the system does not return them.
 static foliot_status source_refused(const foliot__block_reader *reader, foliot_damage *damage)
 {
     foliot_status status = reader->source->status;
@@ -99,8 +99,8 @@ static foliot_status source_refused(const foliot__block_reader *reader, foliot_d
                                                              : "the system does not read it");
 }
 
-// The header of a block is damaged, or there is none: a file system gives zeros for what was not
-// written yet when the machine stopped.
+// The header of a block is damaged, or there is none: a file system returns zeros for data that was
+// not written before the machine stopped.
 static foliot_status refuse_header(foliot__block_reader *reader, foliot_damage *damage)
 {
     foliot__byte_source *source = reader->source;

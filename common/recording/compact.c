@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // compact.c: rewrites a closed recording in longer blocks. Keyframes, notes and the header are
-// copied byte for byte; inputs and digests are encoded again. Refuses a recording of which anything
-// would be lost. Replaces the file only after it has read back the new one and found the same
-// content.
+// copied byte for byte; inputs and digests are encoded again. Refuses a recording that would lose
+// data. Replaces the file only after it has read back the new one and found the same content.
 #define _FILE_OFFSET_BITS 64
 #include "recording/recording.h"
 
@@ -41,7 +40,7 @@ typedef struct compaction {
     foliot__buffer block; // to be signed
     int out;
     foliot__buffer waiting; // to be written
-    uint64_t length;        // of the new file, with what waits
+    uint64_t length;        // of the new file, including the waiting bytes
     uint32_t block_number;
     uint64_t (*index)[2];
     uint32_t index_count, index_capacity;
@@ -171,8 +170,8 @@ static foliot_status encode_ticks(compaction *c)
     const foliot__recording_content *content = &c->content;
     foliot__recording_encoder *encoder = &c->encoder;
     foliot_status status = FOLIOT_STATUS_OK;
-    // Notes are copied byte for byte. They begin a new block: what a note states holds for the
-    // inputs behind it.
+    // Notes are copied byte for byte. They begin a new block: a note applies to the inputs after
+    // it.
     if (content->notes.count > 0) {
         size_t length;
         status = put_ticks(c);
@@ -243,7 +242,7 @@ static foliot_status put_closing(compaction *c)
     return put_block(c, c->content.tick, payload->bytes, payload->length);
 }
 
-// Writes the new file, but for what waits.
+// Writes the new file, except for the waiting bytes.
 static foliot_status copy_all(compaction *c)
 {
     foliot_status status =
@@ -262,7 +261,7 @@ static foliot_status copy_all(compaction *c)
         if (status != FOLIOT_STATUS_OK)
             break;
         if (c->content.unknown)
-            status = FOLIOT_STATUS_UNSUPPORTED; // what it belongs to is not known
+            status = FOLIOT_STATUS_UNSUPPORTED; // the record it belongs to is not known
         else if (c->content.has_signature)
             status = c->signer ? FOLIOT_STATUS_OK : FOLIOT_STATUS_UNSUPPORTED;
         else if (c->content.has_closing)
@@ -432,7 +431,7 @@ static foliot_status replace_file(compaction *c, const char *file, const char *p
         unlink(path);
         return status == FOLIOT_STATUS_OK && fewer ? FOLIOT_STATUS_IO : status;
     }
-    // The new name survives the machine too, where folders can be synced.
+    // Makes the new name durable, where folders can be synced.
     char *copy = strdup(file);
     int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (folder >= 0) {
@@ -446,8 +445,8 @@ static foliot_status replace_file(compaction *c, const char *file, const char *p
 foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks,
                                         const foliot_signer *signer)
 {
-    // `.NAME.compact` in the folder of NAME. A file of that name is deleted: nobody gives it to one
-    // of theirs.
+    // `.NAME.compact` in the folder of NAME. A file of that name is deleted: no user file is
+    // expected to have it.
     static const char end[] = ".compact";
     const char *slash = strrchr(file, '/');
     size_t folder = slash ? (size_t)(slash - file) + 1 : 0, bytes = strlen(file) + 1 + sizeof end;

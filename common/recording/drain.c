@@ -91,8 +91,8 @@ static int build_block(foliot__drain *drain, const foliot__queued *queued)
     return 0;
 }
 
-// The block in progress, all or nothing: what a full disk took of it is cut off again. 0, or an
-// errno.
+// Writes the block in progress, all or nothing: a part that a full disk accepted is cut off again.
+// 0, or an errno.
 static int put_block(foliot__drain *drain)
 {
     int error = foliot__sink_write(&drain->sink, drain->block.bytes, drain->block.length);
@@ -109,7 +109,7 @@ static int put_block(foliot__drain *drain)
     return 0;
 }
 
-// All that was written up to `tick` is signed. `final`: only the closing block follows.
+// Signs everything written up to `tick`. `final`: only the closing block follows.
 static int put_signature(foliot__drain *drain, uint64_t tick, bool final)
 {
     static const uint8_t no_header[FOLIOT__RECORDING_BLOCK_BYTES];
@@ -128,8 +128,8 @@ static int put_signature(foliot__drain *drain, uint64_t tick, bool final)
     return put_block(drain);
 }
 
-// Writes the next block of the ring, and what is signed with it. False: there is none, or the disk
-// refuses.
+// Writes the next block of the ring, and its signature if one is due. False: there is no block, or
+// the disk refuses.
 static bool drain_one(foliot__drain *drain)
 {
     foliot__queued queued;

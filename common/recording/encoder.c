@@ -152,7 +152,7 @@ static void put_place(foliot__recording_encoder *encoder, uint32_t player, unsig
 static void put_input(foliot__recording_encoder *encoder, const foliot_input *input, bool last)
 {
     foliot__recording_player *player = &encoder->players[input->player];
-    // A player that had an input in the tick before is expected to have one in the next.
+    // The prediction: a player with an input in one tick has one in the next.
     bool steady = player->streams || encoder->input_tick[input->player] == encoder->tick;
     unsigned mask = 0, code = last && steady ? FOLIOT__RECORDING_STREAM : FOLIOT__RECORDING_CONTROL;
     if (input->kind == FOLIOT_INPUT_JOIN)

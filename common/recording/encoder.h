@@ -26,7 +26,7 @@ typedef struct foliot__recording_encoder {
     uint64_t input_tick[FOLIOT_PLAYERS_MAX]; // after the player's last input
     uint32_t player_count;                   // beyond the highest that ever had an input
 
-    uint64_t first_tick, tick; // of the block: what it starts from, what it has reached
+    uint64_t first_tick, tick; // of the block: its start, and the tick reached
     uint64_t entry_tick;       // of the last entry
     foliot__buffer entries;
     uint32_t entry_values, input_count;

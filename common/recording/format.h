@@ -27,7 +27,7 @@
 #define FOLIOT__RECORDING_BLOCK_INPUTS_MAX 65536u
 #define FOLIOT__RECORDING_BLOCK_COMMANDS_MAX 65536u
 #define FOLIOT__RECORDING_BLOCK_ORDERS_MAX 65536u
-#define FOLIOT__RECORDING_END_BYTES 11 // the record END, always so long
+#define FOLIOT__RECORDING_END_BYTES 11 // the record END has this fixed size
 
 // Types of records. 1..63 must be known to a replayer; 64..127 may be skipped.
 enum foliot__recording_record {
@@ -77,7 +77,7 @@ typedef struct foliot__recording_player {
     bool streams;
 } foliot__recording_player;
 
-// A run's head and an order's place: what their bits are.
+// The bits of a run's head and of an order's place.
 #define FOLIOT__RUN_SOURCE 3u   // bits 0 and 1 of a run's head
 #define FOLIOT__RUN_SEQUENCE 4u // its first sequence follows
 #define FOLIOT__RUN_COUNT 3     // bits below the count of commands, less one

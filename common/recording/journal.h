@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// journal.h: what a recording stores about its session: its name and its players. They are notes,
-// which a replay ignores. A server that resumes the recording recognises its players by them.
+// journal.h: data of the session in a recording: its name and its players. They are notes, which a
+// replay ignores. A server that resumes the recording recognises its players by them.
 #ifndef FOLIOT_RECORDING_JOURNAL_H
 #define FOLIOT_RECORDING_JOURNAL_H
 

@@ -56,7 +56,7 @@ size_t foliot__keyframe_compress(foliot__keyframe_encoder *encoder, const uint8_
         encoder->packed = larger;
         encoder->packed_capacity = count;
     }
-    // The room is that of the bytes themselves: a frame that does not fit is not wanted.
+    // The output has the size of the input: a frame that does not fit is of no use.
     size_t length =
         ZSTD_compressCCtx(encoder->context, encoder->packed, count, bytes, count, LEVEL);
     return ZSTD_isError(length) || length >= count ? 0 : length;

@@ -11,7 +11,7 @@
 
 #include "foliot/status.h"
 
-// The memory that compressing needs, kept from one keyframe to the next. All zero is an empty one.
+// Memory for compression, kept from one keyframe to the next. All zero is an empty one.
 typedef struct foliot__keyframe_encoder {
     void *context;
     uint8_t *packed;

@@ -30,7 +30,7 @@ typedef struct foliot__order_script {
     foliot__scripted_order *orders; // ticks never fall
     uint32_t count, capacity;
     foliot__buffer bytes;
-    foliot_order *given; // of the last tick that was wanted
+    foliot_order *given; // of the last tick that was requested
     uint32_t given_capacity;
 } foliot__order_script;
 

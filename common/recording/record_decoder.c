@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // record_decoder.c: decodes the records of one block through a bounds-checked cursor with a sticky
-// status. Nothing is trusted: every length is checked against the bytes present. A table says of
-// each record what it has and where it may stand. Entries of ticks are only located here;
+// status. Nothing is trusted: every length is checked against the bytes present. A table defines
+// the values of each record and where it may occur. Entries of ticks are only located here;
 // tick_decoder.c turns them into inputs, commands and orders.
 #include "recording/record_decoder.h"
 
@@ -309,7 +309,7 @@ static void decode_state(decoding *d)
         foliot__reader_fail(d->r, status);
 }
 
-// -- what entered the ticks
+// -- inputs, commands and orders
 
 static void decode_inputs(decoding *d)
 {
@@ -549,8 +549,8 @@ static void decode_record(decoding *d, uint64_t *type)
             foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
         d->content->unknown++;
     }
-    // No signature covers the closing block, nor the block of the last signature. A value more
-    // could be anybody's there. Later minor versions may append values to every other record.
+    // No signature covers the closing block, nor the block of the last signature. An extra value
+    // there could come from anybody. Later minor versions may append values to every other record.
     corrupt_if(d, d->values > 0 && row->exact);
     for (uint32_t i = 0; i < d->values && d->r->status == FOLIOT_STATUS_OK; i++)
         foliot__unpack_skip(d->r);
@@ -558,8 +558,8 @@ static void decode_record(decoding *d, uint64_t *type)
     *(uint64_t *)(sizes + (row->decode ? row->size : SIZE(other))) += d->r->at - start;
 }
 
-// The file is whole, but newer than this build: says what the build lacks, and which program wrote
-// it.
+// The file is complete, but newer than this build: reports what the build lacks, and which program
+// wrote it.
 static foliot_status newer_damage(const foliot__recording_header *header, foliot_damage *damage)
 {
     if (header->format != FOLIOT_RECORDING_FORMAT)
@@ -598,7 +598,7 @@ foliot_status foliot__decode_records(const foliot__recording_block *block, uint3
         return newer_damage(header, damage);
     if (r.status == FOLIOT_STATUS_MEMORY)
         return foliot__damage_set(damage, r.status, content->number, content->offset, "no memory");
-    // The checksum shows that the block is whole: values that end early were written so.
+    // The checksum shows that the block is complete: a truncated value was written that way.
     if (r.status != FOLIOT_STATUS_OK) {
         bool known = type <= FOLIOT__RECORDING_TYPE_MAX && rows[type].name;
         return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,

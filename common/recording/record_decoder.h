@@ -34,10 +34,10 @@ foliot_status foliot__decode_records(const foliot__recording_block *block, uint3
                                      foliot__recording_content *content,
                                      foliot__tick_entries *entries, foliot_damage *damage);
 
-// tick_decoder.c: entries become what entered every tick. Bytes that no writer produces are
-// FOLIOT_STATUS_CORRUPT; without memory FOLIOT_STATUS_MEMORY.
+// tick_decoder.c: turns entries into the inputs, commands and orders of every tick. Bytes that no
+// writer produces are FOLIOT_STATUS_CORRUPT; without memory FOLIOT_STATUS_MEMORY.
 
-// Forgets what predicts inputs and sequences, as at every keyframe.
+// Resets the prediction of inputs and sequences, as at every keyframe.
 void foliot__recording_forget_players(foliot__block_reader *reader);
 // Expands inputs of the ticks from content->first_tick to `tick` into content->inputs.
 foliot_status foliot__recording_expand(foliot__block_reader *reader,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // recording.c: the host's side of a recording: ticks become blocks, blocks go into the queue. Never
-// waits, reads no clock, and loses nothing without counting it. The writing side is drain.c.
+// waits, reads no clock, and counts everything that it loses. The writing side is drain.c.
 #include "recording/recording.h"
 
 #include "sim/selftest/fingerprint.h"
@@ -64,8 +64,8 @@ void foliot__recording_set_features(foliot_recording *recording, uint32_t featur
 foliot_status foliot__recording_measure_rules(const foliot_recording_rules *rules, size_t *length)
 {
     foliot_status status = rules->save(rules->user, NULL, 0, length);
-    // Where it failed, the rules are stopped and can be saved; where it took too long, they are
-    // not.
+    // If the save failed, the rules are stopped and can be saved; if it took too long, they are not
+    // stopped.
     return status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_AGAIN
                ? status
                : rules->save(rules->user, NULL, 0, length);
@@ -132,7 +132,7 @@ void foliot__recording_free(foliot_recording *recording)
 
 // -- blocks
 
-// One block to be, or nothing: where it does not fit the recording has ended.
+// Queues one block completely or not at all: if it does not fit, the recording stops.
 static bool put_block(foliot_recording *recording, foliot__queued block,
                       const foliot__buffer *payload)
 {

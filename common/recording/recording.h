@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// recording.h: a recording in progress, as its files share it: recording.c (the host's side),
-// drain.c (the writing side), resume.c.
+// recording.h: a recording in progress, shared by recording.c (the host's side), drain.c (the
+// writing side) and resume.c.
 #ifndef FOLIOT_RECORDING_RECORDING_H
 #define FOLIOT_RECORDING_RECORDING_H
 
@@ -31,7 +31,7 @@ typedef struct foliot__queued {
     foliot_digest digest;
 } foliot__queued;
 
-// The writing side: makes blocks of what the ring holds, and compresses keyframes. Only atomics are
+// The writing side: makes blocks of the ring's entries, and compresses keyframes. Only atomics are
 // read by the host's side while it runs.
 typedef struct foliot__drain {
     foliot_recording_sink sink;
@@ -46,7 +46,7 @@ typedef struct foliot__drain {
     foliot__buffer state, block; // a keyframe's bytes; the block in progress
     char *file;                  // to be compacted when it is closed; NULL: none
     uint32_t compact_ticks;      // of its blocks then; 0: it stays as it is
-    foliot_status compaction;    // what became of that
+    foliot_status compaction;    // the result of compaction
     _Atomic uint64_t keyframe_bytes, other_bytes;
     uint32_t sync_blocks, blocks_unsynced;
     _Atomic uint64_t written_tick, synced_tick;
@@ -84,12 +84,12 @@ struct foliot_recording {
 
 // Everything of `count` bytes now; 0 or an errno.
 int foliot__sink_write(const foliot_recording_sink *sink, const void *bytes, size_t count);
-// `tick`: what the sink holds already; length, block_number and index are set before.
+// `tick`: the tick that the sink has reached; length, block_number and index are set before.
 foliot_status foliot__drain_start(foliot__drain *drain, const foliot_recording_sink *sink,
                                   const foliot_recording_config *config, size_t queue_bytes,
                                   uint64_t tick);
 void foliot__drain_wake(foliot__drain *drain);
-// Writes what waits, in the caller's thread.
+// Writes the waiting entries, in the caller's thread.
 void foliot__drain_run(foliot__drain *drain);
 // Waits until the ring is empty (and synced, if requested), or the drain has stopped.
 void foliot__drain_wait(foliot__drain *drain, bool synced);
@@ -108,22 +108,22 @@ char *foliot__file_sink_path(const foliot_recording_sink *sink, const char *file
 // Whether `file` is still the name of what the sink writes to.
 bool foliot__file_sink_is(const foliot_recording_sink *sink, const char *file);
 
-// Sets the features of the file, and what follows from them. `scene` NULL: no world.
+// Sets the features of the file, and the values that follow from them. `scene` NULL: no world.
 void foliot__recording_set_features(foliot_recording *recording, uint32_t features,
                                     const foliot_scene *scene);
-// The common part of beginning and resuming: everything but what the file holds already.
+// The common part of beginning and resuming: everything except the file's present content.
 foliot_status foliot__recording_new(const foliot_recording_config *config,
                                     const foliot_simulation *simulation,
                                     foliot_recording **recording);
 void foliot__recording_free(foliot_recording *recording); // what foliot__recording_new made
-// How many bytes `save` will give. Rules whose state cannot be saved stop there, and then have a
-// state that says so.
+// How many bytes `save` will return. Rules whose state cannot be saved stop, and their state then
+// records that.
 foliot_status foliot__recording_measure_rules(const foliot_recording_rules *rules, size_t *length);
-// The status that it stopped with.
+// The status with which it stopped.
 foliot_status foliot__recording_status(const foliot_recording *recording);
-// The ticks since the last block, if there are any, become one. False: it stopped there.
+// Turns the ticks since the last block, if any, into a block. False: the recording stopped.
 bool foliot__recording_close_block(foliot_recording *recording);
-// A note with the block in progress. Returns what the recording stopped with.
+// Adds a note to the block in progress. Returns the status with which the recording stopped.
 foliot_status foliot__recording_note_text(foliot_recording *recording, const char *what,
                                           const char *text);
 // Starts the writing side and puts the first keyframe. On an error the sink stays the caller's.
@@ -137,9 +137,9 @@ foliot_status foliot__recording_start(foliot_recording *recording,
 // to .FILE.compact in the same folder, synced, compared with the old one and then renamed over it:
 // in every case `file` is one of the two, and whole. On an error it is the old one. The caller
 // holds the lock of its only writer. A file that is as compact already stays, and that is no error.
-// FOLIOT_STATUS_UNSUPPORTED: it is no closed recording of ours.
-// Signatures are of the old bytes: they are left out, and `signer` signs the new ones.
-// FOLIOT_STATUS_UNSUPPORTED also: it is signed, and `signer` is NULL.
+// FOLIOT_STATUS_UNSUPPORTED: it is no closed recording of ours. Signatures cover the old bytes:
+// they are left out, and `signer` signs the new ones. FOLIOT_STATUS_UNSUPPORTED also: it is signed,
+// and `signer` is NULL.
 foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks,
                                         const foliot_signer *signer);
 

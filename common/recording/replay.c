@@ -190,7 +190,7 @@ foliot_status foliot__replay_rewind(foliot_replay *replay)
 
 // -- through time
 
-// The world refused a step: for want of a callback, or because of the recorded inputs.
+// The world refused a step: a callback is missing, or the recorded inputs are wrong.
 static foliot_status refused_step(foliot_replay *replay, uint64_t tick)
 {
     if (foliot__replay_callbacks_missing(replay)) {
@@ -209,7 +209,7 @@ static foliot_status refused_step(foliot_replay *replay, uint64_t tick)
     return FOLIOT_STATUS_CORRUPT;
 }
 
-// A simulation that takes no commands does not fit a recording that has some.
+// A simulation without commands does not match a recording that has some.
 static bool step_refused(foliot_status status)
 {
     return status == FOLIOT_STATUS_INVALID || status == FOLIOT_STATUS_UNSUPPORTED;
@@ -301,7 +301,7 @@ static foliot_status restore_before(foliot_replay *replay, int64_t k)
             status == FOLIOT_STATUS_IO)
             return status;
     }
-    // Nothing but the scene, if that: it is a state at tick 0.
+    // At most the scene is left: it is a state at tick 0.
     status = foliot__replay_rewind(replay);
     return replay->header.tick == 0 && status != FOLIOT_STATUS_MEMORY ? FOLIOT_STATUS_OK : status;
 }
@@ -323,7 +323,8 @@ foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
         status = check_state(replay);
     if (status == FOLIOT_STATUS_OK)
         return FOLIOT_STATUS_OK;
-    // Back to where the replay was. The digests of that way were checked before, or were wrong.
+    // Returns to the tick where the replay was. The digests on the way were checked before, or were
+    // wrong.
     foliot_status back = restore_before(replay, keyframe_before(replay, now));
     while (back == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < now)
         back = foliot__replay_step(replay);
@@ -332,7 +333,7 @@ foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
 
 // -- backwards
 
-// Follows what players hold through the closed ticks [content.first_tick, end) of the present
+// Follows the players' controls through the closed ticks [content.first_tick, end) of the present
 // block.
 static void apply_held_inputs(foliot_replay *replay, foliot__recording_held *held, uint64_t end)
 {
@@ -354,8 +355,8 @@ static void apply_held_inputs(foliot_replay *replay, foliot__recording_held *hel
             }
 }
 
-// `content` covers `tick`, and `held` is what players hold at its start: from the segment's
-// keyframe on.
+// Makes `content` cover `tick`, with `held` as the players' controls at its start: from the
+// segment's keyframe on.
 static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
 {
     if (covers_tick(&replay->content, tick) && replay->held_valid)
@@ -383,8 +384,7 @@ static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
     return status;
 }
 
-// The inverse step, where bodies neither came nor went in the tick and no command acted;
-// FOLIOT_STATUS_UNSUPPORTED else.
+// The inverse step, if the tick has no spawn, despawn or command; else FOLIOT_STATUS_UNSUPPORTED.
 static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
 {
     foliot_status status = locate_held(replay, tick);
@@ -439,7 +439,7 @@ foliot_status foliot_replay_step_back(foliot_replay *replay)
     return status == FOLIOT_STATUS_OK ? check_state(replay) : status;
 }
 
-// -- what was recorded
+// -- the recorded data
 
 foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
                                        const foliot_input **inputs, uint32_t *count)

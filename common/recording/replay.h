@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// replay.h: an open replay, as its files share it.
+// replay.h: an open replay, shared by its files.
 #ifndef FOLIOT_RECORDING_REPLAY_H
 #define FOLIOT_RECORDING_REPLAY_H
 
@@ -30,7 +30,7 @@ struct foliot_replay {
     foliot_host host;
     const foliot_simulation_kind *kind; // of what is replayed; NULL: it is not known
     foliot_simulation simulation;       // as replayed; its `self` is NULL where there is none
-    foliot_simulation probe; // another one for looks at keyframes, made when first needed
+    foliot_simulation probe;            // another one to inspect keyframes, made when first needed
     foliot_replay_summary about;
     foliot_damage damage; // the first one found
     bool callbacks_named; // it is that callbacks are missing
@@ -46,18 +46,18 @@ struct foliot_replay {
     foliot__block_reader reader;       // stands after ...
     foliot__recording_content content; // ... this block
     foliot__replay_segment segment;
-    bool held_valid; // `held` is what players hold at content.first_tick
+    bool held_valid; // `held` has the players' controls at content.first_tick
     foliot__recording_held held[FOLIOT_PLAYERS_MAX];
 };
 
-// Opens a recording of any kind to be looked at: nothing is made of its scene or setup, so that it
-// costs no more than the file has, and it cannot be stepped.
+// Opens a recording of any kind for inspection: no simulation is made from its scene or setup, so
+// that its cost is bounded by the file, and it cannot be stepped.
 foliot_status foliot__replay_look(const char *file, foliot_replay **replay, foliot_damage *damage);
 
 #define FOLIOT__CALLBACKS_MISSING "the scene has forces that only its own program can compute"
 // Whether the scene has a callback force that the host has not lent.
 bool foliot__replay_callbacks_missing(const foliot_replay *replay);
-// foliot_replay_step without a look at the digests, for callers that compare states themselves.
+// foliot_replay_step without comparing digests, for callers that compare states themselves.
 foliot_status foliot__replay_step(foliot_replay *replay);
 // A simulation of the recording at its start, not yet restored; foliot_simulation_destroy ends it.
 foliot_status foliot__replay_new(const foliot_replay *replay, foliot_simulation *simulation);
@@ -67,10 +67,10 @@ foliot_status foliot__replay_probe(foliot_replay *replay);
 foliot_hosted_world *foliot__replay_hosted(const foliot_replay *replay);
 // As it was at the recording's first tick; the reader stands after the first keyframe.
 foliot_status foliot__replay_rewind(foliot_replay *replay);
-// Whether a keyframe's bytes give its digest. A checksum only shows that the file is as
-// it was written, and the writer of a hostile file writes its checksums too; FOLIOT_STATUS_CORRUPT
-// is reported as the replay's damage. Every keyframe goes through here before anything starts from
-// it. A compressed one is decompressed by it, where its kind is known and this build has zstd.
+// Checks a keyframe's bytes against its digest. A checksum only shows that the file is as it was
+// written, and the writer of a hostile file writes its checksums too; FOLIOT_STATUS_CORRUPT is
+// reported as the replay's damage. Every keyframe is checked here before anything starts from it. A
+// compressed one is decompressed, if its kind is known and this build has zstd.
 foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
                                             foliot__recording_content *content,
                                             foliot_damage *damage);
@@ -81,7 +81,7 @@ foliot_status foliot__replay_load(foliot_replay *replay);
 // Inputs, commands and orders of the step from `tick`. False if `content` does not cover it.
 bool foliot__replay_recorded(const foliot_replay *replay, uint64_t tick,
                              foliot__recorded_tick *recorded);
-// Until `content` covers the step from `tick` on.
+// Reads on until `content` covers the step from `tick` on.
 foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick);
 void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage);
 // The step of a simulation (the replay's or another one at the same tick) with the recorded inputs.

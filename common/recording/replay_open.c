@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A few bytes of header can ask for any room. Room that a world does not use costs nothing; this
-// bounds the room that a file can make it use. Four times what the largest scene needs by itself.
+// A few bytes of header can request any capacity. Memory that a world does not touch costs nothing;
+// this bounds the memory that a file can make it touch: four times the need of the largest scene.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define WORLD_BYTES_MAX ((size_t)64 << 20)
 #else

@@ -24,7 +24,7 @@ typedef struct resuming {
     const foliot_recording_rules *rules;   // NULL: none
     foliot_recording_sink sink;            // the file, locked against other writers
     foliot_replay *replay;
-    char *problem; // NULL: nobody reads it
+    char *problem; // NULL: not wanted
     size_t problem_bytes;
 } resuming;
 
@@ -38,10 +38,11 @@ __attribute__((format(printf, 2, 3))) static void set_problem(const resuming *r,
     va_end(values);
 }
 
-// -- whether it may go on
+// -- whether it may be continued
 
-// The setup, the rules and the build must be those of the recording. Another build may replay it to
-// the same bits, or not: nobody could verify a file that is half a match by each.
+// The setup, the rules and the build must be those of the recording. Another build may or may not
+// replay it to the same bits: no build could verify a file of which each part matches another
+// build.
 static foliot_status check_origin(const resuming *r, const foliot_simulation *simulation)
 {
     const foliot_replay *replay = r->replay;
@@ -128,7 +129,7 @@ static foliot_status tick_rules(const resuming *r)
 }
 
 // Whether the rules, run from an earlier keyframe, are in the state that was stored at this tick.
-// Rules that the host stopped, at the time or now, go on from the stored bytes: its clock and its
+// Rules that the host stopped, then or now, continue from the stored bytes: its clock and its
 // memory are not in the recording. *changed: they are in another state.
 static foliot_status check_rules(const resuming *r, bool *changed)
 {
@@ -184,9 +185,9 @@ static foliot_status replay_from(const resuming *r, uint64_t from, bool *changed
 }
 
 // The state after the last whole block, checked against the digests since a keyframe: the last one,
-// or one before it where the replay from there does not give them. A simulation that does not save
-// all that decides its steps may replay from the start alone. A false state of rules ends the
-// search: the ticks after it were played by it.
+// or an earlier one if the replay from the last does not reproduce them. A simulation whose saved
+// state is incomplete may replay correctly only from the start. A false state of rules ends the
+// search: the ticks after it were played with it.
 static foliot_status replay_to_end(const resuming *r)
 {
     foliot_replay *replay = r->replay;
@@ -201,7 +202,7 @@ static foliot_status replay_to_end(const resuming *r)
         uint64_t tick = replay->index[k - 1][0], from = tick;
         size_t length;
         // Rules that are run again start one keyframe earlier, where there is a state of theirs, so
-        // that their state at this keyframe is checked and not believed.
+        // that their state at this keyframe is checked and not trusted.
         for (uint32_t i = k - 1; rules_run && from == tick && i > 0; i--)
             if (replay->index[i - 1][0] < tick &&
                 foliot_replay_get_rules_state(replay, replay->index[i - 1][0], &length))
@@ -319,7 +320,7 @@ static foliot_status resume_replay(const resuming *r, const foliot_simulation *s
         set_problem(r, "not even its first keyframe is whole");
         return FOLIOT_STATUS_CORRUPT;
     }
-    // No crash leaves a false keyframe: the file was edited, and no session may go on from it.
+    // No crash leaves a false keyframe: the file was edited, and no session may continue from it.
     if (replay->keyframe_false) {
         set_problem(r, "%s", replay->damage.text);
         return FOLIOT_STATUS_CORRUPT;
@@ -365,8 +366,8 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
             set_problem(&r, "%s", foliot_status_get_text(status));
         return status;
     }
-    // The caller gets the instance that was replayed, and not its state: the instance has all that
-    // decides its steps, saved or not.
+    // The caller gets the replayed instance rather than its saved state: the instance has
+    // everything that its steps depend on, saved or not.
     foliot_hosted_world *replayed = foliot__replay_hosted(r.replay);
     if (replayed) {
         foliot_hosted_world *hosted = simulation->self;

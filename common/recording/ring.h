@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 // `put` and `taken` count bytes since the start; each is changed by one side alone. Bytes that are
-// put into an empty ring go to its beginning, so that no more of its memory is ever touched than
-// was needed at once.
+// put into an empty ring go to its beginning, so that it touches no more memory than its peak fill
+// needs.
 typedef struct foliot__ring {
     uint8_t *bytes;
     size_t capacity;
@@ -24,10 +24,10 @@ bool foliot__ring_init(foliot__ring *ring, size_t capacity);
 void foliot__ring_free(foliot__ring *ring);
 
 size_t foliot__ring_used(const foliot__ring *ring);
-// The putting side: all of both parts or, false, nothing.
+// The writing side: puts both parts completely, or nothing (false).
 bool foliot__ring_put(foliot__ring *ring, const void *first, size_t first_count, const void *second,
                       size_t second_count);
-// The taking side: copies without taking; `count` must be there.
+// The reading side: copies without removing; `count` bytes must be there.
 void foliot__ring_peek(const foliot__ring *ring, void *out, size_t count);
 // The longest piece that lies in one stretch from `skip` on, at most `count`.
 const uint8_t *foliot__ring_piece(const foliot__ring *ring, size_t skip, size_t count,

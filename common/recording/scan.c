@@ -101,7 +101,7 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
     bool packed = keyframe->packed;
     foliot_status status =
         foliot__recording_content_unpack(content, foliot__replay_state_bytes_max(replay));
-    // A build without zstd starts from no such keyframe: there is nothing to check.
+    // A build without zstd cannot start from such a keyframe: there is nothing to check.
     if (status == FOLIOT_STATUS_UNSUPPORTED)
         return FOLIOT_STATUS_OK;
     bool unpacked = status == FOLIOT_STATUS_OK;

@@ -19,7 +19,7 @@ typedef struct foliot__tick_run {
 } foliot__tick_run;
 
 typedef struct foliot__tick_runs {
-    foliot__tick_run *runs; // ticks rise
+    foliot__tick_run *runs; // ascending ticks
     uint32_t count, capacity;
 } foliot__tick_runs;
 

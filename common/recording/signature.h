@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // signature.h: signatures inside a recording. A chain of hashes runs over the file: over its start,
-// then over each block with the hash before. A signature is a block and signs the chain
-// up to it, so that whoever reads on needs the file once.
+// then over each block with the hash before. A signature is a block and signs the chain up to it,
+// so that a reader needs a single pass over the file.
 #ifndef FOLIOT_RECORDING_SIGNATURE_H
 #define FOLIOT_RECORDING_SIGNATURE_H
 

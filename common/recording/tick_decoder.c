@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tick_decoder.c: the inverse of encoder.c: entries of INPUTS, COMMANDS and ORDERS become what
-// entered every tick. Refuses bytes that no writer produces: players out of order, ticks outside
-// the block, values out of range, more inputs than a block may hold.
+// tick_decoder.c: the inverse of encoder.c: it turns entries of INPUTS, COMMANDS and ORDERS into
+// the inputs, commands and orders of every tick. Refuses bytes that no writer produces: players out
+// of order, ticks outside the block, values out of range, more inputs than a block may hold.
 #include "recording/record_decoder.h"
 
 #include "base/unpack.h"

@@ -290,8 +290,8 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
     if (perturbation && !v.perturber.done) {
         verdict->status = FOLIOT_STATUS_INVALID;
     } else if (perturbation) {
-        // A fault that the digests show is in the tick that they name. One that the rest of its
-        // tick absorbed leaves no digest: then all ticks are compared after every stage.
+        // A fault that the digests show is in the tick that they name. A fault that the rest of its
+        // tick absorbed changes no digest: then all ticks are compared after every stage.
         uint64_t first = replay->about.first_tick;
         uint64_t from = v.diverged ? verdict->divergence.tick : first + 1;
         uint64_t to = v.diverged ? verdict->divergence.tick : first + verdict->ticks;

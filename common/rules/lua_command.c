@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lua_command.c: what a script does: `command` with one function for each kind of foliot/command.h,
-// which takes a table of the kind's fields; set_var, message and kick.
+// lua_command.c: the actions of a script: `command` with one function for each kind of
+// foliot/command.h, which takes a table of the kind's fields; set_var, message and kick.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 

@@ -294,7 +294,7 @@ static script_text script_text_of(const char *script, size_t length, uint64_t al
     return (script_text){.at = script, .left = length, .end_ns = cpu_ns() + allowed_ns};
 }
 
-// As luaL_loadbufferx of text. Where the text is late, the result means nothing.
+// Like luaL_loadbufferx for text. If the time limit is exceeded, the result is meaningless.
 static int compile_text(lua_State *L, script_text *text, const char *chunk)
 {
     return lua_load(L, read_piece, text, chunk, "t");
@@ -354,7 +354,7 @@ static void push_libraries(lua_State *L)
 
 // -- callbacks
 
-// A function that is named like a callback and is none would never be called.
+// A function whose name resembles a callback's would never be called.
 static void check_name(lua_State *L, const char *name)
 {
     uint32_t best = UINT32_MAX;

@@ -98,8 +98,8 @@ static void abandon_by_host(foliot__lua *lua, const char *text)
     foliot__lua_abandon(lua, text);
 }
 
-// Ends the callback that runs. From here on every instruction asks again, so that no __close goes
-// on in an error's place.
+// Ends the callback that runs. From here on every instruction asks again, so that no __close
+// continues after the error.
 static _Noreturn void drop_callback(foliot__lua *lua, const char *why)
 {
     if (lua->stage != FOLIOT__LUA_DROPPING) {
@@ -252,7 +252,8 @@ static const char *refusal(foliot__lua *lua, const void *old, size_t kind, size_
     return more > memory_max - lua->heap.used_bytes ? much_memory : NULL;
 }
 
-// Charges for `bytes` that may be had. Where they are over a limit, the next check drops what runs.
+// Charges for `bytes` that may be allocated. Beyond a limit, the next check drops the running
+// callback.
 static void charge_memory(foliot__lua *lua, const void *old, size_t bytes, size_t more)
 {
     const char *why = NULL;

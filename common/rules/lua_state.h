@@ -169,7 +169,7 @@ bool foliot__lua_run_timed(foliot__lua *lua, foliot__lua_stage stage, uint64_t u
                            void *context);
 // Leaves foliot__lua_run, and abandons the state. The line that runs is put before the text.
 _Noreturn void foliot__lua_abandon(foliot__lua *lua, const char *text);
-// Looks at the clock. Where too much time has passed, the next check drops what runs.
+// Reads the clock. If too much time has passed, the next check drops the running callback.
 void foliot__lua_look(foliot__lua *lua);
 // The host has no memory: frees the reserve, and the next check drops what runs. False: there is
 // no reserve any more.
@@ -227,7 +227,7 @@ const char *foliot__lua_push_text(lua_State *L, int index, size_t *length);
 // An id from the stack: an integer.
 foliot_body_id foliot__lua_check_body(lua_State *L, int index);
 void foliot__lua_push_body(lua_State *L, foliot_body_id id);
-// The player at `index`; an error if it is none.
+// The player at `index`; raises an error if it is not one.
 uint32_t foliot__lua_check_player(lua_State *L, int index);
 
 // -- lua_pairs.c: the order of a table's keys

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lua_string.c: the string library: what Lua's own has, without what shows memory (%p, dump) or
-// packs zero bytes (pack, unpack, char(0), %c). Letters are those of ASCII. Each function charges
+// lua_string.c: the string library: Lua's own, without functions that show memory (%p, dump) or
+// pack zero bytes (pack, unpack, char(0), %c). Letters are those of ASCII. Each function charges
 // for the bytes that it reads and writes before it does.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// rules.c: an instance of rules: what they gave in the last tick, their random stream, and all of
-// it as bytes. It calls the rules and bounds what they give; it knows no language and no network.
+// rules.c: an instance of rules: its output in the last tick, its random stream, and its state as
+// bytes. It calls the rules and bounds their output; it knows no language and no network.
 //
-// Invariant: stopped rules hold a problem and give nothing.
+// Invariant: stopped rules hold a problem and have no output.
 #include "rules/rules.h"
 
 #include <stdio.h>
@@ -345,7 +345,7 @@ void foliot_rules_destroy(foliot_rules *rules)
     free(rules);
 }
 
-// A script that is too slow for its host in every tick would go on with a part of its callbacks.
+// A script that is too slow for its host in every tick would run only a part of its callbacks.
 static foliot_status count_late(foliot_rules *rules, char *problem, size_t problem_bytes)
 {
     rules->host.late_ticks = rules->drops.order_count ? rules->host.late_ticks + 1 : 0;
@@ -460,7 +460,7 @@ const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length)
 // and that many commands; u32 and that many bytes of the rules' own. Rules that look back add u64
 // tick; u16 for each player: its aim; u32 and that many bytes: the history.
 
-// The rules' own bytes, which the caller frees; NULL with `problem` if there are none to be had.
+// The rules' own bytes, which the caller frees; NULL with `problem` if they cannot be saved.
 static uint8_t *save_self(foliot_rules *rules, size_t *length, char *problem, size_t problem_bytes)
 {
     size_t capacity = FOLIOT_RULES_STATE_BYTES_MAX, needed; // saving twice takes twice the time

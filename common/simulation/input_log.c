@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// input_log.c: what entered the world, tick by tick. A closed tick never changes. Knows nothing of
+// input_log.c: the inputs of a world, tick by tick. A closed tick never changes. Knows nothing of
 // peers.
 #include "simulation/input_log.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// input_log.h: what entered the world, tick by tick: the input record of a run. Inputs are put to
+// input_log.h: the inputs of a world, tick by tick: the input record of a run. Inputs are put to
 // the open tick in any order; closing it sorts them by (player, sequence) and makes them final.
 #ifndef FOLIOT_SIMULATION_INPUT_LOG_H
 #define FOLIOT_SIMULATION_INPUT_LOG_H

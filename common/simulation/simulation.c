@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// simulation.c: calls through a simulation's table, with what a table may leave out. Knows nothing
-// of any particular one.
+// simulation.c: calls through a simulation's table, with defaults for its optional members. Knows
+// nothing of any particular simulation.
 #include "foliot/simulation.h"
 
 #include <stdlib.h>
@@ -75,7 +75,7 @@ foliot_status foliot_simulation_step_tick(foliot_simulation *simulation,
     foliot_status status = tick->command_count > 0
                                ? kind->step_tick(simulation->self, tick)
                                : kind->step(simulation->self, tick->inputs, tick->input_count);
-    // Replays step until `tick` is the one wanted: a count that stands would never end them.
+    // Replays step until `tick` is the one wanted: a count that does not grow would never end them.
     if (status == FOLIOT_STATUS_OK && kind->tick(simulation->self) != before + 1)
         return FOLIOT_STATUS_MISCOUNTED;
     return status;

@@ -78,8 +78,8 @@ static uint16_t code_buttons(walk *w, bool known, uint16_t was, uint16_t value)
 static void code_controls(walk *w, const foliot__block *block, foliot_input *input)
 {
     static const foliot_input none;
-    // The last controls of this player in the block; NULL: there are none, or it joined or left
-    // since.
+    // The last controls of this player in the block; NULL: there are none, or the player has joined
+    // or left since.
     const foliot_input *before = NULL;
     if (input->player < FOLIOT_PLAYERS_MAX && w->last[input->player] != 0)
         before = &block->inputs[w->last[input->player] - 1];

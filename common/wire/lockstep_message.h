@@ -63,8 +63,8 @@ typedef struct foliot__relay {
     size_t runs_length;  // 0: none of them
 } foliot__relay;
 
-// Inputs for ticks that are not closed yet: what some players will do. A tick that is not here, and
-// a player who is not, may yet do anything.
+// Inputs of some players for ticks that are not closed yet. Nothing is known of other ticks and
+// other players.
 typedef struct foliot__early {
     uint32_t first; // tick of the block's first
     uint32_t ticks; // of the block, at least 1

@@ -2,7 +2,7 @@
 // message.c: messages to bytes and back. One table of fields for each message serves both
 // directions, so that they cannot differ. Packed by base/pack.h, read by base/unpack.h: msgpack-c's
 // unpacker would allocate what a hostile header claims. Refuses what is out of range, too long or
-// too short; what a newer peer adds behind the fields is passed over.
+// too short; fields that a newer peer adds at the end are skipped.
 #include "wire/message.h"
 
 #include <stddef.h>

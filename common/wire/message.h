@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// message.h: what server and client say to each other (docs/reference/protocol.md). Control
-// messages are msgpack arrays [kind, fields...] on the reliable channel; inputs, snapshots and
-// status are bytes of our own, each with its kind in front, on the unreliable one. Every decoder
-// takes hostile bytes.
+// message.h: the messages between server and client (docs/reference/protocol.md). Control messages
+// are msgpack arrays [kind, fields...] on the reliable channel; inputs, snapshots and status have
+// their own byte formats, each starting with its kind, on the unreliable one. Every decoder accepts
+// hostile bytes.
 #ifndef FOLIOT_WIRE_MESSAGE_H
 #define FOLIOT_WIRE_MESSAGE_H
 
@@ -40,7 +40,7 @@ static inline bool foliot__token_is_none(const foliot__token *token)
 }
 
 typedef enum foliot__message_kind {
-    FOLIOT__HELLO_MESSAGE = 1,        // client: who I am and what I want
+    FOLIOT__HELLO_MESSAGE = 1,        // client: its identity and its request
     FOLIOT__WELCOME = 2,              // server: you are in
     FOLIOT__REFUSE = 3,               // server: you are not, and why
     FOLIOT__SCENE_PART = 4,           // server: a part of the scene's canonical bytes
@@ -48,10 +48,10 @@ typedef enum foliot__message_kind {
     FOLIOT__BYE = 6,                  // both: the end, on purpose
     FOLIOT__KEYFRAME_PART = 7,        // server, lockstep: a part of a saved state
     FOLIOT__TICKS_PART = 8,           // server, lockstep: closed ticks after it
-    FOLIOT__KEYFRAME_ACKNOWLEDGE = 9, // client, lockstep: so much of it is here
+    FOLIOT__KEYFRAME_ACKNOWLEDGE = 9, // client, lockstep: the number of bytes received
     FOLIOT__SEARCH_REQUEST = 10,      // server, lockstep: in search of a divergence
     FOLIOT__SEARCH_RESPONSE = 11,     // client, lockstep
-    FOLIOT__DIVERGED = 12,            // server, lockstep: what the search found
+    FOLIOT__DIVERGED = 12,            // server, lockstep: the result of the search
     FOLIOT__ORDER = 13,               // client: from a player to the session's rules
     FOLIOT__ORDER_ACKNOWLEDGE = 14,   // server: orders that are safe
     FOLIOT__MESSAGE = 15,             // server: from the rules, the host or another player
@@ -115,7 +115,7 @@ typedef struct foliot__welcome {
     bool resumed; // `player` is the one that the hello's token was of: its changes go on by their
                   // sequences
     uint32_t orders;      // of this player that are here, by their sequence: the next is one more
-    bool watchable;       // the session has snapshots for those who want them
+    bool watchable;       // the session has snapshots for clients that want to watch
     uint32_t kind_reason; // foliot__kind_reason
     double near, far; // of the session's interest, length units; far 0: whole snapshots are sent
 } foliot__welcome;
@@ -286,8 +286,8 @@ foliot_status foliot__message_encode(const foliot__message *message, uint8_t *by
 // FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_CORRUPT; names are made printable.
 foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot__message *message);
 
-// Whether bytes may be a control message, and are none of the packets whose kind comes first: those
-// may overtake a welcome.
+// Whether the bytes may be a control message, and not one of the packets that start with their
+// kind: those may overtake a welcome.
 static inline bool foliot__message_is_control(const uint8_t *bytes, size_t length)
 {
     return length > 0 && bytes[0] >= 0x80;

@@ -143,7 +143,7 @@ static inline void foliot__range_encode_span(foliot__range_encoder *coder, uint3
     foliot__range_move_out(coder);
 }
 
-// Where in 2^bits the code is. Hostile bytes may be behind the end.
+// The position of the code in 2^bits. Hostile bytes may put it beyond the end.
 static inline uint32_t foliot__range_decode_place(const foliot__range_decoder *coder, unsigned bits)
 {
     uint32_t place = coder->code / (coder->range >> bits), last = (1u << bits) - 1;

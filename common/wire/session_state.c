@@ -119,7 +119,7 @@ static foliot_status put_joint(foliot__session_state *s, uint32_t index,
     return FOLIOT_STATUS_OK;
 }
 
-// Where the key is, or belongs.
+// The index of the key, or the index at which it belongs.
 static uint32_t var_place(const foliot__session_state *s, const char *key, bool *found)
 {
     uint32_t low = 0, high = s->var_count;

@@ -350,7 +350,7 @@ static void code_rest(walk *w, foliot_snapshot_body *body, const foliot_snapshot
     code_motion(w, body, base);
 }
 
-// How near the last body that changed is: what is pushed pushes its neighbours.
+// The closeness of the last body that changed, 0 to 3: a pushed body pushes its neighbours.
 static unsigned nearness(const walk *w, const foliot_snapshot_body *base)
 {
     uint32_t far = 0;

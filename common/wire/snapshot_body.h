@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // snapshot_body.h: the bytes of a quantised body against a baseline's. One walk over the bodies
-// serves both directions: it codes a value where it encodes and reads it where it decodes, so that
-// the two cannot disagree. Models adapt from body to body within a packet.
+// serves both directions: it writes a value when encoding and reads it when decoding, so that the
+// two cannot disagree. Models adapt from body to body within a packet.
 #ifndef FOLIOT_WIRE_SNAPSHOT_BODY_H
 #define FOLIOT_WIRE_SNAPSHOT_BODY_H
 

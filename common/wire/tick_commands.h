@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tick_commands.h: the commands of closed ticks as bytes, by tick: what a lockstep server keeps for
-// peers, and what a client puts together before it steps. A ring; a tick that is overwritten is
-// forgotten. Bytes of a tick (docs/reference/protocol.md, "Commands"): the first sequence, then for
-// each command its source and its canonical bytes.
+// tick_commands.h: the commands of closed ticks as bytes, by tick: a lockstep server keeps them for
+// peers, and a client assembles them before it steps. A ring; overwritten ticks are forgotten.
+// Bytes of a tick (docs/reference/protocol.md, "Commands"): the first sequence, then for each
+// command its source and its canonical bytes.
 #ifndef FOLIOT_WIRE_TICK_COMMANDS_H
 #define FOLIOT_WIRE_TICK_COMMANDS_H
 
@@ -53,8 +53,8 @@ foliot_status foliot__command_log_read(const foliot__command_log *log, uint64_t 
                                        foliot_command_list *list);
 
 // Which ticks of [from, end) have commands, as lengths of runs: without, with, without, ... Ticks
-// behind the last run have none. Where that takes more than FOLIOT__COMMAND_RUNS_BYTES, fewer ticks
-// from the front (*end is smaller) or from the back (*from is greater; for `newest`).
+// behind the last run have none. If that takes more than FOLIOT__COMMAND_RUNS_BYTES, it covers
+// fewer ticks from the front (*end is smaller) or from the back (*from is greater; for `newest`).
 size_t foliot__command_runs(const foliot__command_log *log, uint64_t *from, uint64_t *end,
                             bool newest, uint8_t bytes[FOLIOT__COMMAND_RUNS_BYTES]);
 // Marks the ticks of such runs. Hostile bytes give false; the runs before the wrong one are marked.

@@ -46,7 +46,7 @@ typedef struct foliot__body_pair {
     uint32_t a, b; // a < b
 } foliot__body_pair;
 
-// Where a body's centre may go, from `at` on, before pairs are looked for again.
+// The region that a body's centre may reach, from `at` on, before the broad phase runs again.
 typedef struct foliot__fat_bounds {
     vec3 at;
     float displacement[3], margin;
@@ -133,7 +133,7 @@ foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t body, doubl
 void foliot__query(const foliot__collider *c, const foliot__bounds *box,
                    void (*meet)(void *context, uint32_t body), void *context);
 
-// How many indices of a shared loop go at once.
+// How many indices a chunk of a shared loop has.
 #define FOLIOT__GRAIN_BODIES 64
 #define FOLIOT__GRAIN_PAIRS 64
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// contact_event.c: what a step reports of contacts. Contact events compare two lists of pairs: the
+// contact_event.c: the contact events of a step. Contact events compare two lists of pairs: the
 // table `contact` when the step began, and as it is now. Contact points are computed on demand.
 #include "foliot/query.h"
 

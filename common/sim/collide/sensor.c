@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// sensor.c: overlaps of bodies with sensors, at the end of a step, what changed since the last one,
-// and what overlapped in between. An overlap is a function of the present poses, so that a restored
-// world knows those of the step before without further state. Every body is tested against
-// every sensor, first by their bounding balls.
+// sensor.c: overlaps of bodies with sensors: those at the end of a step, the changes since the last
+// one, and overlaps in between. An overlap is a function of the present poses, so that a restored
+// world knows those of the step before without further state. Every body is tested against every
+// sensor, first by their bounding balls.
 //
 // Within a step a path has a straight piece for each substep, and bends where an impact changed it.
-// A body is tested on its way only if it came within reach of a sensor: `slack` is the distance
-// that it may still move before that.
+// A body's path is tested only if it came within reach of a sensor: `slack` is the distance that it
+// may still move before that.
 #include "sim/collide/sensor.h"
 
 #include <string.h>

@@ -18,7 +18,7 @@ typedef struct foliot__solid {
 } foliot__solid;
 
 // Where two solids touch or nearly do. `at` is relative to the first's centre, halfway between the
-// surfaces. The second may be a plane, the first may not.
+// surfaces. Only the second may be a plane.
 typedef struct foliot__shape_contact {
     vec3 normal; // unit, from the first to the second
     uint32_t count;

@@ -67,9 +67,9 @@ typedef struct foliot__links {
     uint32_t *counts;                 // distances, rods, nodes, whether trees were searched for
     foliot__distance_link *distances; // in solving order
     foliot__distance_link *rods;      // in index order
-    double *impulse;                  // one a link of its kind: what the step has applied so far
-    double *rod[8];                   // of rods: for the solver (rattle.c)
-    foliot__v3 body;                  // a vector a body
+    double *impulse; // one per link of its kind: impulse applied so far in the step
+    double *rod[8];  // of rods: for the solver (rattle.c)
+    foliot__v3 body; // a vector a body
     // Trees of distances. A copy of the world searches for them again.
     foliot__tree_node *nodes;
     uint32_t *head, *reached; // by slot: its list in `next`, its node while searching

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// force.h: what the integrators ask of the forces. The forces of a world fall in three parts:
+// force.h: the forces as integrators evaluate them. The forces of a world fall in three parts:
 //
 //   position part: a(x, t): uniform, constant with its times, springs' elastic part, newton,
 //                  attractor, callbacks that do not depend on velocity. May be reused at the same
@@ -47,7 +47,7 @@ void foliot__force_total(const foliot__step *step, foliot__v3 x, foliot__v3 v, d
 void foliot__force_position(const foliot__step *step, foliot__v3 x, double time, foliot__v3 a);
 
 // The table `acceleration` holds the position part at the world's positions and `time` afterwards;
-// computed (and counted) only if it does not already. Whoever moves a body sets
+// computed (and counted) only if it does not already. Code that moves a body sets
 // world->acceleration_valid = 0.
 foliot__v3 foliot__acceleration_now(const foliot__step *step, double time);
 

@@ -74,7 +74,7 @@ FORCES_TABLE(double, gravity)   // newton's scaled bodies and partial sums
 FORCES_TABLE(double, callbacks) // vector fields
 #undef FORCES_TABLE
 
-// Doubles of one gravity array: beyond the slots, what its loops read ahead.
+// Doubles of one gravity array: the slots, and those that its loops read ahead.
 static inline size_t foliot__gravity_stride(const foliot_world *world)
 {
     return (size_t)world->capacity.slots + FOLIOT__NEWTON_AHEAD * FOLIOT__LANES;

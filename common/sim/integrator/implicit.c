@@ -22,7 +22,7 @@
 #include "sim/state/lanes.h"
 
 #define LINEAR_ITERATIONS_MAX 1000 // of BiCGSTAB, two products each
-// Of a linear system's residual, relative: Newton's next iteration mends the rest.
+// Relative tolerance of a linear system's residual: Newton's next iteration corrects the rest.
 #define LINEAR_TOLERANCE_MIN 1e-4
 #define LINEAR_TOLERANCE_MAX 0.1
 #define HALVINGS_MAX 12      // of one update
@@ -41,7 +41,7 @@ typedef enum vector {
     DISPLACEMENT,
     TRIAL_VELOCITY, // also the best update so far of a linear solve
     TRIAL_RESIDUAL, // also the image of the linear residual
-    FLOOR,          // x: what rounding alone makes of a body's residual
+    FLOOR,          // x: the residual of a body from rounding alone
     VECTORS
 } vector;
 
@@ -215,8 +215,7 @@ static stage stage_begin(const foliot__step *step, double h, double time)
     return s;
 }
 
-// The largest coordinate or length that the forces of the table bring in: what they subtract
-// positions from.
+// The largest coordinate or length in the forces of the table, from which they subtract positions.
 static double reach_of_forces(const foliot_world *world)
 {
     double reach = 0;

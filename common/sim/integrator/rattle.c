@@ -12,7 +12,7 @@
 #include "sim/constraint/constraint.h"
 
 #define OUTER_MAX 100           // corrections; each leaves the square of the turn in a step
-#define SHAKE_TOLERANCE 0x1p-52 // of the squared length: what one rounding makes of it
+#define SHAKE_TOLERANCE 0x1p-52 // of the squared length: the error of one rounding
 #define GRADIENT_TOLERANCE                                                                         \
     0x1p-48 // of the squared error: the correction after it sees what is left
 #define CURVATURE_MIN                                                                              \
@@ -83,7 +83,7 @@ static double diagonal(const rods *r, uint32_t i)
            ((r->dx[i] * r->dx[i] + r->dy[i] * r->dy[i]) + r->dz[i] * r->dz[i]);
 }
 
-// field += scale W D^t value: what multipliers do to positions or velocities.
+// field += scale W D^t value: the effect of multipliers on positions or velocities.
 static void spread_multipliers(const rods *r, const double *value, double scale, foliot__v3 field)
 {
     for (uint32_t i = 0; i < r->count; i++) {

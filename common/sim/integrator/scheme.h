@@ -55,7 +55,7 @@ static inline double foliot__response(const foliot_world *world)
     }
 }
 
-// -- runge_kutta.c: what other schemes borrow from the classic rule (the first step of verlet)
+// -- runge_kutta.c: the classic rule for other schemes (the first step of verlet)
 
 // Six times the rule's mean slopes over the step, of position and of velocity; the world is left as
 // it was. Uses the scratch vectors `scratch` .. `scratch` + 4; the results lie in the last two.

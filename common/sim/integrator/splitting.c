@@ -172,8 +172,9 @@ static void drift(const foliot__step *step, double duration, bool rods)
 }
 
 // Dampers and quadratic drag make a kick symmetric of order 2 and not exact. The compositions of
-// whole steps raise it with the rest; in the two schemes that are none it is composed to order 4 by
-// itself, which costs no evaluation of the position part, because positions stand.
+// whole steps raise its order with the rest. In the two schemes that are not compositions the kick
+// itself is composed to order 4, which costs no evaluation of the position part, because positions
+// do not change.
 static bool kicks_by_three(const foliot__step *step)
 {
     uint32_t id = step->world->scheme.integrator;

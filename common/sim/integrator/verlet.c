@@ -7,10 +7,10 @@
 //     x(t + dt) = x + dt (u + a dt)                       = 2 x - previous + a dt^2, and with drag
 //     b x(t + dt) = (2 x - previous (1 - b dt/2) + a dt^2) / (1 + b dt/2),
 //
-// which is what the implicit midpoint rule for u says (the Cayley kick), so that all forces that
-// depend on velocity see the central difference. The reported velocity is that difference, (x(t +
-// dt) - x(t - dt)) / 2 dt, at the tick it is reported with: the step ends by looking one kick ahead
-// with the acceleration that the next step begins with, and a player's push as it was in this one.
+// which is the implicit midpoint rule for u (the Cayley kick), so that all forces that depend on
+// velocity see the central difference. The reported velocity is that difference, (x(t + dt) - x(t -
+// dt)) / 2 dt, at the tick it is reported with: the step ends by looking one kick ahead with the
+// acceleration that the next step begins with, and a player's push as it was in this one.
 //
 // A body without FOLIOT_BODY_STARTED (new, or its velocity was changed by a contact or a clamp)
 // starts from its velocity by Taylor's formula, which keeps order 2; tick 0 may start by the
@@ -131,7 +131,7 @@ static void advance_verlet(const foliot__step *step, double dt_before, double du
     foliot_world *world = step->world;
     foliot__v3 u = foliot__scratch_vector(world, MEAN), u0 = foliot__scratch_vector(world, BEFORE);
     bool all = all_started(step);
-    // u := (x - previous) / dt_before; what does not move has none.
+    // u := (x - previous) / dt_before; bodies that do not move have none.
     foliot__v3 x = foliot__position(world), p = foliot__previous(world);
     const double *inverse_mass = foliot__inverse_mass(world);
     uint32_t rows = foliot__lanes(world);

@@ -15,8 +15,8 @@
 
 #include <string.h>
 
-#define ROUND 1e-9     // a moment of inertia below this share of the greatest is none
-#define FASTER_MAX 1.5 // of the motion within an island: what takes more is an impact
+#define ROUND 1e-9     // a moment of inertia below this share of the greatest counts as 0
+#define FASTER_MAX 1.5 // of the motion within an island: a larger factor is an impact
 
 double foliot__joint_body_energy(const foliot__island *island, const foliot__joint_body *body,
                                  const double velocity[6], double share)

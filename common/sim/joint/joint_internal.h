@@ -87,7 +87,7 @@ typedef struct foliot__joint {
     foliot__joint_factor factor;
 } foliot__joint;
 
-// Where a body stands.
+// The pose of a body.
 typedef struct foliot__pose {
     vec3 x;
     quat q;
@@ -191,7 +191,7 @@ double foliot__island_target_positions(foliot__joints *j, const foliot_world *wo
                                        const foliot__island *island, double h);
 void foliot__island_target_velocities(foliot__joints *j, const foliot_world *world,
                                       const foliot__island *island, double h);
-// The velocity of a side of a joint that is none of its island's bodies: NULL where it stands.
+// The velocity of a joint's body that is not in its island: NULL if it does not move.
 const double *foliot__joint_outside_velocity(const foliot_world *world, uint32_t slot,
                                              double out[6]);
 // joint_fallback.c: sets `moved` and `taken` in a substep that turns too far for foliot__joints_*.

@@ -22,7 +22,7 @@ void foliot_digest_print(foliot_digest digest, char text[FOLIOT_DIGEST_TEXT_BYTE
     text[32] = 0;
 }
 
-// -1 for what is none. Upper case is none: a digest has one spelling.
+// -1 for any other character, upper case included: a digest has one spelling.
 static int hex_value(char c)
 {
     for (int value = 0; value < 16; value++)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// floating_point.h: what every file of the simulation needs to be true of the compiler. Include
-// first.
+// floating_point.h: requirements of every file of the simulation on the compiler. Include first.
 #ifndef FOLIOT_SIM_MATH_FLOATING_POINT_H
 #define FOLIOT_SIM_MATH_FLOATING_POINT_H
 

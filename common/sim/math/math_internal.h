@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// math_internal.h: what the simulation needs in addition to include/foliot/digest.h: error-free
+// math_internal.h: functions of the simulation in addition to include/foliot/digest.h: error-free
 // sums and products, range-checked conversions, and the entire functions that exact flows are made
 // of.
 #ifndef FOLIOT_SIM_MATH_MATH_INTERNAL_H
@@ -36,7 +36,7 @@ static inline foliot__double_double foliot__two_product(double a, double b)
     return (foliot__double_double){product, rest};
 }
 
-// Towards zero; what lies outside saturates and NaN gives 0, where C leaves it undefined.
+// Towards zero; values outside the range saturate and NaN gives 0, where C leaves it undefined.
 static inline int64_t foliot__to_i64(double x)
 {
     if (x >= 0x1p63)

@@ -167,7 +167,7 @@ static bool collidable(const foliot_body_definition *body)
     return body->shape.kind != FOLIOT_SHAPE_POINT && !body->is_sensor;
 }
 
-// Dynamic, or a command may make it so: what starts static has no mass.
+// Dynamic, or a command may make it so: a body that starts static has no mass.
 static bool pushable(const foliot_scene *scene, const foliot_body_definition *body)
 {
     bool lasting = body->is_static || (body->is_kinematic && scene->commands_max == 0);

@@ -179,7 +179,7 @@ void foliot__check_bodies(foliot__checker *c)
     check_names_unique(c, "bodies", scene->bodies, scene->body_count);
 }
 
-// Where a prototype stands is a command's to say.
+// The command that spawns a prototype sets its position.
 void foliot__check_prototypes(foliot__checker *c)
 {
     const foliot_scene *scene = c->scene;

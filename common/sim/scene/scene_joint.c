@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scene_joint.c: what a joint asks of the bodies that it holds, and where it holds them as the
-// scene starts. Ranges of single numbers are scene_check.c's.
+// scene_joint.c: the requirements of a joint on its bodies, and its anchors as the scene starts.
+// Ranges of single numbers are scene_check.c's.
 #include "sim/math/vec3.h"
 
 #include "sim/scene/scene.h"

@@ -6,8 +6,8 @@
 
 #include "sim/scene/scene.h"
 
-// Where in the scene a value stands: list[index].key, list.key where index is FOLIOT__NOWHERE, or
-// key alone.
+// The place of a value in the scene: list[index].key; list.key if index is FOLIOT__NOWHERE; or key
+// alone.
 #define FOLIOT__NOWHERE UINT32_MAX
 typedef struct foliot__scene_place {
     const char *list;

@@ -21,8 +21,8 @@
 
 #include "sim/selftest/fingerprint_golden.h"
 
-// Name and text of each part, in the order in which they are tried: what later ones rest on comes
-// first.
+// Name and text of each part, in the order in which they are tried: parts on which later ones
+// depend come first.
 #define PART_LIST(X)                                                                               \
     X(integers, "integers")                                                                        \
     X(rng, "rng")                                                                                  \

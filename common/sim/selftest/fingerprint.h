@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fingerprint.h: the known-answer run in parts: all of it (foliot_get_fingerprint), what every
-// scene rests on, and what one scene uses.
+// fingerprint.h: the known-answer run in parts: all of them (foliot_get_fingerprint), those that
+// every scene uses, and those that one scene uses.
 #ifndef FOLIOT_SIM_SELFTEST_FINGERPRINT_H
 #define FOLIOT_SIM_SELFTEST_FINGERPRINT_H
 

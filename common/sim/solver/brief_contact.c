@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// brief_contact.c: what happens between the ends of two ticks: collisions that the solver resolves,
-// as hit events, and contacts that begin and end within one tick. Only manifolds without an impulse
-// from before, whose points can meet in the rest of the tick, are watched: a contact that rests
-// costs one look at its impulses.
+// brief_contact.c: events between the ends of two ticks: collisions that the solver resolves, as
+// hit events, and contacts that begin and end within one tick. Only manifolds without an earlier
+// impulse, whose points can meet in the rest of the tick, are watched: a resting contact costs one
+// read of its impulses.
 #include "sim/solver/solver_kernel.h"
 
 #include "sim/collide/contact_event.h"

@@ -125,7 +125,7 @@ static inline uint32_t foliot__active_bits(uint32_t row)
     return row & 0xff;
 }
 
-// How many indices of a shared loop go at once.
+// How many indices a chunk of a shared loop has.
 #define FOLIOT__GRAIN_BLOCKS 2
 #define FOLIOT__GRAIN_ACTIVE (FOLIOT__GRAIN_BODIES / 8)
 // solver_prepare.c: enqueues `part` on all blocks, colour after colour; those without a colour in
@@ -143,7 +143,8 @@ void foliot__watch_approaches(foliot__solver *s);
 void foliot__note_brief(foliot__solver *s);
 void foliot__report_brief(foliot__solver *s);
 
-// The smaller inradius of two bodies, of which one moves at least; what cannot move does not count.
+// The smaller inradius of two bodies, of which at least one can move; one that cannot move does not
+// count.
 static inline float foliot__inradius_min(const foliot__solver *s, uint32_t a, uint32_t b)
 {
     const float *inradius = s->ccd.collider.inradius;

@@ -81,7 +81,7 @@ typedef enum foliot__side {
 typedef struct foliot__solver_block {
     uint32_t at;
     uint8_t points, columns;
-    uint8_t side;  // foliot__side: what the first body of every pair is
+    uint8_t side;  // foliot__side: kind of the first body of every pair
     bool swapped;  // which is the manifold's second
     bool followed; // by a block of the same kind and colour, so that both are solved at once
 } foliot__solver_block;

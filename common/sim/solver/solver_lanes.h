@@ -4,8 +4,8 @@
 // solver_simd.c. Sums have a fixed order and nothing is fused, so the bits are the same with
 // vectors of any width.
 //
-// `side`: what the first body of every pair is. One that stands is left out; one that is kinematic
-// is read and not written.
+// `side` is the kind of the first body of every pair. A static one is left out; a kinematic one is
+// read and not written.
 
 #if COLUMNS == 1
 typedef float LANE_NAME(lanes);
@@ -545,7 +545,7 @@ IN LANE_NAME(follow_body)(const INERTIA *inertia, const LANES *mass, const bool 
     LANE_NAME(shift)(follows, arm, &shift, arm);
 }
 
-// Where the place of contact has moved on both bodies. Within the soft phase it is the place in the
+// The contact point as it has moved on both bodies. Within the soft phase it is the point in the
 // middle of the substep: a body on a turning table then stays on its circle, as by the implicit
 // midpoint rule.
 IN LANE_NAME(follow)(const HEAD *t, size_t next, const PAIR *p, const foliot__side side,

@@ -312,7 +312,7 @@ static void carry_loads(foliot__solver *s)
     memset(s->load, 0, s->step->count * sizeof *s->load);
     spread_all(s, spread_support);
     spread_all(s, spread_load);
-    // Constraints know the true masses: what they hold keeps its own.
+    // Constraints use the true masses: the bodies that they hold keep theirs.
     const foliot_world *world = s->world;
     for (uint32_t i = 0; i < world->constraint_count; i++) {
         const foliot_constraint_definition *d = &foliot__constraint(world)[i];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // carver.h: divides a workspace table into arrays. Each array is aligned to a cache line. Without a
 // base it only counts bytes, so one layout function gives both the size and the addresses. It
-// counts in 64 bits everywhere: what is too large for the machine must not look small.
+// counts in 64 bits everywhere: a size too large for the machine must not wrap to a small one.
 #ifndef FOLIOT_SIM_STATE_CARVER_H
 #define FOLIOT_SIM_STATE_CARVER_H
 

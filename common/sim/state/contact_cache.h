@@ -15,7 +15,7 @@ bool foliot__contact_was_active(const foliot_world *world, uint32_t a, uint32_t 
 // Whether the body pushed any other in the last substep.
 bool foliot__contact_any_active(const foliot_world *world, uint32_t slot);
 
-// -- changes between two steps: what leaves its place
+// -- changes between two steps: bodies that leave their place
 //
 // The first few bodies of a tick are looked for in the whole table. If there are more, the rows of
 // every body are listed, so that a tick which removes all bodies takes time with the number of rows

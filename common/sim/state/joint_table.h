@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// joint_table.h: what other folders need to know of joints: whether there are any, and which pairs
-// of bodies a joint lets pass through each other. It is the first part of the table
-// `joint_workspace`; the rest belongs to joint/.
+// joint_table.h: data on joints for other folders: whether there are any, and which pairs of bodies
+// a joint excludes from collision. It is the first part of the table `joint_workspace`; the rest
+// belongs to joint/.
 #ifndef FOLIOT_SIM_STATE_JOINT_TABLE_H
 #define FOLIOT_SIM_STATE_JOINT_TABLE_H
 

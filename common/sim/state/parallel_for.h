@@ -32,8 +32,8 @@ typedef struct foliot__parallel_loop {
 
 // A worker's place in the batch, and what it has done.
 typedef struct foliot__worker {
-    // The number of the batch (high half) and of the next chunk of this worker's range. Whoever
-    // increments it has that chunk, and the batch does not end before the chunk is done.
+    // The number of the batch (high half) and of the next chunk of this worker's range. The worker
+    // that increments it has that chunk, and the batch does not end before the chunk is done.
     _Atomic(uint64_t) ticket;
     _Atomic(uint32_t) loops;       // of the batch
     _Atomic(uint32_t) done_before; // chunks done by all when the batch began

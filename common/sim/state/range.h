@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// range.h: what numbers of bodies and joints may be, wherever they come from. No NaN is in a range.
+// range.h: valid ranges of the numbers of bodies and joints, whatever their source. No range
+// contains NaN.
 #ifndef FOLIOT_SIM_STATE_RANGE_H
 #define FOLIOT_SIM_STATE_RANGE_H
 

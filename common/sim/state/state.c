@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// state.c: what the tables of a world say that takes more than one line: time, events, pairs that a
+// state.c: accessors of a world's tables that take more than one line: time, events, pairs that a
 // joint keeps from colliding, the lattice of reversible-leapfrog.
 #include "sim/state/state.h"
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// state.h: what lies inside a world's block. For files of common/sim alone.
+// state.h: the layout of a world's block. For files of common/sim only.
 //
 // The block is a header (struct foliot_world) and tables at offsets from its start: structure of
 // arrays, each table aligned to 64 bytes, body tables padded to a multiple of FOLIOT__LANES slots
 // whose inverse mass is 0 and whose values are 0, so that loops may run over whole lanes. No
 // pointers.
 //
-// State decides the future and is digested. Cache is rebuilt from state and has no influence on
-// results.
+// State determines the future steps and is digested. Cache is rebuilt from state and has no
+// influence on results.
 #ifndef FOLIOT_SIM_STATE_STATE_H
 #define FOLIOT_SIM_STATE_STATE_H
 
@@ -311,7 +311,7 @@ struct foliot_world {
     foliot__world_scheme scheme;
     foliot__world_player player;
 
-    // State (state_io.c lists these fields, in this order), and what follows from it at once.
+    // State (state_io.c lists these fields, in this order), and values derived from it directly.
     uint64_t tick;
     foliot__rng rng;
     struct {
@@ -327,8 +327,8 @@ struct foliot_world {
 
     // Cache.
     foliot__body_counts counts;
-    uint32_t joints_ready;       // joint_workspace is sorted: what moves and what is broken has not
-                                 // changed since
+    uint32_t joints_ready; // joint_workspace is sorted: moving bodies and broken joints have not
+                           // changed since
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
     double acceleration_time;    // ... at this time
     foliot__world_reported reported;
@@ -479,7 +479,7 @@ typedef struct foliot__step {
     uint32_t count; // slots in use; foliot__lanes(world) of them are valid rows
 } foliot__step;
 
-// A velocity was changed by other than the integrator: what a scheme remembers of it is void.
+// A velocity was changed by code other than the integrator: a scheme's memory of it is void.
 static inline void foliot__velocity_changed(foliot_world *world, uint32_t slot)
 {
     foliot__flags(world)[slot] &= ~(uint32_t)FOLIOT_BODY_STARTED;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// command.c: commands that make, remove, move and change bodies. Knows nothing of who issued them.
-// A command is checked before anything changes, so that a refused one leaves no trace but its
-// event.
+// command.c: commands that make, remove, move and change bodies. Knows nothing of their source. A
+// command is checked before anything changes, so that a refused one leaves no trace but its event.
 #include "sim/world/command_internal.h"
 
 #include <string.h>
@@ -23,7 +22,7 @@
 #include "sim/world/stage.h"
 
 #define MASS_SCALE_MAX 0x1p20
-#define OVERLAP_SHARE 0.96875 // of a shape: what merely touches may be spawned
+#define OVERLAP_SHARE 0.96875 // of a shape: a body that merely touches may be spawned
 
 // Data that the commands of one tick share.
 typedef struct batch {

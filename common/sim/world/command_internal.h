@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// command_internal.h: what the files of the commands share. For command*.c alone.
+// command_internal.h: declarations shared by command*.c, for these files only.
 #ifndef FOLIOT_SIM_WORLD_COMMAND_INTERNAL_H
 #define FOLIOT_SIM_WORLD_COMMAND_INTERNAL_H
 
@@ -9,7 +9,8 @@ typedef foliot_command_reason reason;
 #define FINE FOLIOT_COMMAND_REASON_none
 #define GIVEN(command, kind, name) ((command)->fields & FOLIOT_COMMAND_HAS(kind, name))
 
-// command_joint.c and command_session.c: what one command does; the reason if it is refused.
+// command_joint.c and command_session.c: each applies one command and returns the reason if it is
+// refused.
 reason foliot__command_joint(foliot_world *world, const foliot_command *command);
 reason foliot__command_set_joint(foliot_world *world, const foliot_command *command);
 reason foliot__command_break_joint(foliot_world *world, const foliot_command *command);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// command_session.c: commands that concern no single body: whom a player drives, gravity, session
-// variables, the end. Variables are kept ascending by key, so that equal stores have equal bytes.
+// command_session.c: commands that concern no single body: the body that a player drives, gravity,
+// session variables, the end. Variables are kept ascending by key, so that equal stores have equal
+// bytes.
 #include <string.h>
 
 #include "sim/force/force.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// state_io_parts.c: the state one number at a time, with its name: what a divergence report can
-// point at. Every table that state_io.c digests appears here through the same list, so that nothing
-// digested is without a name.
+// state_io_parts.c: the state one number at a time, with names that a divergence report can use.
+// Every table that state_io.c digests appears here through the same list, so that every digested
+// value has a name.
 #include "sim/world/state_io.h"
 
 #include <string.h>

@@ -179,7 +179,7 @@ static foliot__body_row captured_row(const layout *p, uint32_t slot)
     return row;
 }
 
-// Where no commands come a slot holds what the scene says: its own body for good, or a player's.
+// Without commands a slot holds what the scene defines: its own body permanently, or a player's.
 static bool fixed_slot_valid(const foliot_world *world, const layout *p, uint32_t slot)
 {
     const uint32_t kind = FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_SENSOR;
@@ -342,8 +342,8 @@ static bool constraint_states_valid(const layout *p)
     return true;
 }
 
-// Where no body turns, orientations are no state: those of the scene stay, players have that of
-// their definition, others are upright.
+// If no body turns, orientations are not part of the state: bodies of the scene keep theirs,
+// players have that of their definition, others are upright.
 static void erase_body(foliot_world *world, uint32_t slot, uint32_t flags)
 {
     static const double upright[4] = {1, 0, 0, 0};

@@ -135,7 +135,7 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_
 
     bool asleep = foliot__sleep_everywhere(world);
     if (asleep) {
-        // Nothing moves: only time goes on.
+        // Nothing moves: only time advances.
         for (int stage = FOLIOT_STAGE_force; stage < FOLIOT_STAGE_finish; stage++)
             stage_done(host, world, (foliot_stage)stage);
     } else {

@@ -144,7 +144,7 @@ foliot_status foliot__world_init_zeroed(void *block, size_t bytes,
     return init_world(block, bytes, config, scene, true, out);
 }
 
-// -- the cache: what a world remembers besides its state. Results do not depend on it.
+// -- the cache: data of a world besides its state. Results do not depend on it.
 
 void foliot__world_prepare(foliot_world *world)
 {
