@@ -83,6 +83,8 @@ void foliot__session_encode_tick(foliot__session_encoder *encoder, uint64_t tick
         put_run(encoder, tick, commands + from, end - from);
     }
     for (uint32_t i = 0; i < recorded->order_count; i++) {
+        if (encoder->no_rules && recorded->orders[i].kind >= FOLIOT_ORDER_AIMED)
+            continue;
         uint32_t *known = &encoder->known.order_sequences[recorded->orders[i].player];
         bool expected = recorded->orders[i].sequence == *known;
         put_varint(&encoder->orders, tick - encoder->order_tick);
@@ -95,9 +97,9 @@ void foliot__session_encode_tick(foliot__session_encoder *encoder, uint64_t tick
         foliot__pack_raw(&encoder->orders, recorded->orders[i].bytes, recorded->orders[i].length);
         encoder->order_tick = tick;
         *known = recorded->orders[i].sequence + 1;
+        encoder->order_count++;
     }
     encoder->command_count += count;
-    encoder->order_count += recorded->order_count;
 }
 
 // -- inputs and digests

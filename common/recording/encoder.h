@@ -13,12 +13,14 @@
 #include "recording/keyframe_codec.h"
 #include "recording/session_log.h"
 
-// Commands and orders of the block in progress. All zero but `known` at its start.
+// Commands and orders of the block in progress. All zero but `known` and
+// `no_rules` at its start.
 typedef struct foliot__session_encoder {
     foliot__session_known known;
     uint64_t command_tick, order_tick; // of the last entry
     foliot__buffer commands, orders;   // entries
     uint32_t command_count, order_count;
+    bool no_rules; // the file has none: orders that they alone read are left out
 } foliot__session_encoder;
 
 typedef struct foliot__recording_encoder {

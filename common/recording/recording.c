@@ -57,7 +57,8 @@ void foliot__recording_set_features(foliot_recording *recording, uint32_t featur
     recording->rules_bytes_max = most < FOLIOT__RECORDING_RULES_HISTORY_MAX
                                      ? (uint32_t)most
                                      : FOLIOT__RECORDING_RULES_HISTORY_MAX;
-    if (!(features & FOLIOT_RECORDING_RULES))
+    recording->encoder.session.no_rules = !(features & FOLIOT_RECORDING_RULES);
+    if (recording->encoder.session.no_rules)
         recording->rules.save = NULL;
 }
 
@@ -364,6 +365,8 @@ foliot_status foliot__recording_status(const foliot_recording *recording)
 {
     if (atomic_load(&recording->drain.stopped_errno))
         return FOLIOT_STATUS_IO;
+    if (recording->skipped)
+        return FOLIOT_STATUS_INVALID;
     return recording->full ? FOLIOT_STATUS_FULL : FOLIOT_STATUS_OK;
 }
 
@@ -375,8 +378,11 @@ static bool recordable(const foliot_recording *recording, const foliot__recorded
             return false;
     if (in->command_count + recorded->order_count == 0)
         return true;
+    uint32_t features = recording->features;
+    if (recording->encoder.session.no_rules) // which leaves them out
+        features |= FOLIOT_RECORDING_RULES | FOLIOT_RECORDING_HISTORY;
     return foliot__commands_recordable(in->commands, in->command_count) &&
-           foliot__orders_recordable(recorded->orders, recorded->order_count, recording->features);
+           foliot__orders_recordable(recorded->orders, recorded->order_count, features);
 }
 
 foliot_status foliot_recording_append(foliot_recording *recording,
@@ -387,8 +393,15 @@ foliot_status foliot_recording_append(foliot_recording *recording,
     const foliot__recorded_tick recorded = {inputs ? *inputs : (foliot_tick_inputs){0}, orders,
                                             order_count};
     uint64_t tick = foliot_simulation_get_tick(simulation);
-    if (recording->ended || tick != recording->seen_tick + 1 || !recordable(recording, &recorded))
+    if (recording->ended || tick <= recording->seen_tick)
         return FOLIOT_STATUS_INVALID;
+    if (tick > recording->seen_tick + 1) {
+        // No tick can follow one that is not there. What was appended is written.
+        if (foliot__recording_status(recording) == FOLIOT_STATUS_OK)
+            recording->skipped = foliot__recording_close_block(recording);
+    } else if (!recordable(recording, &recorded)) {
+        return FOLIOT_STATUS_INVALID;
+    }
     recording->seen_tick = tick;
     if (foliot__recording_status(recording) != FOLIOT_STATUS_OK)
         return foliot__recording_status(recording);
@@ -518,7 +531,7 @@ foliot_recording_state foliot_recording_get_state(const foliot_recording *record
     // Blocks in a full queue are still written; blocks that wait for a refusing disk are not.
     if (state.stopped == FOLIOT_STATUS_IO)
         state.ticks_lost = recording->seen_tick - state.written_tick;
-    else if (state.stopped == FOLIOT_STATUS_FULL)
+    else if (state.stopped != FOLIOT_STATUS_OK)
         state.ticks_lost = recording->seen_tick - state.closed_tick;
     return state;
 }

@@ -72,6 +72,7 @@ struct foliot_recording {
     uint64_t seen_tick;           // of the last append, taken or not
     foliot_digest digest;         // of the last tick appended
     bool full;                    // the queue was, and nothing is taken any more
+    bool skipped;                 // a tick was, and nothing is taken any more
     bool keyframe_wanted;         // behind the next tick
     uint32_t features;            // of the file
     uint32_t rules_bytes_max;     // of their state

@@ -104,7 +104,7 @@ typedef struct foliot_recording_state {
     uint64_t synced_tick;   // survives the end of this machine
     size_t queued_bytes, queued_bytes_max;
     foliot_status stopped; // FOLIOT_STATUS_OK while all is well; FOLIOT_STATUS_FULL: queue,
-                           // FOLIOT_STATUS_IO: the system
+                           // FOLIOT_STATUS_IO: the system, FOLIOT_STATUS_INVALID: a tick is missing
     int stopped_errno;     // with FOLIOT_STATUS_IO
     uint64_t ticks_lost; // appended after the recording stopped, or in blocks that were not written
     uint64_t input_bytes, digest_bytes;   // handed to the queue; commands and orders are inputs
@@ -200,9 +200,10 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_note_acknowledged(foliot_record
 // Appends a tick; call it after every step. `simulation` is as the step left it; `tick` holds the
 // inputs and commands (NULL: none), `orders` those closed with the tick, ordered by (player,
 // sequence). FOLIOT_STATUS_INVALID: not the tick after the last one, or a command or an order is
-// malformed or out of order; the tick may then be appended again without it. Otherwise the status
-// with which the recording stopped (then the tick is counted as lost). It never waits, and
-// allocates only to grow.
+// malformed or out of order; the tick may then be appended again without it. Where the next tick
+// comes instead, the recording has stopped. Otherwise the status with which it stopped (then the
+// tick is counted as lost). Orders of the kinds 4 and 5, which rules alone read, are left out of a
+// recording without rules. It never waits, and allocates only to grow.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_append(foliot_recording *recording,
                                                         const foliot_simulation *simulation,
                                                         const foliot_tick_inputs *tick,

@@ -268,6 +268,75 @@ static void rules_are_features(void **state)
     s->recording = NULL;
 }
 
+// A session may have rules that its recording does not name: the orders that they alone read are
+// left out, and the ticks stay.
+static void orders_for_rules_stay_out_of_a_recording_without(void **state)
+{
+    (void)state;
+    foliot_recording_config config = recording_fixture_config(10, 60);
+    assert_int_equal(foliot_recording_open(s->file, WORLD_SIMULATION(s->world, s->scene), &config,
+                                           &s->recording),
+                     FOLIOT_STATUS_OK);
+    const foliot_tick_inputs in = {.input_count = 0};
+    foliot_order orders[4] = {
+        {.player = 1, .sequence = 3, .kind = FOLIOT_ORDER_AIMED, .length = 2},
+        {.player = 1, .sequence = 4, .length = 2, .bytes = "go"},
+        {.player = FOLIOT_PLAYERS_MAX, .kind = FOLIOT_ORDER_DROPPED, .length = 8},
+        {.player = FOLIOT_PLAYERS_MAX, .sequence = 1, .kind = FOLIOT_ORDER_DROPPED, .length = 8}};
+    for (int i = 0; i < 30; i++) {
+        assert_int_equal(foliot_world_step(s->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
+        assert_int_equal(
+            foliot_recording_append(s->recording, WORLD_SIMULATION(s->world, NULL), &in, orders, 4),
+            FOLIOT_STATUS_OK);
+    }
+    orders[3].length = 7; // is malformed there, too
+    assert_int_equal(foliot_world_step(s->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(
+        foliot_recording_append(s->recording, WORLD_SIMULATION(s->world, NULL), &in, orders, 4),
+        FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
+    foliot_verdict verdict;
+    foliot_replay *replay = open_file();
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    check_eq(verdict.status, FOLIOT_STATUS_OK);
+    check_eq(verdict.ticks, 30);
+    const foliot_order *found;
+    uint32_t count = 0;
+    assert_int_equal(foliot_replay_get_orders(replay, 29, &found, &count), FOLIOT_STATUS_OK);
+    check_eq(count, 1);
+    check_eq(found[0].sequence, 4);
+    assert_memory_equal(found[0].bytes, "go", 2);
+    foliot_replay_close(replay);
+}
+
+// A tick that was refused and never came cannot be made up for: the recording says so.
+static void a_recording_that_misses_a_tick_has_stopped(void **state)
+{
+    (void)state;
+    open_recording();
+    for (int i = 0; i < 15; i++)
+        play_tick();
+    const foliot_order wrong = {.player = 1, .length = FOLIOT_ORDER_BYTES_MAX + 1};
+    for (uint32_t i = 0; i < 5; i++) {
+        assert_int_equal(foliot_world_step(s->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
+        check_eq(foliot_recording_append(s->recording, WORLD_SIMULATION(s->world, NULL), NULL,
+                                         &wrong, i == 0),
+                 FOLIOT_STATUS_INVALID);
+        const foliot_recording_state now = foliot_recording_get_state(s->recording);
+        check_eq(now.stopped, (i == 0 ? FOLIOT_STATUS_OK : FOLIOT_STATUS_INVALID));
+        check_eq(now.ticks_lost, (i == 0 ? 0u : i + 1u));
+    }
+    foliot_recording_state last;
+    assert_int_equal(foliot_recording_close(s->recording, &last), FOLIOT_STATUS_INVALID);
+    check_eq(last.written_tick, 15);
+    foliot_verdict verdict;
+    foliot_replay *replay = open_file();
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    check_eq(verdict.status, FOLIOT_STATUS_TRUNCATED);
+    check_eq(verdict.ticks, 15);
+    foliot_replay_close(replay);
+}
+
 static void a_session_verifies_without_its_rules(void **state)
 {
     (void)state;
@@ -504,6 +573,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(rules_are_features, begin, end),
+        cmocka_unit_test_setup_teardown(orders_for_rules_stay_out_of_a_recording_without, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_recording_that_misses_a_tick_has_stopped, begin, end),
         cmocka_unit_test_setup_teardown(a_session_verifies_without_its_rules, begin, end),
         cmocka_unit_test_setup_teardown(scenes_that_take_commands_have_no_feature, begin, end),
         cmocka_unit_test_setup_teardown(rules_go_on_after_a_crash, begin, end),
