@@ -10,10 +10,10 @@ ldd "$server" | grep -q libwebsockets || {
 }
 head -c 24 /dev/urandom | base64 >token
 chmod 640 token
-exits "a token that others may read" 2 'others than its owner' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token token
+exits "a token that others may read" 78 'others than its owner' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token token
 chmod 600 token
 echo short >few && chmod 600 few
-exits "a token that is short" 2 'at least 16 bytes' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token few
+exits "a token that is short" 78 'at least 16 bytes' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token few
 exits "a token without a port" 2 'is for --http' "$server" "$scenes/spacewar.yaml" --port 0 --admin-token token
 exits "scenes without the API" 2 'wants --admin-socket' "$server" --port 0 --scenes "$scenes"
 echo '{"address": 7}' >wrong-bans

@@ -22,12 +22,12 @@ exits "who is reached by others says who may join" 2 'by --key FILE .*--password
     "$server" "$scene" --bind 0.0.0.0
 cp arena.key open.key
 chmod 644 open.key
-exits "a key that others may read is refused" 1 'others may open it.*chmod 600' "$server" "$scene" --key open.key
-exits "so by foliotctl" 1 'others may open it' "$ctl" token --key open.key
+exits "a key that others may read is refused" 78 'others may open it.*chmod 600' "$server" "$scene" --key open.key
+exits "so by foliotctl" 78 'others may open it' "$ctl" token --key open.key
 echo 0123 >short.key
 chmod 600 short.key
-exits "a key that is none" 1 '64 hexadecimal digits' "$server" "$scene" --key short.key
-exits "a password on the command line" 1 'hunter2: .*[Nn]o such file' "$server" "$scene" --password hunter2
+exits "a key that is none" 78 '64 hexadecimal digits' "$server" "$scene" --key short.key
+exits "a password on the command line" 78 'hunter2: .*[Nn]o such file' "$server" "$scene" --password hunter2
 exits "two ways at once" 2 'exclude each other' "$server" "$scene" --key arena.key --insecure
 
 "$replay" keys sign.key >out
@@ -56,7 +56,7 @@ refused "an expired token" 'expired' --token short.token "127.0.0.1:$port"
 "$ctl" token --key other.key >other.token
 refused "a token of another key" 'of another key' --token other.token "127.0.0.1:$port"
 sed 's/A/B/' ada.token | head -c 900 >broken.token
-exits "a broken token" 1 'no token, or not a whole one' "$client" --token broken.token
+exits "a broken token" 78 'no token, or not a whole one' "$client" --token broken.token
 ok "foliotctl shows a token" sh -c "'$ctl' show ada.token --key arena.key | grep -q 'client   7'"
 
 token --client 9 --role spectator --user zed >reader.token
@@ -150,7 +150,7 @@ plays_on() { ! has_lines server.log '"event":"left".*stays' && kill -0 $stays; }
 ok "who plays since the old one plays on" plays_on
 for i in 1 2 3 4 5; do cat first.key; done >many.key
 chmod 600 many.key
-exits "too many keys" 1 'more than 4 keys' "$server" "$scene" --key many.key
+exits "too many keys" 78 'more than 4 keys' "$server" "$scene" --key many.key
 kill $stays
 wait $stays
 stop

@@ -89,7 +89,7 @@ int main()
     scene.bodies = &ball;
     scene.body_count = 1;
     foliot_world *world = nullptr;
-    if (foliot_world_create(&scene, &world) != FOLIOT_STATUS_OK ||
+    if (foliot_world_create(&scene, &world, nullptr) != FOLIOT_STATUS_OK ||
         foliot_world_step(world, nullptr, 0, nullptr) != FOLIOT_STATUS_OK)
         return 1;
     std::printf("%g m/s at tick %d\n", foliot_world_get_body_state(world, 0).velocity[2],
