@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lua.c: rules in Lua as a kind of rules: an instance is a script and one Lua state that runs it.
-// Restoring makes a new state from the script, so that nothing but the saved bytes comes along.
+// Restoring makes a new state from the script, so that only the saved bytes carry over.
 #include "rules/rules.h"
 
 #include <stdio.h>

@@ -2,15 +2,15 @@
 // lua_base.c: the functions of Lua's base library that a script has, and metatables.
 //
 // setmetatable gives a table a copy of the metatable, made once for each metatable and checked: no
-// __gc and no __mode, so that a collection is never seen; chains of tables in __index that end
-// soon; __call a function. Later changes of the script to its metatable have no effect.
-// getmetatable gives the script's own table back.
+// __gc and no __mode, so that a collection is never seen; short chains of tables in __index; __call
+// a function. Later changes of the script to its metatable have no effect. getmetatable gives the
+// script's own table back.
 //
 // Facts about a table (its copy, whether it is part of a chain) are kept in its record, a metatable
 // of this table alone. A list of tables would need weak keys, and a collection then takes time
 // quadratic in their number, in one piece.
 //
-// pcall and xpcall are our own, because they catch no budget.
+// pcall and xpcall are our own, because they must not catch an exceeded budget.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -192,7 +192,7 @@ static int set_metatable(lua_State *L)
     luaL_checktype(L, 1, LUA_TTABLE);
     int type = lua_type(L, 2);
     luaL_argexpected(L, type == LUA_TNIL || type == LUA_TTABLE, 2, "nil or table");
-    foliot__lua_charge(foliot__lua_of(L), 30); // alike, whether a copy is there already or not
+    foliot__lua_charge(foliot__lua_of(L), 30); // the same, whether a copy exists or not
     lua_settop(L, 2);
     if (luaL_getmetafield(L, 1, "__metatable") != LUA_TNIL)
         return luaL_error(L, "setmetatable: the metatable is protected");
@@ -273,7 +273,7 @@ static int protected_call_with_handler(lua_State *L)
 
 // -- text and numbers
 
-// Which sign a NaN has depends on the processor, and the C library prints it.
+// The sign of a NaN depends on the processor, and the C library prints it.
 void foliot__lua_name_nan(lua_State *L, int index)
 {
     if (lua_type(L, index) != LUA_TNUMBER || !isnan(lua_tonumber(L, index)))
@@ -386,7 +386,7 @@ void foliot__lua_check_length(lua_State *L, uint64_t bytes)
 
 // -- the functions
 
-// Lua's own, as they are: each does little for one call.
+// Lua's own, unchanged: each call does little work.
 static const char *const taken_over[] = {"assert", "error",  "ipairs", "rawequal", "rawget",
                                          "rawlen", "rawset", "select", "type"};
 

@@ -164,7 +164,7 @@ static bool has_field(kind_info *kind, const char *name)
     return false;
 }
 
-// An error where the table at 1 has keys that are no fields. It names the first of them in the
+// Raises an error if the table at 1 has keys that are not fields. It names the first of them in the
 // order of pairs.
 static void check_fields(lua_State *L, kind_info *kind, uint32_t known)
 {
@@ -188,7 +188,7 @@ static void check_fields(lua_State *L, kind_info *kind, uint32_t known)
     luaL_error(L, "command.%s takes a table of named fields", kind->name);
 }
 
-// True; or false and "full", where the tick has no room for one more.
+// Returns true; or false and "full", if the tick has no room for another one.
 static int give(lua_State *L, const char *name, const foliot_command *command)
 {
     foliot_command_reason reason;
@@ -243,7 +243,7 @@ void foliot__lua_push_command_library(lua_State *L)
     }
 }
 
-// -- shorter ways, and what is no command
+// -- shorthands, and functions that are not commands
 
 static int set_var(lua_State *L)
 {
@@ -275,7 +275,7 @@ static int set_var(lua_State *L)
     return give(L, "var", &c);
 }
 
-// end_session(reason, next): `end` is a word of Lua, and no name.
+// end_session(reason, next): `end` is a reserved word of Lua.
 static int end_session(lua_State *L)
 {
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_end);

@@ -175,7 +175,7 @@ static void call_speech(lua_State *L, const foliot_order *order, uint64_t *units
     lua->problem[0] = 0;
 }
 
-// The share of each player with a message or an order in this tick. Orders stand by player.
+// The share of each player with a message or an order in this tick. Orders are sorted by player.
 static uint64_t share_of_players(const foliot__lua *lua, const foliot_rules_view *view)
 {
     uint32_t speakers = 0, last = UINT32_MAX;
@@ -192,7 +192,8 @@ static uint64_t share_of_players(const foliot__lua *lua, const foliot_rules_view
     return share < most ? share : most;
 }
 
-// Orders first: they have the names. Inputs of a host without orders give joins and leaves without.
+// Orders first: they have the names. If a host has no orders, inputs give joins and leaves without
+// names.
 static void call_players(lua_State *L, const foliot_rules_view *view)
 {
     foliot__lua *lua = foliot__lua_of(L);
@@ -263,7 +264,7 @@ static void call_events(lua_State *L, const foliot_world *world)
         case FOLIOT_EVENT_DESPAWN:
             if (!push_callback(L, FOLIOT__LUA_on_despawn))
                 break;
-            // The generation counts the bodies that were removed: the last of them is the one.
+            // The generation counts the removed bodies: this is the last of them.
             foliot__lua_push_body(
                 L, (foliot_body_id){(uint64_t)foliot_world_get_body_generation(world, e->a) << 32 |
                                     e->a});

@@ -183,7 +183,7 @@ static bool scan_token(scanner *s, lua_token *token)
     return true;
 }
 
-// -- what is refused
+// -- refused tokens
 
 // Whether the escape behind the backslash at `at` gives a zero byte.
 static bool escapes_zero(const char *at, const char *end)
@@ -224,8 +224,8 @@ static bool refuse(const char *name, uint32_t line, uint32_t column, const char 
     return false;
 }
 
-// Whether a script has nothing that rules may not use: bytecode, zero bytes, `^`, _ENV. Otherwise
-// `problem` takes a sentence with file, line and column.
+// Whether a script avoids everything that rules may not use: bytecode, zero bytes, `^`, _ENV.
+// Otherwise `problem` receives a sentence with file, line and column.
 static bool check_tokens(const char *script, size_t length, const char *name, char *problem,
                          size_t problem_bytes)
 {
@@ -255,9 +255,9 @@ static bool check_tokens(const char *script, size_t length, const char *name, ch
 }
 // -- compiling
 //
-// Lua's compiler gets the script piece by piece, with a look at the clock before each. Nothing
-// counts instructions there, and a few constructs take a time that grows with the square of the
-// text: a chain of 200,000 `or` takes a minute. A piece that comes too late is not read.
+// Lua's compiler gets the script piece by piece, and the clock is checked before each. Nothing
+// counts instructions there, and a few constructs take time quadratic in the text: a chain of
+// 200,000 `or` takes a minute. A piece after the time limit is not read.
 
 #define PIECE_BYTES 64u
 // Processor time of a compilation. A hand-written script of 1 MiB takes a fiftieth of it.
@@ -267,7 +267,7 @@ typedef struct script_text {
     const char *at;
     size_t left;
     uint64_t end_ns; // of the thread's own clock
-    bool late;       // the time was over before the text was
+    bool late;       // the time limit came before the end of the text
 } script_text;
 
 static uint64_t cpu_ns(void)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lua_pairs.c: the order in which a script sees the keys of a table: integers and then other
 // numbers, ascending, texts bytewise, false, true. Lua's own order depends on where its memory
-// lies. Keys of another type have no order, and are an error. It names the type that comes first in
-// the alphabet, not the key that Lua gives first.
+// lies. Keys of another type have no order, and are an error. The error names the type that comes
+// first in the alphabet, not the key that Lua returns first.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 

@@ -29,7 +29,7 @@
 
 static const char remembered_key; // of the registry
 
-// -- what globals lead to
+// -- tables reachable from globals
 
 // Remembers the table on the top of the stack under the path below it; pops both. The list has
 // four entries a table: itself, a copy, how many entries it had, its path.
@@ -125,7 +125,7 @@ void foliot__lua_remember_globals(lua_State *L)
     lua_rawsetp(L, LUA_REGISTRYINDEX, &remembered_key);
 }
 
-// Compares the tables that globals lead to with what they were.
+// Compares the tables that globals lead to with their remembered contents.
 static void check_globals(lua_State *L)
 {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &remembered_key);
@@ -326,7 +326,7 @@ size_t foliot__lua_save(foliot__lua *lua, void *bytes, size_t capacity, char *pr
     const uint64_t tick_us = lua->budget.tick_ns / 1000,
                    most_us = tick_us + lua->limits.time_us / SAVE_PART;
     uint64_t time_us = most_us > lua->limits.time_us ? most_us : lua->limits.time_us;
-    // On the heap of the saver alone, so that what abandons the state loses nothing.
+    // On the saver's heap only, so that abandoning the state leaks nothing.
     foliot__lua_begin_part(lua, UINT64_MAX);
     bool fine =
         foliot__lua_run_timed(lua, FOLIOT__LUA_SAVING, SAVE_UNITS, lua->host.reruns ? 0 : time_us,
@@ -390,7 +390,7 @@ static void restore_map(lua_State *L, foliot__reader *r, int depth)
     lua_settop(L, table);
 }
 
-// Pushes one value whatever the bytes are; the reader has the status.
+// Pushes one value for any bytes; the reader has the status.
 static void restore_value(lua_State *L, foliot__reader *r, int depth)
 {
     uint8_t first = foliot__reader_left(r) ? r->bytes[r->at] : 0xc1; // 0xc1 is no value

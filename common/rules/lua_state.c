@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// lua_state.c: the memory, the budget and the clock of one Lua state. It knows nothing of what
-// runs.
+// lua_state.c: the memory, the budget and the clock of one Lua state. It knows nothing of the code
+// that runs.
 //
 // The instructions are counted in steps of HOOK_STEP. Neither they nor the charges of library
 // functions bound the time of a tick by themselves: one instruction may print a number, or copy
-// 2,500 values, or be the one in which Lua collects. So there is a clock, too, which ends what
-// takes longer than limits.time_us of the processor, collector and save included.
+// 2,500 values, or be the one in which Lua collects. So there is a clock, too, which ends a tick
+// that takes more processor time than limits.time_us, collector and save included.
 //
-// A thread that was interrupted is no reason. The thread's own clock leaves out other threads, but
-// has some of what a hypervisor gives to other machines. So a single step counts no more than
-// PIECE_NS_MAX, which is as long as Lua works in one piece, while the thread's clock is within
-// INTERRUPTED_TIMES the limit.
+// An interruption of the thread does not count. The thread's own clock excludes other threads, but
+// includes some of the time that a hypervisor gives to other machines. So a single step counts no
+// more than PIECE_NS_MAX, which is as long as Lua works in one piece, while the thread's clock is
+// within INTERRUPTED_TIMES the limit.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -124,9 +124,9 @@ void foliot__lua_exceed(foliot__lua *lua)
     drop_callback(lua, "the script uses more instructions than a tick has");
 }
 
-// -- what the host drops
+// -- drops by the host
 
-// The next check drops what runs. At its start a script cannot lose a part.
+// The next check drops the running code. A script that is starting cannot lose a part.
 static void drop_next(foliot__lua *lua, const char *why)
 {
     if (lua->stage == FOLIOT__LUA_STARTING)
@@ -137,7 +137,7 @@ static void drop_next(foliot__lua *lua, const char *why)
     lua->host.check_at = 0;
 }
 
-// Why the host drops what runs at this check; NULL: it does not.
+// Why the host drops the running code at this check; NULL: it does not.
 static const char *read_host_drop(foliot__lua *lua)
 {
     foliot__lua_host *host = &lua->host;
@@ -228,7 +228,7 @@ static const char no_memory[] = "there is no memory";
 static const char much_memory[] = "the script uses more memory than it has";
 static const char many_blocks[] = "the script holds more objects than it may";
 
-// Why `bytes` may not be had; NULL if they may.
+// Why `bytes` may not be allocated; NULL if they may.
 static const char *refusal(foliot__lua *lua, const void *old, size_t kind, size_t bytes,
                            size_t more)
 {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// lua_state.h (internal): one Lua state in its sandbox, and what its files share.
+// lua_state.h (internal): one Lua state in its sandbox, shared by the files of the sandbox.
 //
 // Whatever runs in a state is charged for: Lua's instructions by a hook, library functions by
 // foliot__lua_charge before they do the work, memory by the allocator.
 //
-// Units are the same in every run. A callback that has used its units up ends with an error that
-// nothing in the script catches, and the state goes on.
+// Units are the same in every run. A callback that has used up its units ends with an error that
+// nothing in the script can catch, and the state continues.
 //
 // Memory and time are not the same in every run. A callback that exceeds them in a tick ends in the
 // same way, but only at the next check, which is a place that every run counts alike. So that place
 // is recorded, and a tick that is run again drops there and nowhere else.
 //
-// Where nothing can wait for a check, the state is abandoned: control leaves Lua by longjmp, past
-// every pcall, and the state is never entered again. Functions that may do so are called within
-// foliot__lua_run alone.
+// If a stop cannot wait for a check, the state is abandoned: control leaves Lua by longjmp, past
+// every pcall, and the state is never entered again. Functions that may do so are called only
+// within foliot__lua_run.
 //
 // Invariant: no string of a state contains a zero byte. Lua compares strings with zeros bytewise in
 // steps that no hook sees.
@@ -136,8 +136,8 @@ typedef struct foliot__lua {
     const foliot_rules_view *view; // NULL outside of a tick
     foliot__lua_stage stage;
     bool loaded;  // globals are fixed, and commands may be given
-    bool by_host; // abandoned for what differs from run to run: memory or time
-    jmp_buf *out; // where a state that is abandoned goes to; NULL outside of foliot__lua_run
+    bool by_host; // abandoned for memory or time, which differ from run to run
+    jmp_buf *out; // where control goes when the state is abandoned; NULL outside of foliot__lua_run
     char problem[FOLIOT__LUA_PROBLEM_BYTES];
     foliot__lua_heap heap;
     foliot__lua_budget budget;
@@ -167,12 +167,12 @@ bool foliot__lua_run(foliot__lua *lua, uint64_t units, lua_CFunction body, void 
 bool foliot__lua_run_timed(foliot__lua *lua, foliot__lua_stage stage, uint64_t units,
                            uint64_t allowed_us, uint64_t before_ns, lua_CFunction body,
                            void *context);
-// Leaves foliot__lua_run, and abandons the state. The line that runs is put before the text.
+// Leaves foliot__lua_run, and abandons the state. The running line is put before the text.
 _Noreturn void foliot__lua_abandon(foliot__lua *lua, const char *text);
 // Reads the clock. If too much time has passed, the next check drops the running callback.
 void foliot__lua_look(foliot__lua *lua);
-// The host has no memory: frees the reserve, and the next check drops what runs. False: there is
-// no reserve any more.
+// The host has no memory: frees the reserve, and the next check drops the running code. False: the
+// reserve is used up.
 bool foliot__lua_free_reserve(foliot__lua *lua);
 // Charges work of ours between two callbacks: no callback is dropped for it.
 void foliot__lua_spend(foliot__lua *lua, uint64_t units);
@@ -216,7 +216,7 @@ void foliot__lua_set_game_functions(lua_State *L); // message, kick, set_var
 
 // A string of at most FOLIOT__LUA_STRING_MAX bytes; a normal error of Lua beyond that.
 void foliot__lua_check_length(lua_State *L, uint64_t bytes);
-// Whether a script gave the table at `index` a metatable.
+// Whether a script has set a metatable for the table at `index`.
 bool foliot__lua_has_metatable(lua_State *L, int index);
 // Makes a number at `index` that is not one the text "nan".
 void foliot__lua_name_nan(lua_State *L, int index);
@@ -271,7 +271,7 @@ size_t foliot__lua_save(foliot__lua *lua, void *bytes, size_t capacity, char *pr
                         size_t problem_bytes);
 // Into a state that has been loaded and not run.
 foliot_status foliot__lua_restore(foliot__lua *lua, const void *bytes, size_t length);
-// Remembers the tables that globals lead to, and finds one that was changed since. Called with the
+// Remembers the tables that globals lead to, and finds one that has changed since. Called with the
 // table of globals on the top of the stack, within foliot__lua_run.
 void foliot__lua_remember_globals(lua_State *L);
 

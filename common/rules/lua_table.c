@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // lua_table.c: the table library. It reads and writes tables as they are, without metamethods. sort
-// is stable, so that its result follows from the comparison alone, and ends whatever that says.
+// is stable, so that its result depends on the comparison alone, and terminates for any comparison.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lua_world.c: the libraries through which a script sees: `world`, and `history`, the world as a
-// player was shown it when it last pressed something or gave an order. Neither changes anything.
-// Bodies and joints are ids, integers; of a body that is gone the functions give nil.
+// lua_world.c: the libraries by which a script reads the world: `world`, and `history`, the world
+// as it was shown to a player when it last pressed something or gave an order. Neither changes
+// anything. Bodies and joints are ids, integers; for a body that is gone the functions return nil.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -10,7 +10,7 @@
 
 #include "foliot/query.h"
 
-// The view of the tick; an error in on_init, where there is no world yet.
+// The view of the tick; raises an error in on_init, when there is no world yet.
 static const foliot_rules_view *view_of(lua_State *L)
 {
     const foliot_rules_view *view = foliot__lua_of(L)->view;
@@ -519,9 +519,10 @@ void foliot__lua_push_world_library(lua_State *L)
     luaL_newlib(L, functions);
 }
 
-// -- history: each function takes the player first, and is then like that of `world` with its name
+// -- history: each function has the player as its first parameter, then those of its namesake in
+// `world`
 
-// The player at 1; an error where the scene keeps no past.
+// The player at 1; raises an error if the scene has no history.
 static double aimed_tick(lua_State *L)
 {
     const foliot__lua *lua = foliot__lua_of(L);

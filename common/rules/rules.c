@@ -39,8 +39,8 @@ typedef struct refusal {
     uint32_t player, count;
 } refusal;
 
-// As it is saved. Rules that the host stopped may run on where they are run again: its memory and
-// its clock are not recorded.
+// The values are saved. Rules that the host stopped may continue in a rerun: its memory and its
+// clock are not recorded.
 enum { RUNNING, STOPPED, STOPPED_BY_HOST };
 
 // Drops by the host's clock and memory.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // capture.c: a world's bodies as the integers of a snapshot. Rounding is to the nearest, ties away
-// from zero, on every machine. Apart from quantise.c, so that what only reads snapshots links no
-// world.
+// from zero, on every machine. It is separate from quantise.c, so that code that only reads
+// snapshots links no world.
 #include "foliot/digest.h"
 #include "foliot/snapshot.h"
 

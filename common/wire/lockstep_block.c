@@ -9,8 +9,8 @@
 
 enum { LENGTHS = 15 };
 
-// In the order of lockstep_priors.h. [2]: whether the player has controls in this block already,
-// against which the next are coded.
+// In the order of lockstep_priors.h. [2]: whether the player already has controls in this block,
+// against which the next ones are coded.
 typedef struct models {
     foliot__model gap[LENGTHS], player[LENGTHS], delta[LENGTHS];
     foliot__model other_tick, other_kind, leaves;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep_block.h: the inputs of consecutive ticks as few bytes. A block can be read alone,
-// whatever else was lost: the first controls of each player in it are whole, later ones are what
-// changed. (docs/reference/protocol.md)
+// lockstep_block.h: compact encoding of the inputs of consecutive ticks. A block can be decoded
+// alone, whatever other packets were lost: the first controls of each player in it are complete,
+// later ones are differences. (docs/reference/protocol.md)
 #ifndef FOLIOT_WIRE_LOCKSTEP_BLOCK_H
 #define FOLIOT_WIRE_LOCKSTEP_BLOCK_H
 
@@ -15,15 +15,15 @@
 #define FOLIOT__BLOCK_INPUTS_MAX 4096 // in one block
 #define FOLIOT__BLOCK_TICKS_MAX 16383
 
-// By tick, then by player, then as they were made. Sequences do not travel.
+// By tick, then by player, then in the order of input. Sequences are not sent.
 typedef struct foliot__block {
     uint32_t ticks, count;
     uint32_t ages[FOLIOT__BLOCK_INPUTS_MAX]; // of each input: ticks after the first of the block
     foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX];
 } foliot__block;
 
-// The bytes of a block behind its head; 0 is a good length (nothing happened). SIZE_MAX if it does
-// not fit.
+// The bytes of a block after its head; 0 is a valid length (no inputs). SIZE_MAX if it does not
+// fit.
 size_t foliot__block_encode(const foliot__block *block, uint8_t *bytes, size_t capacity);
 // All of `length` are the block's. `ticks` comes from the head. FOLIOT_STATUS_CORRUPT,
 // FOLIOT_STATUS_TRUNCATED.

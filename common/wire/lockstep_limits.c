@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep_limits.c: the limits of every program. Nothing else is in here: see lockstep_limits.h.
+// lockstep_limits.c: the limits of every program, and nothing else: see lockstep_limits.h.
 #include "wire/lockstep_limits.h"
 
 const foliot__lockstep_limits *foliot__lockstep_limits_now(void)

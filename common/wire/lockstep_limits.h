@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lockstep_limits.h: how much of a lockstep session is kept and is on its way. One function in a
+// lockstep_limits.h: how much data of a lockstep session is kept and in flight. One function in a
 // separate file, so that a test can link a replacement with tiny limits: then small worlds and
 // short runs reach every edge.
 #ifndef FOLIOT_WIRE_LOCKSTEP_LIMITS_H
@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 typedef struct foliot__lockstep_limits {
-    double log_seconds;      // of closed ticks are kept, and what spectators are behind
+    double log_seconds;      // of closed ticks are kept, and the delay of spectators
     double keyframe_seconds; // between two saved states
     uint32_t part_bytes;     // of a saved state in one message, at most FOLIOT__SCENE_PART_BYTES
-    uint32_t heard_bytes;    // of it, after which a client says that it has them
-    uint32_t window_bytes;   // of it on their way to one peer; more than heard_bytes
+    uint32_t heard_bytes;    // of it, after which a client acknowledges them
+    uint32_t window_bytes;   // of it in flight to one peer; more than heard_bytes
 } foliot__lockstep_limits;
 #define FOLIOT__LOCKSTEP_LIMITS                                                                    \
     {                                                                                              \

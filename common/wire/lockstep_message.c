@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lockstep_message.c: packets of lockstep to bytes and back. Small numbers travel as varints: seven
-// bits a byte, low ones first, the high bit says that another byte follows.
+// lockstep_message.c: packets of lockstep to bytes and back. Small numbers are sent as varints:
+// seven bits per byte, low ones first; the high bit means that another byte follows.
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 
@@ -22,7 +22,7 @@ static uint32_t read_varint(foliot__reader *r, uint32_t most)
         value |= (byte & 127) << shift;
         if (byte < 128) {
             if (value > most || (shift > 0 && byte == 0))
-                foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT); // one way to write each number
+                foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT); // each number has one encoding
             return value;
         }
     }
@@ -286,8 +286,7 @@ size_t foliot__block_of_newest(const foliot__tick_log *log, uint64_t from, uint6
     if (end - from > FOLIOT__BLOCK_TICKS_MAX)
         from = end - FOLIOT__BLOCK_TICKS_MAX;
     uint64_t least = end;
-    for (uint32_t count = 0; least > from;
-         least--) { // what is beyond the budget by far is not even tried
+    for (uint32_t count = 0; least > from; least--) { // ranges far beyond the budget are not tried
         count += inputs_of(log, least - 1);
         if (count > FOLIOT__BUDGET_INPUTS && end - least >= FOLIOT__LEAST_TICKS)
             break;
@@ -315,7 +314,7 @@ size_t foliot__block_of_oldest(const foliot__tick_log *log, uint64_t from, uint6
     if (end - from > FOLIOT__BLOCK_TICKS_MAX)
         end = from + FOLIOT__BLOCK_TICKS_MAX;
     uint64_t most = from;
-    for (uint32_t count = 0; most < end; most++) { // hardly ever is an input less than a byte
+    for (uint32_t count = 0; most < end; most++) { // an input rarely takes less than a byte
         count += inputs_of(log, most);
         if (count > capacity && most > from)
             break;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep_message.h: the packets of a lockstep session (docs/reference/protocol.md, LOCKSTEP).
-// Ticks travel as their low 32 bits. Every decoder takes hostile bytes; a block stays where it is,
-// to be read by lockstep_block.h.
+// Ticks are sent as their low 32 bits. Every decoder accepts hostile bytes; a block stays in place,
+// to be decoded by lockstep_block.h.
 #ifndef FOLIOT_WIRE_LOCKSTEP_MESSAGE_H
 #define FOLIOT_WIRE_LOCKSTEP_MESSAGE_H
 
@@ -30,7 +30,7 @@
 #define FOLIOT__LEAST_TICKS 6
 #define FOLIOT__BUDGET_INPUTS 256 // more than these never fit the budget
 
-// Which ticks have come: all before `next`, and then runs, each after some that have not.
+// The received ticks: all before `next`, and then runs, each after some missing ones.
 typedef struct foliot__tick_acks {
     uint32_t next;
     uint32_t count;
@@ -46,8 +46,8 @@ typedef struct foliot__lockstep_input {
     uint32_t ahead;         // inputs made now are for tick acks.next + ahead
     uint16_t sent_ms;       // client's clock, comes back in a status
     uint16_t shown; // how long before that tick is shown now, in 1 / FOLIOT_AIM_PARTS of a tick
-    uint8_t state;  // low bits of the tick of the state that it began with: what it says of
-                    // closed ticks and digests is of that
+    uint8_t state;  // low bits of the tick of its initial state, to which its data on closed ticks
+                    // and digests refers
     uint32_t back;  // number of ticks from the end of the block to that tick; 0: it ends with it
     uint32_t ticks; // of the block
     const uint8_t *block;
@@ -78,11 +78,11 @@ typedef struct foliot__lockstep_status {
     uint32_t checked;       // the client's digests agree up to this tick
     bool diverged;          // and later ones do not
     uint32_t stamp;         // tick that inputs were for when the newest packet was sent ...
-    int32_t slack_us;       // ... how long before that tick was closed it came; < 0: late
+    int32_t slack_us;       // ... how long it arrived before that tick was closed; < 0: late
     uint16_t echo_ms;       // ... its sent_ms
-    uint16_t held_ms;       // ... and how long it is here
+    uint16_t held_ms;       // ... and how long the server has held it
     uint32_t late,
-        missing; // so far: changes that came late, ticks closed without a word of the player
+        missing; // so far: late changes, ticks closed without the player's packet
 } foliot__lockstep_status;
 
 // The length; SIZE_MAX if it does not fit.

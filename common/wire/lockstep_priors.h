@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Shares of zeros, in 2^-16, that the models of a block start with (lockstep_block.c, docs/reference/protocol.md): about what
-// people at a keyboard and bots give.
-// gap: lengths 1 to 15 in unary
+// Initial shares of zeros, in 2^-16, of the models of a block (lockstep_block.c,
+// docs/reference/protocol.md): typical of people at a keyboard and of bots. gap: lengths 1 to 15 in
+// unary
 6553, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107,
 // player
 26214, 26214, 26214, 26214, 26214, 26214, 26214, 26214, 26214, 26214, 26214, 26214, 26214, 26214, 26214,

@@ -90,7 +90,7 @@ typedef struct field {
     }
 
 static const field hello_fields[] = {
-    U32(hello.protocol), // first: of another protocol nothing else is known
+    U32(hello.protocol), // first: the other fields of another protocol are unknown
     TEXT(hello.session),       NAME(hello.name, hello.name_too_long),
     FLAG(hello.spectates),     TOKEN(hello.token),
     DIGEST(hello.fingerprint), TEXT(hello.build),
@@ -326,8 +326,8 @@ static uint64_t unpack_at_most(foliot__reader *r, uint64_t most)
     return value;
 }
 
-// Printable UTF-8 passes; control characters (C1 too: two bytes in UTF-8) and what is no UTF-8
-// become '?', byte by byte. Too long is corrupt.
+// Printable UTF-8 passes; control characters (C1 too: two bytes in UTF-8) and invalid UTF-8 become
+// '?', byte by byte. A text that is too long is corrupt.
 static void unpack_text(foliot__reader *r, char *text, size_t capacity)
 {
     uint32_t length = 0;
@@ -446,7 +446,7 @@ foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot
             message->as.hello.protocol != FOLIOT_PROTOCOL)
             expected = 2;
     }
-    // A newer peer may send more fields; fewer are an error, and so is anything behind the array.
+    // A newer peer may send more fields; fewer are an error, and so are bytes after the array.
     for (uint32_t i = expected; i < fields && r.status == FOLIOT_STATUS_OK; i++)
         foliot__unpack_skip(&r);
     if (r.status == FOLIOT_STATUS_OK && (fields < expected || r.at != length))
@@ -462,7 +462,7 @@ bool foliot__message_is_hello(const uint8_t *bytes, size_t length)
            r.status == FOLIOT_STATUS_OK;
 }
 
-// -- packets of our own
+// -- packets in own formats
 
 #define ACKNOWLEDGES 0x80 // added to the count of changes: there is a newest snapshot
 
@@ -481,8 +481,8 @@ size_t foliot__input_packet_encode(const foliot__input_packet *packet,
         foliot__write_u32(&w, packet->changes[0].sequence);
     for (uint32_t i = 0; i < packet->count; i++) {
         const foliot__change *c = &packet->changes[i];
-        // A change may be meant for a later tick than the packet, where the clock was set back in
-        // between: it is due now.
+        // A change may be for a later tick than the packet if the clock was set back in between: it
+        // is due now.
         uint64_t age = c->tick < packet->tick ? packet->tick - c->tick : 0;
         foliot__write_u16(&w, (uint16_t)(age < UINT16_MAX ? age : UINT16_MAX));
         foliot__write_bytes(&w, c->axes, sizeof c->axes);

@@ -20,7 +20,7 @@
 
 #define FOLIOT__SENTENCE_BYTES 256
 #define FOLIOT__SCENE_PART_BYTES 8192
-#define FOLIOT__COMMAND_RUNS_BYTES 160 // that a message spends at most on which ticks have commands
+#define FOLIOT__COMMAND_RUNS_BYTES 160 // maximum per message for the runs of ticks with commands
 #define FOLIOT__CONTROL_BYTES_MAX (FOLIOT__SCENE_PART_BYTES + FOLIOT__COMMAND_RUNS_BYTES + 64)
 #define FOLIOT__INPUTS_A_PACKET 64
 #define FOLIOT__NO_TICK UINT64_MAX
@@ -41,10 +41,10 @@ static inline bool foliot__token_is_none(const foliot__token *token)
 
 typedef enum foliot__message_kind {
     FOLIOT__HELLO_MESSAGE = 1,        // client: its identity and its request
-    FOLIOT__WELCOME = 2,              // server: you are in
-    FOLIOT__REFUSE = 3,               // server: you are not, and why
+    FOLIOT__WELCOME = 2,              // server: the join is accepted
+    FOLIOT__REFUSE = 3,               // server: the join is refused, with the reason
     FOLIOT__SCENE_PART = 4,           // server: a part of the scene's canonical bytes
-    FOLIOT__PLAYER = 5,               // server: a player came or went
+    FOLIOT__PLAYER = 5,               // server: a player joined or left
     FOLIOT__BYE = 6,                  // both: the end, on purpose
     FOLIOT__KEYFRAME_PART = 7,        // server, lockstep: a part of a saved state
     FOLIOT__TICKS_PART = 8,           // server, lockstep: closed ticks after it
@@ -75,17 +75,17 @@ typedef enum foliot__kind {
 // Why a peer is of that kind.
 typedef enum foliot__kind_reason {
     FOLIOT__KIND_WISHED = 0,      // by the client
-    FOLIOT__KIND_READY = 1,       // client: it is what it was given; the other traffic may end
+    FOLIOT__KIND_READY = 1,       // client: it is of the assigned kind; the other traffic may end
     FOLIOT__KIND_FINGERPRINT = 2, // it computes differently, and could not step
     FOLIOT__KIND_SLOW = 3,        // it could not keep up
-    FOLIOT__KIND_DIVERGED = 4,    // server: until it has been given the server's state
+    FOLIOT__KIND_DIVERGED = 4,    // server: until it has received the server's state
     FOLIOT__KIND_UNHEALED = 5,    // server: it differed again too soon after that
-    FOLIOT__KIND_TOO_SOON = 6,    // server: it changes too often, and stays what it is
-    FOLIOT__KIND_IMPOSSIBLE = 7,  // server: the session has nothing else for it
+    FOLIOT__KIND_TOO_SOON = 6,    // server: it changes too often, and keeps its kind
+    FOLIOT__KIND_IMPOSSIBLE = 7,  // server: the session supports no other kind for it
 } foliot__kind_reason;
 
 typedef struct foliot__hello_message {
-    uint32_t protocol;               // another than ours: the rest was not read
+    uint32_t protocol;               // if not ours, the rest was not read
     char session[FOLIOT_NAME_BYTES]; // "" is the first one
     char name[FOLIOT_NAME_BYTES];
     bool name_too_long; // and is not in `name`
@@ -112,10 +112,10 @@ typedef struct foliot__welcome {
     bool lockstep; // the client is a stepper
     uint32_t
         input_delay; // ticks, lockstep: inputs made now are for a tick that is closed no earlier
-    bool resumed; // `player` is the one that the hello's token was of: its changes go on by their
-                  // sequences
-    uint32_t orders;      // of this player that are here, by their sequence: the next is one more
-    bool watchable;       // the session has snapshots for clients that want to watch
+    bool resumed;    // `player` is the one of the hello's token: its changes continue by their
+                     // sequences
+    uint32_t orders; // of this player that are here, by their sequence: the next is one more
+    bool watchable;  // the session has snapshots for clients that want to watch
     uint32_t kind_reason; // foliot__kind_reason
     double near, far; // of the session's interest, length units; far 0: whole snapshots are sent
 } foliot__welcome;
@@ -168,7 +168,7 @@ typedef struct foliot__keyframe_part {
     uint32_t players, offset, total;
     const uint8_t *bytes; // in place
     uint32_t length;
-    uint32_t state_bytes; // that the whole is when it is decompressed; `total`: it is as it is
+    uint32_t state_bytes; // size after decompression; equal to `total`: not compressed
 } foliot__keyframe_part;
 
 typedef struct foliot__ticks_part {
@@ -188,7 +188,7 @@ typedef struct foliot__keyframe_acknowledge {
 // Message of the search, both ways.
 #define FOLIOT__SEARCH_BYTES_MAX 1024
 typedef struct foliot__search_message {
-    uint32_t number;      // an answer has its question's
+    uint32_t number;      // an answer has the number of its question
     uint64_t first;       // of a question: the chain of digests begins with this state's
     const uint8_t *bytes; // in place
     uint32_t length;
@@ -208,7 +208,8 @@ typedef struct foliot__order_message {
     uint32_t kind;        // FOLIOT_ORDER_GAME, FOLIOT_ORDER_CHAT
     const uint8_t *bytes; // in place
     uint32_t length;
-    uint64_t shown; // when it was given, in 1 / FOLIOT_AIM_PARTS of a tick; 0: nothing was
+    uint64_t shown; // shown when the order was given, in 1 / FOLIOT_AIM_PARTS of a tick; 0: nothing
+                    // was shown
 } foliot__order_message;
 
 typedef struct foliot__order_acknowledge {

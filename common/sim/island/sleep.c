@@ -31,7 +31,10 @@ typedef struct place {
 } place;
 
 // The support of an island that might fall asleep.
-enum { SUPPORT_FIXED = 1, SUPPORT_STAYS_AWAKE = 2 }; // it rests on what does not move; it may not
+enum {
+    SUPPORT_FIXED = 1,
+    SUPPORT_STAYS_AWAKE = 2
+}; // it rests on a body that does not move; it may not
 
 // The table `sleep_workspace`, laid out: cache, rebuilt in every tick.
 typedef struct sleepers {
@@ -107,7 +110,7 @@ static bool is_carrier(const foliot_world *world, uint32_t i)
     return i != FOLIOT_NO_BODY && foliot__is_carrier(world, i);
 }
 
-// Kinematic bodies never sleep. While one is on its way the world steps, and what it touches is
+// Kinematic bodies never sleep. While one moves the world steps, and the bodies that it touches are
 // awake.
 static bool any_carrier(const foliot_world *world)
 {
@@ -166,7 +169,7 @@ static void each_tie(const foliot_world *world, link_visitor *link, void *contex
             link(context, force[i].a, force[i].b);
 }
 
-// The same for everything that holds two bodies together: contacts too.
+// The same for every link between two bodies, contacts included.
 static void each_link(const foliot_world *world, link_visitor *link, void *context)
 {
     const foliot__contact_row *row = foliot__contact(world);
@@ -422,8 +425,8 @@ static void wake_for_neighbours(sleepers *s, uint32_t places)
 
 // -- changes by commands and players
 
-// Notes what the body can reach in this tick from where it is now. Collision filters are ignored:
-// they may be what changes.
+// Notes the region that the body can reach in this tick from its present pose. Collision filters
+// are ignored, since they may be changing.
 static void note_place(foliot_world *world, uint32_t slot)
 {
     uint32_t flags = foliot__flags(world)[slot], kind = foliot__shape_kind(world)[slot];
@@ -472,7 +475,7 @@ void foliot__sleep_change(foliot_world *world, uint32_t slot)
         set_still(world, slot, 0);
     foliot__contact_visit(world, slot, wake_sleeper);
     tied_body body = {world, slot};
-    if (!is_awake(world, slot)) // what is tied to an awake body is awake
+    if (!is_awake(world, slot)) // a body tied to an awake body is awake
         each_tie(world, wake_other_end, &body);
     note_place(world, slot);
 }

@@ -3,9 +3,9 @@
 // scenes with `sleep: true`.
 //
 // Bodies that touch or are linked sleep and wake together, as an island. A sleeping body is like a
-// static one: its inverse mass is 0. The state holds all that decides when it wakes: the flag
-// FOLIOT_BODY_ASLEEP, the number of ticks for which it has been still (the upper bits of `flags`),
-// and the rows of the table `contact` between sleepers, which are kept.
+// static one: its inverse mass is 0. The state holds everything that determines when it wakes: the
+// flag FOLIOT_BODY_ASLEEP, the number of ticks for which it has been still (the upper bits of
+// `flags`), and the rows of the table `contact` between sleepers, which are kept.
 #ifndef FOLIOT_SIM_ISLAND_SLEEP_H
 #define FOLIOT_SIM_ISLAND_SLEEP_H
 
@@ -18,11 +18,12 @@
 uint64_t foliot__sleep_workspace_bytes(const foliot_world_config *config);
 
 // The one rule for what wakes when a command, a join or a leave changes a body. These wake at the
-// next foliot__sleep_begin: the body, what touched it, what a constraint or a spring ties to it,
-// and what lies where it is now or can be within this tick. Called before every change and after
-// it.
+// next foliot__sleep_begin: the body, bodies in contact with it or tied to it by a constraint or a
+// spring, and bodies in the region that it can reach within this tick. Called before every change
+// and after it.
 void foliot__sleep_change(foliot_world *world, uint32_t slot);
-// The same for a change of what a player's controls do: its body, and what it pulls or pushes.
+// The same for a change of the effect of a player's controls: its body, and the bodies that it
+// pulls or pushes.
 void foliot__sleep_change_player(foliot_world *world, uint32_t player);
 // The body wakes with its island at the next foliot__sleep_begin, if it sleeps: for both ends of a
 // tie that changes. Slot FOLIOT_NO_BODY is allowed.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // joint.c: the joints' part of a tick. Every substep solves two systems, as SHAKE and RATTLE do
 // (rattle.c). Impulses along the rows of the substep's start move positions to where the joints
-// hold at its end. Then, with the rows of its end, velocities that violate the joints are removed.
+// hold at its end. Then velocities that violate the joints are removed, with the rows of its end.
 //
 // A world with joints and no contacts keeps the properties of its scheme: energy does not drift,
 // and momentum is exact to rounding.

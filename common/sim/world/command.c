@@ -200,7 +200,7 @@ void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
             foliot__driven(world)[p] = FOLIOT_NO_BODY;
     }
     foliot__body_erase(world, slot);
-    if (slot < world->scene.body_count) // forces of the scene name its bodies alone
+    if (slot < world->scene.body_count) // forces of the scene refer only to its own bodies
         foliot__forces_body_gone(world);
     world->digests.definition_dirty = 1;
     world->acceleration_valid = 0;
@@ -249,7 +249,7 @@ static reason push_body(batch *b, const foliot_command *c)
     return FINE;
 }
 
-// The body is elsewhere: nothing of its contacts holds.
+// The body is elsewhere: none of its contacts is valid.
 static void leave_place(foliot_world *world, uint32_t slot)
 {
     foliot__contact_forget(world, slot);
@@ -406,7 +406,7 @@ static reason set_body(batch *b, const foliot_command *c)
         foliot__forces_body_gone(world);
     }
     if (GIVEN(c, set_body, category) || GIVEN(c, set_body, mask) || GIVEN(c, set_body, group))
-        leave_place(world, slot); // what touched it may let it pass from now on
+        leave_place(world, slot); // bodies in contact with it may let it pass from now on
     foliot__sleep_change(world, slot);
     world->acceleration_valid = 0;
     world->digests.definition_dirty = 1;

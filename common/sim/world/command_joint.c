@@ -43,7 +43,7 @@ static bool fixed(const foliot_world *world, uint32_t slot)
     return slot == FOLIOT_NO_BODY || foliot__flags(world)[slot] & FOLIOT_BODY_STATIC;
 }
 
-// -- what is given
+// -- the given fields
 
 static void apply(double *to, double from, uint32_t given)
 {
@@ -112,7 +112,7 @@ static bool holds_point(const foliot_world *world, uint32_t slot, const double a
     return !fixed(world, slot) && !turns(world, slot) && foliot__vec3_length(anchor) > 0;
 }
 
-// A point does not turn: nothing holds its direction, and only its centre can be held.
+// A point does not turn: only its centre can be held, not its direction.
 static bool bodies_fit(const foliot_world *world, const foliot_constraint_definition *d)
 {
     bool stiff = d->kind == FOLIOT_CONSTRAINT_HINGE || d->kind == FOLIOT_CONSTRAINT_WELD;
@@ -202,7 +202,7 @@ reason foliot__command_set_joint(foliot_world *world, const foliot_command *c)
     uint32_t index = index_of(world, c->as.set_joint.joint);
     if (index == UINT32_MAX)
         return FOLIOT_COMMAND_REASON_joint;
-    // The scene's own definitions are no state: only joints that commands made can be changed.
+    // The scene's own definitions are not state: only joints that commands made can be changed.
     if (index < world->scene.constraint_count)
         return FOLIOT_COMMAND_REASON_motion;
     foliot_constraint_definition d = foliot__constraint(world)[index];

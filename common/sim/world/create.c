@@ -8,9 +8,9 @@
 #include "sim/state/state.h"
 #include "sim/world/layout.h"
 
-// A few bytes of a scene or a header can ask for gigabytes of room. calloc gives pages that cost
-// nothing before something is written to them, and a world writes to the rows that it uses alone.
-// calloc aligns to 16 bytes: the pointer to free is kept right before the block.
+// A few bytes of a scene or a header can request gigabytes of capacity. calloc returns pages that
+// cost nothing until they are written, and a world writes only to the rows that it uses. calloc
+// aligns to 16 bytes: the pointer to free is kept right before the block.
 static void *allocate_zeroed(size_t bytes)
 {
     if (bytes > SIZE_MAX - 2 * FOLIOT_WORLD_ALIGNMENT)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// layout.c: where everything lies in a world's block. Knows sizes and offsets, nothing of physics.
+// layout.c: the layout of a world's block. Knows sizes and offsets, nothing of physics.
 #include "sim/constraint/constraint.h"
 #include "sim/solver/contact_solver.h"
 #include "sim/force/force.h"

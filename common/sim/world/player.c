@@ -77,7 +77,7 @@ static void jump_off(foliot_world *world, uint32_t slot)
 {
     vec3 g = vec3_of(world->gravity);
     double strength = vec3_length(g);
-    bool frozen = foliot__flags(world)[slot] & FOLIOT_BODY_FROZEN; // asleep it will wake
+    bool frozen = foliot__flags(world)[slot] & FOLIOT_BODY_FROZEN; // a sleeping body will wake
     if (frozen || !foliot__contact_any_active(world, slot))
         return;
     vec3 down = strength > 0 ? vec3_divide(g, strength) : (vec3){0, 0, -1};
@@ -90,7 +90,7 @@ static bool hold_controls(foliot_world *world, const foliot_input *input)
     foliot__player *player = &foliot__players(world)[input->player];
     if (!player->joined)
         return false;
-    if (foliot__player_grip(world, input->player) != 0) // what it lets go must fall
+    if (foliot__player_grip(world, input->player) != 0) // a released body must fall
         foliot__sleep_change_player(world, input->player);
     for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
         player->axes[i] = input->axes[i] == -128 ? -127 : input->axes[i];
@@ -153,9 +153,9 @@ void foliot__players_push(foliot_world *world)
         double strength = foliot__player_grip(world, p);
         uint32_t slot = strength != 0 ? foliot__player_body(world, p) : FOLIOT_NO_BODY;
         if (slot != FOLIOT_NO_BODY && foliot__inverse_mass(world)[slot] > 0) {
-            // Bodies near the player are drawn to it, or driven off where `strength` is negative,
-            // by equal and opposite forces. Asked for body by body in order of index: the sums are
-            // the same everywhere.
+            // Bodies near the player are drawn to it, or pushed away if `strength` is negative, by
+            // equal and opposite forces. They are added body by body in order of index: the sums
+            // are the same on every machine.
             foliot__v3 x = foliot__position(world), f = foliot__applied(world);
             const double *inverse_mass = foliot__inverse_mass(world);
             for (uint32_t i = 0; i < world->body_count; i++) {

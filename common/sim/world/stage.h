@@ -48,24 +48,24 @@ void foliot__world_prepare_changed(foliot_world *world);
 // tick. No state between ticks has it.
 #define FOLIOT__TARGET_NEW (1u << 31)
 
-// Sends a living kinematic body to a pose. A part that is NULL stays as an earlier command of this
-// tick set it, else as it is now; `orientation` need not have unit length, but not the length 0.
-// False, and nothing changes: the body is not kinematic or is frozen, the world takes no commands,
-// or the way is so long that the speed would be out of range.
+// Sends a living kinematic body to a pose. A part that is NULL keeps the value that an earlier
+// command of this tick set, else its present one; `orientation` need not have unit length, but not
+// the length 0. False, and nothing changes: the body is not kinematic or is frozen, the world takes
+// no commands, or the distance is so large that the speed would be out of range.
 bool foliot__target_set(foliot_world *world, uint32_t slot, const double position[3],
                         const double orientation[4]);
-// The body is sent nowhere any more: its velocity is as set from now on. For commands that set the
-// motion or the kind of a body.
+// Cancels the body's target: its velocity is as set from now on. For commands that set the motion
+// or the kind of a body.
 void foliot__target_drop(foliot_world *world, uint32_t slot);
 
 // Bodies that were sent in the tick before stop; those sent in this one get their velocities.
 void foliot__targets_begin(foliot_world *world);
-// Bodies that were sent in this tick are where they were sent, to the bit.
+// Sets the bodies that were sent in this tick to their targets, to the bit.
 void foliot__targets_end(foliot_world *world);
 
 // -- bounds.c: keeps the numbers of a world finite and in range.
 
-// Keeps positions and velocities of the present tick, which a frozen body goes back to.
+// Stores positions and velocities of the present tick, to which a frozen body returns.
 void foliot__keep_start(foliot_world *world);
 
 // Freezes every body whose state is non-finite or beyond FOLIOT_POSITION_MAX.

@@ -11,7 +11,7 @@
 #include "sim/math/hash.h"
 #include "sim/world/state_format.h"
 
-// -- what is state
+// -- state and cache
 
 // State that is neither a body's nor a player's: one line a field.
 #define WORLD_STATE(X)                                                                             \
@@ -204,7 +204,7 @@ static void definition_section(const foliot_world *world, section *s)
     add_span(s, foliot__constraint_state(world), world->constraint_count, 1);
 }
 
-// State that commands drive and a step does not read every tick. Its sizes come first.
+// State that commands change and a step does not read every tick. Its sizes come first.
 static void session_section(const foliot_world *world, section *s)
 {
     const foliot__session_section *session = &world->session;
@@ -259,7 +259,7 @@ void foliot__definition_refresh(foliot_world *world)
 
 foliot_digest foliot_world_get_digest(const foliot_world *world)
 {
-    // Between a step's stages the kept ones may be out of date.
+    // Between a step's stages the cached digests may be out of date.
     foliot_digest definition =
         world->digests.definition_dirty ? definition_digest(world) : world->digests.definition;
     foliot_digest session =

@@ -5,16 +5,16 @@
 
 #include "sim/state/state.h"
 
-// Bit f: field f of FOLIOT_BODY_STATE is state in this world. Rotation is where something rotates,
-// `previous` in the Verlet schemes, the lattice in reversible-leapfrog; elsewhere they stay
+// Bit f: field f of FOLIOT_BODY_STATE is state in this world. Rotation is state if a body rotates,
+// `previous` in the Verlet schemes, the lattice in reversible-leapfrog; otherwise they stay
 // constant.
 uint32_t foliot__state_fields(const foliot_world *world);
 
 // Brings world->digests.definition up to date if definition_dirty is set.
 void foliot__definition_refresh(foliot_world *world);
 
-// The digest of the state that captured bytes hold, without restoring them. Only what the scene
-// of `world` fixes counts. FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT, as
+// The digest of the state that captured bytes hold, without restoring them. Only the fixed values
+// of the scene of `world` are used. FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT, as
 // foliot_world_restore, for bytes that cannot be of this scene.
 foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes,
                                       size_t length, foliot_digest *digest);

@@ -147,7 +147,7 @@ static uint32_t world_fields(const foliot_world *world, foliot__state_entry *fie
     return WORLD_FIELDS;
 }
 
-// The counts of slots and contacts are shown, and cannot be put: tables hang on them.
+// The counts of slots and contacts are shown, and cannot be set: tables depend on them.
 static void world_put(foliot_world *world, uint32_t field, uint64_t bits)
 {
     if (field == 0)
@@ -179,7 +179,7 @@ static uint32_t session_fields(const foliot_world *world, foliot__state_entry *f
     return SESSION_FIELDS;
 }
 
-// Counts are shown, and cannot be put: tables hang on them. The step uses a copy of gravity.
+// Counts are shown, and cannot be set: tables depend on them. The step uses a copy of gravity.
 static void session_put(foliot_world *world, uint32_t field, uint64_t bits)
 {
     if (field < 3)

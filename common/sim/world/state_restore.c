@@ -23,7 +23,7 @@ typedef struct layout {
     uint32_t constraints; // the scene's and those that commands made
     foliot__session_layout session;
     size_t length; // 0: the bytes end before it is known
-    bool misfit;   // they count more than this world has room for
+    bool misfit;   // their counts exceed this world's capacities
 } layout;
 
 // Bits of entry `slot` of the array at `at`.
@@ -106,9 +106,8 @@ static bool valid_u32(uint64_t bits)
     return (bits & ~(uint64_t)known) == 0;
 }
 
-// The clock of a world with steps of any dt; 0 in other worlds. The sum of steps has no bound of
-// its own but stays finite: a step is at most FOLIOT_POSITION_MAX, less than half an ulp of
-// DBL_MAX.
+// The clock of a world with steps of any dt; 0 in other worlds. The sum of steps has no explicit
+// bound but stays finite: a step is at most FOLIOT_POSITION_MAX, less than half an ulp of DBL_MAX.
 static bool lab_valid(const foliot_world *world, uint64_t time_bits, uint64_t dt_bits)
 {
     double time = foliot__f64_of(time_bits), dt = foliot__f64_of(dt_bits);
@@ -262,8 +261,8 @@ static bool player_valid(const foliot_world *world, const layout *p, uint32_t in
     return true;
 }
 
-// Every player's body has one player. A player drives its body, or another one by a command, and
-// nothing before it joins.
+// Every player's body has one player. A player drives its own body, or another one after a command,
+// and none before it joins.
 static bool players_valid(const foliot_world *world, const layout *p)
 {
     uint32_t joined = 0, bodies = 0;
@@ -389,7 +388,7 @@ static foliot_status check_layout(const foliot_world *world, const uint8_t *byte
     return FOLIOT_STATUS_OK;
 }
 
-// Captured bytes are the sections in their order, so that nothing has to be restored for it.
+// Captured bytes are the sections in digest order, so that the digest needs no restore.
 foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes,
                                       size_t length, foliot_digest *digest)
 {

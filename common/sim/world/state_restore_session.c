@@ -217,7 +217,7 @@ void foliot__session_restore(foliot_world *world, const foliot__session_layout *
         foliot__var_changed(world)[i] = u32_at(l->bytes + l->changed + 4 * (size_t)i);
         foliot__var_value(world)[i] = foliot__load_little(l->bytes + l->value + 8 * (size_t)i, 8);
     }
-    // A table of no entries is not there: nothing is copied into it.
+    // A table without entries does not exist: nothing is copied into it.
     if (l->var_count) {
         memcpy(foliot__var_key(world), l->bytes + l->key, l->text - l->key);
         memcpy(foliot__var_text(world), l->bytes + l->text, l->joints - l->text);
@@ -275,7 +275,7 @@ bool foliot__row_valid(const foliot_world *world, uint32_t slot, uint32_t flags,
     if (flags & FOLIOT_BODY_TARGETED && !(flags & FOLIOT_BODY_KINEMATIC))
         return false;
     if (row->prototype > world->scene.prototype_count ||
-        (row->prototype != 0) == (scene || player)) // what else is in a slot was spawned from one
+        (row->prototype != 0) == (scene || player)) // any other body was spawned from one
         return false;
     return shape_valid(row) && mass_valid(world, flags, row) && row->category != 0 &&
            foliot__within(row->friction, 0, MASS_MAX) && foliot__within(row->restitution, 0, 1) &&

@@ -140,8 +140,8 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_
             stage_done(host, world, (foliot_stage)stage);
     } else {
         foliot__sensors_follow(world);
-        // With workers a tick is one call of the host's runner. Callbacks of the host run on its
-        // own thread alone, and a small world is done before another thread has woken up.
+        // With workers a tick is one call of the host's runner. Callbacks of the host run only on
+        // its own thread, and a small world finishes before another thread has woken up.
         advance_task task = {world, dt, host};
         bool calls_back = host->after_stage || host->callback_count > 0;
         if (world->scene.collides && world->body_count >= BODIES_SHARED && !calls_back)

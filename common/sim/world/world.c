@@ -172,7 +172,7 @@ void foliot__world_prepare_changed(foliot_world *world)
     world->input.links_changed = world->input.forces_changed = 0;
 }
 
-// -- looking
+// -- reading
 
 uint64_t foliot_world_get_tick(const foliot_world *world)
 {
@@ -207,7 +207,7 @@ foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_
         .flags = foliot__flags(world)[slot],
     };
     foliot__orientation_in(world, slot, state.orientation);
-    if (world->past) // there the table holds something else
+    if (world->past) // there the table has another content
         memset(state.velocity, 0, sizeof state.velocity);
     return state;
 }
