@@ -21,7 +21,7 @@
 static void erase_last(foliot__board *board)
 {
     while (board->entry_bytes > 0 && (board->entry[board->entry_bytes - 1] & 0xc0) == 0x80)
-        board->entry_bytes--; // what follows the first byte of a character
+        board->entry_bytes--; // continuation bytes of a character
     board->entry_bytes -= board->entry_bytes > 0;
     board->entry[board->entry_bytes] = 0;
 }

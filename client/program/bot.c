@@ -59,7 +59,7 @@ typedef struct seen {
     foliot_client *client;
     const foliot_sample *sample;
     uint32_t me;      // slot
-    uint32_t own_tag; // of what is mine
+    uint32_t own_tag; // of the bot's own objects
     const double *at; // where I am
 } seen;
 
@@ -174,7 +174,7 @@ static void throw_at(foliot__game_bot *bot, const seen *s, double x, double y, d
                           slope * miss);
     foliot_status status =
         foliot_client_order(s->client, FOLIOT_ORDER_GAME, order, (size_t)length, NULL);
-    (void)status; // what is not sent is thrown the next time
+    (void)status; // an order that is not sent is repeated next time
 }
 
 static void play_siege(foliot__game_bot *bot, seen *s)

@@ -21,7 +21,7 @@
 #define GIVE_BACK "\x1b[?7h\x1b[?25h\x1b[?1049l"
 #define JOINTS_MAX 65536 // constraints looked at: a server may name any index
 #define LINES_MAX 2000   // constraints drawn
-#define CIRCLE_DOTS 180  // of what a watcher sees of a big world
+#define CIRCLE_DOTS 180  // of the circle that a watcher sees of a big world
 
 struct foliot__screen {
     struct termios before;
@@ -66,7 +66,7 @@ foliot__screen *foliot__screen_open(const char *side, const foliot__module *modu
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
     screen->colours = foliot__may_colour(stdout);
     fputs("\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J",
-          stdout); // no cursor, and what a terminal takes for wider is cut at its edge
+          stdout); // no cursor, and lines cut at the edge
     return screen;
 }
 

@@ -21,7 +21,7 @@
 #define FRAME_NS 16000000u
 #define TIMER_MS 16
 #define SLOW_SHARE 0.25     // of a tick: a step that takes more is slow
-#define TIMER_IMPAIRED_MS 2 // the impairment delivers what is due at each update
+#define TIMER_IMPAIRED_MS 2 // the impairment delivers due packets at each update
 #define LEAVE_NS 500000000u // for the goodbye to arrive
 
 uint64_t foliot__now_ns(void)
@@ -245,7 +245,7 @@ static void update_player(foliot__app *a, foliot__app_player *p, bool frame)
         return;
     uint64_t now = foliot__now_ns();
     if (p->playing && frame)
-        send_controls(a, p, now); // what is pressed is in this frame's picture
+        send_controls(a, p, now); // pressed keys are in this frame's picture
     update_client(a, p, now);
     if (frame) {
         show_world(a, p, now);

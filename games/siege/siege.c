@@ -26,7 +26,7 @@
 
 static const char *const prototype_names[PROTOTYPES] = {"stone", "block", "beam", "king"};
 
-// -- what the rules do
+// -- actions of the rules
 
 // A full tick has no room for it: the script does not check this either.
 static void give(siege *s, const foliot_command *command)

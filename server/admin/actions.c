@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// actions.c: what the admin API does, one entry of a table each. `act` runs on the loop's thread
-// and only looks, copies and calls what does not wait.
+// actions.c: the actions of the admin API, one table entry each. `act` runs on the loop's thread
+// and only reads, copies and calls functions that do not wait.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,7 +275,7 @@ static foliot__outcome undrain_server(foliot__call *c)
 
 // -- players
 
-// By number, 3 or #3, or by name: no name is a number.
+// By number, 3 or #3, or by name: a name is never a number.
 static bool find_player(const foliot__call *c, foliot_player_info *found)
 {
     static foliot_player_info players[FOLIOT_PLAYERS_MAX];
@@ -311,7 +311,7 @@ static foliot__outcome kick(foliot__call *c)
     return FOLIOT__CALL_DONE;
 }
 
-// Copies the bans that are to be written, since the loop goes on.
+// Copies the bans for the worker, since the loop goes on.
 static foliot__outcome keep_bans(foliot__call *c)
 {
     const foliot__bans *bans = &c->app->admin.bans;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// admin.h: the admin API (docs/reference/admin-api.yaml). Three threads share a call, one after the
-// other: the HTTP thread reads its body, the loop's thread acts, a worker of the API does what is
-// slow (files, scenes) and prints the answer. So no call delays a tick by more than a look at a
-// table.
+// admin.h: the admin API (docs/reference/admin-api.yaml). Three threads handle a call in turn: the
+// HTTP thread reads its body, the loop's thread acts, a worker of the API does slow work (files,
+// scenes) and prints the answer. So a call delays a tick only by a table lookup.
 #ifndef FOLIOT_SERVER_ADMIN_H
 #define FOLIOT_SERVER_ADMIN_H
 
@@ -32,7 +31,7 @@ typedef enum foliot__outcome {
 
 typedef struct foliot__action {
     const char *method, *path;
-    const char *keys; // that the body may have: "name scene "; NULL: a command, read as such
+    const char *keys; // allowed in the body: "name scene "; NULL: a command, read as such
     foliot__outcome (*act)(foliot__call *call);               // on the loop's thread
     void (*work)(foliot__call *call);                         // on the worker
     void (*print)(const foliot__call *call, foliot__json *j); // on the worker; NULL: {"ok": true}
@@ -53,7 +52,7 @@ struct foliot__call {
     foliot__call *next;
     struct foliot__app *app;
     const foliot__action *action;
-    uint64_t request;   // its id; 0: nobody waits for an answer
+    uint64_t request;   // its id; 0: no answer is expected
     foliot__http *http; // that received it
     uint64_t until_ns;
     uint32_t stage;
@@ -92,27 +91,27 @@ extern const foliot__action foliot__actions[]; // a NULL method ends them
 
 // Adds the routes to a table that ends with an empty one and has room.
 void foliot__admin_add_routes(foliot__http_route *routes, uint32_t capacity);
-// A request of one of its routes, from the thread of whatever service it came to.
+// A request of one of its routes, from the thread of the service that received it.
 void foliot__admin_receive(struct foliot__app *app, foliot__http *http,
                            const foliot__http_request *request);
 int foliot__admin_open(struct foliot__app *app);    // behind the loop; an exit code
 void foliot__admin_start(struct foliot__app *app);  // the server is there
 void foliot__admin_update(struct foliot__app *app); // after each update: what waits is tried again
 void foliot__admin_close(struct foliot__app *app);  // its handle of the loop
-// Behind the loop: its worker ends, then HTTP ends, then what is left of calls.
+// After the loop: its worker ends, then HTTP ends, then the remaining calls are freed.
 void foliot__admin_stop(struct foliot__app *app);
 void foliot__admin_destroy(struct foliot__app *app);
-// A session has ended by itself; where sessions come and go its recording is closed, and its place
-// is free.
+// A session has ended by itself; if sessions come and go, its recording is closed, and its place
+// becomes free.
 void foliot__admin_session_ended(struct foliot__app *app, const char *session);
 
-// Hosts a session that nobody asked for by HTTP; foliot__life_order_done says what became of it.
-// False: no memory.
+// Hosts a session without an HTTP request; foliot__life_order_done gets the result. False: no
+// memory.
 bool foliot__admin_host(struct foliot__app *app, const struct foliot__life_order *order);
 
 void foliot__admin_on_hangup(uv_signal_t *signal, int number); // reload.c
 
-// call.c: a call that nobody asked for, given to the loop's thread; and reading one's body.
+// call.c: a call without an HTTP request, given to the loop's thread; and parsing a call's body.
 foliot__call *foliot__call_create(struct foliot__app *app, const foliot__action *action);
 bool foliot__call_read(foliot__call *call, const char *body, size_t length);
 void foliot__call_destroy(foliot__call *call);
@@ -121,8 +120,8 @@ foliot__outcome foliot__call_fail(foliot__call *call, int status, const char *fo
     __attribute__((format(printf, 3, 4)));
 void foliot__call_print(const foliot__call *call, FILE *out);
 
-// -- actions of the table that are in hosting.c: sessions that come and go, and recordings;
-// and what an unfinished one leaves.
+// -- actions of the table that are in hosting.c: sessions that come and go, and recordings; and the
+// cleanup of an unfinished action.
 
 foliot__outcome foliot__act_create(foliot__call *call);
 void foliot__work_create(foliot__call *call);
@@ -134,12 +133,12 @@ foliot__outcome foliot__act_stop_recording(foliot__call *call);
 void foliot__work_stop_recording(foliot__call *call);
 void foliot__print_recording(const foliot__call *call, foliot__json *json);
 
-// -- what names of players are let in. Two that look the same must be the same bytes, or bans
-// and moderators are misled.
+// -- checks of players' names. Two names that look the same must have the same bytes, or bans and
+// moderators are misled.
 
-// Whether the name is UTF-8 in Unicode's normal form C, where this build can tell, without
-// characters that are not drawn, and can be taken neither for a player's number nor for the
-// server. False with a sentence.
+// Whether the name is UTF-8 in Unicode's normal form C, if this build can check it, has no
+// invisible characters, and cannot be mistaken for a player's number or for the server. False with
+// a sentence.
 bool foliot__name_fits(const char *name, char *why, size_t why_bytes);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bans.c: see bans.h. Linear scans: they are looked at when somebody joins.
+// bans.c: see bans.h. Linear scans: they run only at joins.
 #include "bans.h"
 
 #include <errno.h>
@@ -38,7 +38,7 @@ static bool same(const foliot__ban *a, const foliot__ban *b)
 
 // -- networks
 
-// "192.0.2.1", "10.0.0.0/8", "2001:db8::/32", and a port or brackets around an address.
+// "192.0.2.1", "10.0.0.0/8", "2001:db8::/32", optionally with a port or brackets.
 static bool read_network(const char *text, foliot__ban_network *n)
 {
     char host[FOLIOT_ADDRESS_BYTES];
@@ -69,7 +69,7 @@ static bool within(const foliot__net_address *a, const foliot__ban_network *n)
            (rest == 0 || (a->ip[bytes] ^ n->address.ip[bytes]) >> (8 - rest) == 0);
 }
 
-// In its one form.
+// Writes the canonical form.
 static void keep_network(foliot__ban *ban, foliot__ban_network n)
 {
     char *text = ban->address;
@@ -148,7 +148,7 @@ bool foliot__bans_remove(foliot__bans *bans, const char *text)
     snprintf(meant.address, sizeof meant.address, "%s", text);
     if (!foliot__ban_normalise(&meant))
         snprintf(meant.address, sizeof meant.address, "%s", text);
-    // A player may be called like the address of another: the first kind that has it is meant.
+    // A player's name may equal another's address: the first matching kind counts.
     for (int kind = 0; kind < 3 && bans->count == before; kind++) {
         uint32_t kept = 0;
         for (uint32_t i = 0; i < before; i++) {

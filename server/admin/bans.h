@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bans.h: who is not let in, by address or network, by name or by the client of a token, for a time
-// or for good. Kept in a file of JSON lines where one is named, so that bans outlast the server.
+// bans.h: refuses players by address or network, by name or by the client of a token, for a time or
+// for good. If a file is named, bans are kept in it as JSON lines, so that they outlast the server.
 #ifndef FOLIOT_SERVER_ADMIN_BANS_H
 #define FOLIOT_SERVER_ADMIN_BANS_H
 
@@ -34,26 +34,26 @@ typedef struct foliot__bans {
     uint32_t count, capacity;
 } foliot__bans;
 
-// As it is kept: an address in its one form, without a port, the rest of a network zero; a client
-// without leading zeros. False: not exactly one is given, or it is none.
+// Converts to the stored form: a canonical address without a port, the host bits of a network zero;
+// a client without leading zeros. False: not exactly one is given, or it is invalid.
 bool foliot__ban_normalise(foliot__ban *ban);
-// The /64 of an IPv6 address, which an address alone does not stop. An IPv4 address stays one.
-// False: none.
+// The /64 of an IPv6 address, since a ban of a single address is easily evaded. An IPv4 address
+// stays one. False: it is not an address.
 bool foliot__ban_of_peer(foliot__ban *ban, const char *address);
-// Replaces one of the same. False: there is no room or no memory.
+// Adds a ban, or replaces an equal one. False: there is no room or no memory.
 bool foliot__bans_add(foliot__bans *bans, const foliot__ban *ban);
 bool foliot__bans_remove(foliot__bans *bans, const char *whom); // address, name or client
 void foliot__bans_forget_over(foliot__bans *bans, int64_t now); // whose time is over
-// The one that keeps such a newcomer out now; NULL: none. `address` may have a port; client 0: it
-// has no number.
+// The ban that applies to a newcomer now; NULL: none. `address` may have a port; client 0: it has
+// no number.
 const foliot__ban *foliot__bans_find(const foliot__bans *bans, const char *name,
                                      const char *address, uint64_t client, int64_t now);
 void foliot__bans_destroy(foliot__bans *bans);
-// Without the port: "127.0.0.1:40312", "[::1]:40312".
+// Removes the port: "127.0.0.1:40312", "[::1]:40312".
 void foliot__address_without_port(const char *address, char text[FOLIOT_ADDRESS_BYTES]);
-// A file that is not there has none. False with a sentence.
+// A missing file is empty. False with a sentence.
 bool foliot__bans_read(foliot__bans *bans, const char *file, char *problem, size_t problem_bytes);
-// Writes a new file in its place.
+// Writes a new file and renames it over the old one.
 bool foliot__bans_write(const foliot__ban *items, uint32_t count, const char *file);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// call.c: one call of the admin API: its body is read strictly, its answer printed. Knows no
+// call.c: one call of the admin API: parses its body strictly and prints its answer. Knows no
 // server.
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ static bool read_count(foliot__json_reader *r, uint64_t *value)
            (foliot__parse_count(number, value) || foliot__json_fail(r, "a count is wanted here"));
 }
 
-// Where the key is among those of the action, which blanks separate; -1: it is none of them.
+// The position of the key among those of the action, which blanks separate; -1: not among them.
 static int place_of(const char *keys, const char *key)
 {
     size_t length = strlen(key);
@@ -104,12 +104,12 @@ bool foliot__call_read(foliot__call *c, const char *body, size_t length)
         if (!foliot__json_key(&r, key, sizeof key))
             break;
         int place = place_of(c->action->keys, key);
-        if (place < 0) { // a mistake of who wrote it
+        if (place < 0) { // an error of the caller
             foliot__call_fail(c, 400, "there is no key '%.31s' here%s%s", foliot__text_mend(key),
                               *c->action->keys ? "; there is: " : "", c->action->keys);
             return false;
         }
-        if (seen & 1u << place) { // readers differ in which of two they take
+        if (seen & 1u << place) { // parsers differ in which of two they use
             foliot__call_fail(c, 400, "the key '%.31s' is there twice", key);
             return false;
         }

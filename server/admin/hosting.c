@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // hosting.c: sessions that come and go while the server runs, and recordings that begin and end
-// with them. Scenes are read, worlds made and recordings closed on the worker; the loop's thread
-// only puts them into its tables.
+// with them. The worker reads scenes, creates worlds and closes recordings; the loop's thread only
+// enters them into its tables.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,8 +197,8 @@ void foliot__print_created(const foliot__call *c, foliot__json *j)
 
 // -- recordings
 
-// False: more than the name of a file, or too long, or one of another kind: keys, bans and
-// configuration may lie in the same folder.
+// False: not a plain name, too long, or another suffix: keys, bans and configuration may be in the
+// same folder.
 static bool put_into_folder(foliot__call *c)
 {
     char name[sizeof c->file];
@@ -259,8 +259,8 @@ foliot__outcome foliot__act_record(foliot__call *c)
     return foliot__call_fail(c, 503, "the recording could not begin");
 }
 
-// A file of that name may be there, and long. One without an end is put aside, and what is complete
-// is not written over.
+// A file of that name may exist, and be long. One without an end is renamed, and a complete one is
+// not overwritten.
 void foliot__work_record(foliot__call *c)
 {
     struct stat about;

@@ -27,7 +27,7 @@ static bool is_normal(const char *name)
     free(normal);
     return same;
 }
-// Full-width letters and digits, and others that stand for plain ones, are folded to those.
+// Full-width letters and digits, and other compatibility characters, are folded to plain ones.
 static bool misleads(const char *name)
 {
     utf8proc_uint8_t *plain = utf8proc_NFKC_Casefold((const utf8proc_uint8_t *)name);
@@ -56,7 +56,7 @@ bool foliot__name_fits(const char *name, char *why, size_t why_bytes)
     const char *problem = NULL;
     if (strcmp(foliot__text_clean(clean, sizeof clean, name), name) != 0)
         problem = "a name has no characters that are not drawn, and is UTF-8";
-    else if (strchr(name, '/')) // in a path of the admin API it would mean another player
+    else if (strchr(name, '/')) // in a path of the admin API it would name another player
         problem = "a name has no '/'";
     else if (length > 0 && (name[0] == ' ' || name[length - 1] == ' '))
         problem = "a name has no blank at its ends";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// queue.c: how a call goes from the HTTP thread to the loop's, to the worker, and back. Each queue
-// is held for the time of a pointer.
+// queue.c: moves a call from the HTTP thread to the loop's, to the worker, and back. Each queue's
+// lock is held only to move a pointer.
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

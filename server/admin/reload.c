@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// reload.c: SIGHUP: the bearer token, the bans and the keys of connect tokens are read again. A
-// file that cannot be read changes nothing.
+// reload.c: SIGHUP: reads the bearer token, the bans and the keys of connect tokens again. A file
+// that cannot be read changes nothing.
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -79,7 +79,7 @@ static foliot__outcome reload(foliot__call *c)
 
 static const foliot__action reloading = {"", "", "", reload, read_files, NULL};
 
-// One that has hung up is no terminal to isatty any more.
+// After a hang-up isatty no longer reports a terminal.
 static bool terminal_is_gone(void)
 {
     struct pollfd of_errors = {.fd = STDERR_FILENO};

@@ -116,7 +116,7 @@ void foliot__http_close_connection(struct lws *wsi)
     *c = (foliot__http_connection){0};
 }
 
-// -- what a request must have
+// -- checks of a request
 
 // Behind a proxy on this machine the peer is the last address that the proxy names: anybody may
 // have sent the text before it. Only addresses are accepted.

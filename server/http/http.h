@@ -34,7 +34,7 @@ typedef struct foliot__http foliot__http;
 typedef struct foliot__http_socket foliot__http_socket; // one WebSocket
 
 typedef struct foliot__http_request {
-    uint64_t id; // what the answer names
+    uint64_t id; // for foliot__http_answer
     const char *method;
     const char *path; // decoded, without the query
     char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES]; // the parts that match {}

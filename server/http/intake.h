@@ -58,7 +58,7 @@ typedef struct foliot__intake {
     foliot__intake_state state;
     uint8_t *head; // FOLIOT__INTAKE_HEAD_BYTES
     uint32_t head_bytes, given;
-    uint64_t left;  // of the body; of what may still be dropped
+    uint64_t left;  // of the body; of the bytes that may still be dropped
     bool continues; // the client waits for "100 Continue" before it sends the body
     // The status to answer if the library may not see the head, or 0; and the reason.
     int status;

@@ -13,7 +13,7 @@
 #define LIFE_EVERY_NS 250000000u
 #define STOPPED_BY_HOST "the host has ended the session"
 
-// By its whole name: "" is none.
+// By its whole name: "" matches none.
 static foliot__session *find(const foliot_server *server, const char *name)
 {
     return *name ? foliot__session_find(server, name) : NULL;
@@ -141,7 +141,7 @@ static void write_out(foliot__session *s)
 {
     if (!s->recording)
         return;
-    (void)!foliot_recording_flush(s->recording); // what stopped it has been reported
+    (void)!foliot_recording_flush(s->recording); // the cause of a stop has been reported
     (void)!foliot_recording_drain(s->recording);
 }
 

@@ -176,7 +176,7 @@ static bool is_power_of_ten(uint64_t count)
     return count == 1;
 }
 
-// Counts what the rules left out in this tick, and logs counts 1, 10, 100, ...
+// Counts the drops of the rules in this tick, and logs counts 1, 10, 100, ...
 static void report_refusals(foliot__session *session)
 {
     foliot__game *game = &session->game;

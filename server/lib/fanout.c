@@ -53,7 +53,7 @@ foliot_status foliot__fanout_refresh(foliot__session *session)
         foliot__fanout_find(session, session->snapshots.newest))
         return FOLIOT_STATUS_OK;
     session->snapshots.newest = session->tick;
-    session->snapshots.broadcast_ns = session->server->now_ns; // to who comes now
+    session->snapshots.broadcast_ns = session->server->now_ns; // for new peers
     return foliot_snapshot_quantise(&session->snapshots.format, session->world,
                                     foliot__fanout_next(session, session->tick));
 }

@@ -111,7 +111,7 @@ typedef struct foliot__session foliot__session;
 typedef struct foliot__peer foliot__peer;
 
 typedef enum foliot__update_route {
-    FOLIOT__UPDATE_NONE,     // to no peer: what the world begins with
+    FOLIOT__UPDATE_NONE,     // to no peer: the initial state
     FOLIOT__UPDATE_CHANGE,   // to all watchers, at once or when they may see it
     FOLIOT__UPDATE_COMMON,   // to watchers, whatever is near them: `behind` says which
     FOLIOT__UPDATE_END,      // to steppers

@@ -15,17 +15,17 @@
 #define BURST_S 0.045
 #define PACKET_LEAST 64
 #define QUIET 4 // snapshots without news, after which an empty packet keeps the watcher's clock
-#define CAME_TO_REST 2.0f    // claim of what has come to rest, against what moves
-#define TREMBLES 0.03f       // claim of what changed and is hardly seen
+#define CAME_TO_REST 2.0f    // claim of a body that came to rest, against a moving one
+#define TREMBLES 0.03f       // claim of a barely visible change
 #define FAR_FROM 4.0         // squared, in units of `near`
 #define FARTHER 3.0          // squared, in units of that
-#define ON_ITS_WAY 0.6f      // claim of what was sent and is not acknowledged
-#define WITHIN_NEAR 2.0f     // claim within `near`, against what is just beyond
+#define ON_ITS_WAY 0.6f      // claim of a state that is sent and not acknowledged
+#define WITHIN_NEAR 2.0f     // claim within `near`, against bodies just beyond
 #define NEAR_ENDS 1.25f      // where that is, in units of `near`
 #define OWN 1e7f             // claim of the watcher's own body ...
 #define LEAVER 1e6f          // ... and of a body that has left: no other claim grows this large
 #define FAR_SLACK 1.05       // how much farther than `far` a body must be to have left
-#define NEVER_SENT 120.0f    // claim of what the watcher does not know, in ticks of waiting
+#define NEVER_SENT 120.0f    // claim of a body unknown to the watcher, in ticks of waiting
 #define BODY_BYTES_FIRST 9.0 // before anything was measured
 #define BODIES_MEASURED 8    // a packet of fewer is no measure of their size
 #define SPREAD_BYTES 72      // by which packets are larger than their bodies' mean size lets expect
@@ -367,7 +367,7 @@ static void note_sent(const foliot__interest_map *m, foliot__interest_view *v, u
     v->of[item->slot].since_turn += v->of[item->slot].since_turn < FOLIOT__INTEREST_PACKETS;
     if ((*state & SINCE) < SINCE)
         *state = (uint16_t)(*state + SINCE_ONE);
-    if (item->age == 0) // it takes the place of what the watcher had
+    if (item->age == 0) // it replaces the watcher's state
         *state &= (uint16_t)~BASED;
     set_sent(v, item->slot, (uint32_t)in_snapshots(m, tick));
 }

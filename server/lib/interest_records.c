@@ -29,7 +29,7 @@ static void clear_bit(uint64_t *words, uint32_t i)
     words[i / WORD_BITS] &= ~((uint64_t)1 << (i % WORD_BITS));
 }
 
-// -- what is new
+// -- news
 
 void foliot__interest_note_body(foliot__interest_map *m, bool behind, uint32_t slot, bool tag_alone)
 {

@@ -81,7 +81,7 @@ void foliot__keyframe_withdraw(foliot__session *s, foliot__peer *peer)
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t lacks = s->lockstep->log.first > p->acked ? s->lockstep->log.first - p->acked : 0;
     p->transfer.joining = false;
-    if (p->transfer.heal != FOLIOT__HEAL_NONE) // it goes on with another one
+    if (p->transfer.heal != FOLIOT__HEAL_NONE) // a healing peer continues with another one
         return;
     p->transfer.bulk_sent = false;
     p->transfer.begun_ns = s->server->now_ns;

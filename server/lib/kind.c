@@ -21,7 +21,7 @@
 #define REST_EVERY_NS 1000000000u
 #define SEARCH_BEGINS_NS 1000000000u // or the peer is healed without one
 
-// -- who may step
+// -- permission to step
 
 foliot_digest foliot__session_fingerprint(foliot__session *s)
 {
@@ -87,7 +87,7 @@ foliot__kind foliot__kind_of_newcomer(foliot__session *s, foliot__peer *peer,
     return *reason == FOLIOT__KIND_WISHED ? FOLIOT__KIND_STEPPER : FOLIOT__KIND_WATCHER;
 }
 
-// -- what kinds need
+// -- machinery of kinds
 
 bool foliot__session_is_watched(const foliot__session *s)
 {

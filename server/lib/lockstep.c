@@ -116,7 +116,7 @@ static void send_relay(foliot__session *s, const foliot_peer_id *peers, uint32_t
                            .runs = runs};
     relay.runs_length =
         foliot__command_runs(&s->lockstep->commands, &first, &runs_end, false, runs);
-    FOLIOT_ASSERT(runs_end == end); // whoever chose the ticks saw to it
+    FOLIOT_ASSERT(runs_end == end); // the choice of ticks ensures it
     size_t size = foliot__relay_encode(&relay, bytes);
     if (size == SIZE_MAX)
         return;
@@ -415,7 +415,7 @@ void foliot__lockstep_receive(foliot__session *s, foliot__peer *peer,
             FOLIOT_STATUS_OK) {
             foliot__stream_receive(s, peer, block, tick + 1 - packet->back - packet->ticks);
         } else {
-            s->server->counters.input_packets--; // it is none
+            s->server->counters.input_packets--; // it does not count as one
             foliot__peer_malformed(s->server, peer);
         }
     }

@@ -43,7 +43,7 @@
     4096u // bytes sent before the state may take as long as at this rate
 #define FOLIOT__SILENT_NS                                                                          \
     10000000000u // of silence, after which a peer is dropped, although its transport answers
-#define FOLIOT__EARLY_QUEUE 256u       // inputs that wait to be handed on early
+#define FOLIOT__EARLY_QUEUE 256u       // inputs that wait to be relayed early
 #define FOLIOT__EARLY_SHARE 0.14       // of the bytes of closed ticks, at most
 #define FOLIOT__EARLY_BYTES_MAX 16384  // that may be sent at once
 #define FOLIOT__EARLY_BLOCK_BYTES 256u // of one packet
@@ -132,7 +132,7 @@ typedef struct foliot__lockstep_peer {
     uint64_t acked; // all ticks before have come
     foliot__tick_acks acks;
     uint64_t commanded;    // commands of ticks before were sent
-    uint64_t word_ns;      // when its last packet came, or all of the state was sent
+    uint64_t word_ns;      // when its last packet came, or the whole state was sent
     uint64_t patience_ns;  // of silence, after which it is dropped
     uint64_t window_first; // of the last relay packet
     uint64_t hole_ns;      // when holes were last filled
@@ -150,7 +150,7 @@ typedef struct foliot__early_queue {
     foliot_input inputs[FOLIOT__EARLY_QUEUE];
     uint32_t count;
     uint64_t until_ns;    // some peer has asked for them
-    double bytes;         // that may be sent: a share of what closed ticks take
+    double bytes;         // that may be sent: a share of the bytes of closed ticks
     uint64_t sent_before; // a packet went out before this tick was closed: the next one waits
 } foliot__early_queue;
 
@@ -213,7 +213,7 @@ void foliot__early_ask(foliot__session *session, foliot__peer *peer); // it pred
 // Inputs that arrived in time for a tick that is not closed.
 void foliot__early_add(foliot__session *session, uint64_t tick, const foliot_input *inputs,
                        uint32_t count);
-void foliot__early_update(foliot__session *session); // hands them on
+void foliot__early_update(foliot__session *session); // relays them
 // `bytes` of closed ticks were sent, which raises the budget of early inputs.
 void foliot__early_allow(foliot__session *session, size_t bytes);
 

@@ -142,7 +142,7 @@ bool foliot__orders_reserve(foliot__session *session, uint32_t count)
     return true;
 }
 
-// -- what players aimed at
+// -- aims of players
 
 // The newest tick that the peer has acknowledged. False: none.
 static bool find_acknowledged(const foliot__session *session, const foliot__peer *peer,

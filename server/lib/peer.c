@@ -11,7 +11,7 @@
 #include "base/assert.h"
 
 #define PACKETS_A_TICK 4    // of a peer, that are welcome on average
-#define PACKETS_AT_ONCE 240 // and in a burst: what a network held back
+#define PACKETS_AT_ONCE 240 // and in a burst that a network held back
 #define PACKETS_A_SECOND_MIN 120
 #define OFFENCES_MAX 10          // then the peer is dropped
 #define OFFENCE_NS 1000000000u   // violations within this time are one offence

@@ -25,7 +25,7 @@ typedef enum foliot__peer_state {
     FOLIOT__PEER_NONE,
     FOLIOT__PEER_GREETING,       // connected, has sent no hello
     FOLIOT__PEER_AWAITING_TOKEN, // let in; the recording lacks its player's new token
-    FOLIOT__PEER_AWAITING,       // let in; what its kind needs is not there
+    FOLIOT__PEER_AWAITING,       // let in; the machinery of its kind is not ready
     FOLIOT__PEER_IN,
     FOLIOT__PEER_ENDED, // marked: its place is freed when the update ends
 } foliot__peer_state;
@@ -58,7 +58,7 @@ typedef enum foliot__peer_rules {
 typedef struct foliot__departure {
     bool for_good; // its player leaves; else it may come back through another peer
     bool lost;     // by the transport; else we disconnect it, with `code`
-    bool at_once;  // without waiting for what was sent to it
+    bool at_once;  // without waiting for queued data
     uint32_t code;
 } foliot__departure;
 
@@ -99,7 +99,7 @@ typedef struct foliot__peer_input {
 // kind.c: from watcher to stepper, and back.
 typedef struct foliot__peer_change {
     uint32_t count;     // of changes so far
-    uint64_t reopen_ns; // when to send again what it is: it reported ready for another; 0: no
+    uint64_t reopen_ns; // when to send its kind again: it reported ready for another; 0: no
     foliot__kind kind;
     foliot__kind wanted; // as soon as no step runs; ANY: what it is
     foliot__kind_reason wanted_reason;

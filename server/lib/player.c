@@ -206,7 +206,7 @@ bool foliot__player_peer_lost(foliot__session *session, const foliot__peer *peer
     player->peer = -1;
     player->lost_ns = session->server->now_ns;
     if (for_good && player->state == FOLIOT__PLAYER_ENTERING)
-        player->leaves = true; // after it has come, so that what is recorded has both
+        player->leaves = true; // after its join, so that the recording has both
     else if (for_good && player->state != FOLIOT__PLAYER_NONE)
         player->state = FOLIOT__PLAYER_LEAVING;
     return true;

@@ -85,6 +85,6 @@ bool foliot__rate_adaptation_sends(foliot__rate_adaptation *rate, uint64_t tick,
     if (tick < rate->next_tick && rate->next_tick - tick <= step)
         return false;
     rate->next_tick =
-        tick - tick % step + step; // the same ones for all: what is encoded once goes to many
+        tick - tick % step + step; // the same ticks for all: one encoding goes to many
     return true;
 }

@@ -438,7 +438,7 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
 uint64_t foliot_server_get_wake_ns(const foliot_server *server)
 {
     uint64_t bulk = foliot__bulk_wake_ns(server), due = foliot__schedule_wake_ns(server);
-    bool early = false; // in lockstep alone inputs are handed on before their tick closes
+    bool early = false; // only in lockstep inputs are relayed before their tick closes
     for (uint32_t i = 0; server->lockstep_count > 0 && i < server->session_count; i++)
         early = early ||
                 (server->sessions[i]->lockstep && !foliot__session_has_ended(server->sessions[i]));

@@ -158,7 +158,7 @@ static inline bool foliot__session_has_ended(const foliot__session *session)
 
 // An event to be polled. Its session may be gone by then.
 typedef struct foliot__held_event {
-    foliot_server_event event; // but for the session's name
+    foliot_server_event event; // except the session's name
     char session[FOLIOT_NAME_BYTES];
 } foliot__held_event;
 

@@ -90,7 +90,7 @@ static void sort_record(void *user, const foliot__record *record)
     }
 }
 
-// Applies records to `state`, sends what all watchers get, and notes bodies and joints as news.
+// Applies records to `state`, sends updates to all watchers, and notes bodies and joints as news.
 static void sort_records(foliot__session *session, foliot__session_state *state, bool behind,
                          uint64_t tick, const uint8_t *bytes, size_t length)
 {
@@ -232,7 +232,7 @@ void foliot__session_message(foliot__session *session, uint32_t to, uint32_t fro
         server->counters.messages_missed++;
 }
 
-// -- what changed
+// -- changes
 
 void foliot__update_emit(void *user, const uint8_t *bytes, size_t length)
 {

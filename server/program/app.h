@@ -86,7 +86,7 @@ typedef struct foliot__app {
     foliot__admin admin;
     struct foliot__follow_up
         *following; // next.c: scenes that are being opened, and wait for it; may be NULL
-    bool stays;     // goes on without a session: they come and go
+    bool stays;     // also without a session: they come and go
     bool drained;   // accepts neither newcomers nor new sessions
     unsigned interrupts;
     uint64_t rotates_ns;    // rotation.c: when recordings are looked at next
@@ -98,7 +98,7 @@ typedef struct foliot__app {
     foliot__closings closings; // recordings of sessions that have ended (recordings.c)
 } foliot__app;
 
-// The functions that return int return an exit code, 0 on success, and print what is wrong.
+// The functions that return int return an exit code, 0 on success, and print errors.
 
 // start.c
 int foliot__app_read_signer(foliot__app *a);

@@ -95,7 +95,7 @@ int foliot__browser_start(foliot__app *a)
     if (foliot__web_start(a->browsers.web, problem, sizeof problem)) {
         if (foliot__web_get_channel_port(a->browsers.web, &why) || !*why)
             return 0;
-        if (a->choices->web.channels) // what was asked for is there, or nothing is
+        if (a->choices->web.channels) // requested channels are open, or the start fails
             return fail(FOLIOT__EXIT_AGAIN, why);
         fprintf(stderr, "foliot-server: --web: no data channels, WebSockets carry all: %s\n", why);
         return 0;

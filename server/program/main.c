@@ -125,7 +125,7 @@ static int host(foliot__server_choices *choices, const foliot__arguments *argume
     static foliot__app a;
     a.choices = choices;
     a.port = choices->network.port;
-    if (!isatty(STDERR_FILENO)) // a reload of one that starts is none; a closed terminal ends it
+    if (!isatty(STDERR_FILENO)) // a reload during the start is ignored; a closed terminal ends it
         signal(SIGHUP, SIG_IGN);
     int code = foliot__sandbox_check(choices, arguments);
     if (code == 0)

@@ -109,7 +109,7 @@ static void work(void *user)
             q->count--;
             w->slow_running += slow;
             if (has_work(w) && w->idle > 0)
-                uv_cond_signal(&w->work); // who is woken wakes the next one
+                uv_cond_signal(&w->work); // the woken worker wakes the next one
             uv_mutex_unlock(&w->mutex);
             uint64_t begun_ns = uv_hrtime();
             next.run(next.job);

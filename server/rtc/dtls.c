@@ -17,7 +17,7 @@
 #define PLAIN_BYTES 2048 // of a record: larger ones are not sent, and kept in pieces
 #define CERTIFICATE_DAYS 365
 #define COOKIE_BYTES 16
-// OpenSSL forgets what encryption adds to the last message.
+// OpenSSL does not count the bytes that encryption adds to the last message.
 #define MTU (FOLIOT__DTLS_HANDSHAKE_BYTES - 32)
 #define FIRST_WAIT_US 250000u // for an answer to a flight
 #define LAST_WAIT_US 1000000u

@@ -128,7 +128,7 @@ static void check_path(foliot__rtc_channel *c, foliot__rtc_path *path, uint64_t 
 static void destroy_channel(foliot__rtc_channel *c)
 {
     foliot__rtc *rtc = c->rtc;
-    foliot__sctp_destroy(c->sctp); // says farewell through the others
+    foliot__sctp_destroy(c->sctp); // sends its abort through the others
     if (c->dtls)
         foliot__dtls_close(c->dtls);
     foliot__dtls_destroy(c->dtls);

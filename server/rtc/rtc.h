@@ -21,7 +21,7 @@
 #define FOLIOT__RTC_OPEN_SECONDS 10     // for a handshake, from the offer on
 #define FOLIOT__RTC_SILENCE_SECONDS 30  // without an authenticated request
 #define FOLIOT__RTC_CONSENT_SECONDS 30  // without an answer to a check
-#define FOLIOT__RTC_DOUBT_MS 600        // without an acknowledgement of what was sent
+#define FOLIOT__RTC_DOUBT_MS 600        // without an acknowledgement of sent data
 #define FOLIOT__RTC_PACKETS_SECOND 2000 // of one channel: datagrams, and messages in them
 #define FOLIOT__RTC_PACKETS_BURST 4000
 

@@ -31,7 +31,7 @@
 #define STOP_TRIES 100
 #define MESSAGE_PARTS_OVER 48 // that SCTP_MAXSEG counts beyond a piece and its heads: an IP head
 #define CHUNK_HEAD_BYTES 4
-#define CHUNK_PAD 132 // RFC 4820: who does not know it skips it
+#define CHUNK_PAD 132 // RFC 4820: peers that do not know it skip it
 #define PROBE_INFO_BYTES 12
 #define PROBE_MARK "foliot p"
 
@@ -171,7 +171,7 @@ uint32_t foliot__sctp_get_datagram_bytes(const foliot__sctp *sctp)
     return sctp->path.proven;
 }
 
-// -- what usrsctp calls
+// -- callbacks of usrsctp
 
 static int on_output(void *address, void *packet, size_t length, uint8_t tos, uint8_t set_df)
 {

@@ -37,7 +37,7 @@ static size_t padded(size_t bytes)
     return (bytes + 3) / 4 * 4;
 }
 
-// Copies a chunk, or its first `bytes`, with padding of zeros. Returns what it takes.
+// Copies a chunk, or its first `bytes`, with padding of zeros. Returns the padded length.
 static size_t copy_chunk(const uint8_t *chunk, size_t bytes, uint8_t *kept)
 {
     memset(kept + padded(bytes) - 4, 0, 4);

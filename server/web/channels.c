@@ -62,7 +62,7 @@ bool foliot__channels_poll_note(foliot__channels *channels, char *text, size_t b
     return true;
 }
 
-// -- what the channels call
+// -- callbacks of the channels
 
 static void on_received(void *user, void *of, const uint8_t *bytes, size_t length)
 {

@@ -13,7 +13,7 @@
 #include "crypto/crypto.h"
 #include "http/access.h"
 
-#define TOKEN_HEAD (1 + FOLIOT_RETURN_SECRET_BYTES) // what it is, and the secret to return by
+#define TOKEN_HEAD (1 + FOLIOT_RETURN_SECRET_BYTES) // the signal's kind, and the return secret
 
 void foliot__web_peer_address(int descriptor, char *text, size_t bytes)
 {

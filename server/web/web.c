@@ -35,10 +35,10 @@ typedef struct browser {
     foliot__http_socket *socket;
     foliot_peer_id peer;   // 0: it was refused, and is being sent the reason
     bool ended, forwarded; // forwarded: by a proxy, whose round trip is not the browser's
-    bool unproven;         // it has not shown yet what the server asks for
+    bool unproven;         // it has not shown its proof yet
     char address[INET6_ADDRSTRLEN];
     uint8_t token_name[FOLIOT__TOKEN_NONCE_BYTES]; // zeros: it has none
-    foliot_peer_identity identity;                 // what it has shown
+    foliot_peer_identity identity;                 // proved by it
     double allowance;                              // of messages
     uint64_t allowed_ns, probed_ns;
 } browser;
@@ -48,7 +48,7 @@ struct foliot__web {
     foliot__http_sockets hook;
     foliot__http *http;
     foliot__channels *_Atomic channels; // NULL: there are none
-    int in_channels;                    // the thread is within what they call
+    int in_channels;                    // the thread is within their callbacks
     char channels_problem[256];
     bool ticking;
     foliot_queues *queues;
@@ -57,8 +57,8 @@ struct foliot__web {
     const foliot__http_route *routes;
     void *routes_user;
     const char *token;
-    atomic_bool lobby;             // what the address is to show, and
-    bool lobby_shown;              // what it shows
+    atomic_bool lobby;             // whether the address shows it
+    bool lobby_shown;              // whether it is shown now
     browser **browsers;            // by the index of their peers
     atomic_uint present;           // of them
     uint8_t *message;              // that is sent
@@ -383,7 +383,7 @@ static void on_channel_received(void *user, void *of, const uint8_t *bytes, size
     look_at_round_trip(web, b, now);
     foliot_status status =
         foliot_queues_put(web->queues, b->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length, now);
-    (void)status; // what finds no room is lost, and counted there
+    (void)status; // messages without room are lost, and counted there
 }
 
 static void on_channel_flows(void *user, void *of)
@@ -552,7 +552,7 @@ bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes)
                                   .sockets = &web->hook,
                                   .user = web->routes_user,
                                   .self = &web->http};
-    if (web->config.peers_max + 64 > FOLIOT__HTTP_CONNECTIONS) // and those who load the page
+    if (web->config.peers_max + 64 > FOLIOT__HTTP_CONNECTIONS) // and page loads
         config.connections_max = web->config.peers_max + 64;
     return foliot__http_start(&config, problem, problem_bytes) != NULL; // it has set web->http
 }
@@ -576,7 +576,7 @@ void foliot__web_destroy(foliot__web *web)
     for (int ms = 0; web->http && ms < GOODBYE_MS && atomic_load(&web->present) > 0; ms += 5)
         nanosleep(&moment, NULL);
     if (!foliot__http_stop(web->http))
-        return; // what its thread may touch stays
+        return; // its thread may still touch the memory
     foliot__channels_destroy(web->channels);
     foliot_queues_close(web->queues);
     foliot__web_gate_close(&web->gate);

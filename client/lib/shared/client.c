@@ -138,7 +138,7 @@ static void receive_event(foliot_client *c, const foliot_transport_event *e)
         foliot__connection_send_hello(c);
     } else if (e->kind == FOLIOT_TRANSPORT_DISCONNECTED) {
         foliot__connection_lost(c, e->reason);
-    } else if (!foliot__connection_is_over(c)) { // what ended stays ended
+    } else if (!foliot__connection_is_over(c)) { // an ended client stays ended
         uint64_t decoded = c->buffer.decoded + (c->tracks ? c->tracks->decoded : 0);
         receive_packet(c, e);
         bool relay = e->length > 0 && (e->bytes[0] == FOLIOT__RELAY_PACKET ||

@@ -65,13 +65,13 @@ typedef struct foliot__client_events {
     foliot_client_event *ring; // each `bytes` is its own; allocated with the first
     uint32_t first, count;
     size_t bytes;
-    uint8_t *shown; // what the event that was taken last points to
+    uint8_t *shown; // the data of the event that was taken last
 } foliot__client_events;
 
 // Records of a tick that is not shown yet.
 typedef struct foliot__held_part {
     uint64_t tick;
-    bool clears, begins; // what was before is void; it is of a beginning
+    bool clears, begins; // clears: earlier state is void; begins: of a full update
     size_t length;
     uint8_t *bytes;
 } foliot__held_part;
@@ -80,7 +80,7 @@ typedef struct foliot__held_part {
 // has it, and as it was at the render time.
 typedef struct foliot__client_updates {
     foliot__session_state served, stepped, shown;
-    foliot__held_part *ring; // what `shown` lacks; allocated with the first
+    foliot__held_part *ring; // records that `shown` lacks; allocated with the first
     uint32_t first, count;
     size_t bytes;
     uint64_t served_full; // tick of the last full update of this connection; UINT64_MAX: none
@@ -111,7 +111,7 @@ typedef struct foliot__client_connection {
     foliot_peer_id peer; // null: there is none
     uint32_t path;       // of the newest unreliable packet: foliot_transport_event
     uint64_t tried_ns, hello_ns, lost_ns;
-    uint64_t progress_ns;    // when something came that brings the first picture nearer
+    uint64_t progress_ns;    // when data arrived that is needed for the first picture
     uint64_t received_ns;    // last packet from the server
     uint64_t round_trip_ns;  // of the handshake
     uint64_t received_bytes; // from all connections together: bounds the memory that a server can
@@ -162,7 +162,7 @@ typedef struct foliot__client_controls {
     uint16_t buttons;
     bool changed;   // nothing has gone out since
     bool by_ticks;  // new controls go out in lockstep packets
-    uint64_t aimed; // what was shown when they changed last, in 1 / FOLIOT_AIM_PARTS
+    uint64_t aimed; // the shown tick when they changed last, in 1 / FOLIOT_AIM_PARTS
     foliot__change changes[FOLIOT__CHANGES_HELD];
     uint32_t change_count, next_sequence;
     uint64_t last_meant, least_meant; // ticks: the last that went out; the next is later
@@ -208,10 +208,10 @@ typedef struct foliot__client_latency {
 typedef enum foliot__role {
     FOLIOT__ROLE_NONE,        // no welcome, or nothing to step can be made
     FOLIOT__ROLE_WATCHER,     // snapshots
-    FOLIOT__ROLE_CATCHING_UP, // shows snapshots until what it steps is as new
+    FOLIOT__ROLE_CATCHING_UP, // shows snapshots until its own steps are as new
     FOLIOT__ROLE_STEPPER,
-    FOLIOT__ROLE_STEPPER_CLOSING, // shows what it steps until snapshots have come
-    FOLIOT__ROLE_WATCHER_CLOSING, // shows snapshots, and awaits what lockstep lacks
+    FOLIOT__ROLE_STEPPER_CLOSING, // shows its own steps until snapshots have come
+    FOLIOT__ROLE_WATCHER_CLOSING, // shows snapshots, and awaits the missing data of lockstep
     FOLIOT__ROLE_STEPPER_HEALING, // has diverged: awaits snapshots and another state
     FOLIOT__ROLE_WATCHER_HEALING,
     FOLIOT__ROLE_HEALING_IN_PLACE, // awaits another state alone: no world, nothing to watch
@@ -221,7 +221,7 @@ typedef enum foliot__role {
 typedef enum foliot__stepping {
     FOLIOT__STEPPING_POSSIBLE,
     FOLIOT__STEPPING_IMPOSSIBLE, // whatever is tried
-    FOLIOT__STEPPING_GIVEN_UP,   // and what is sent of the state is of no use
+    FOLIOT__STEPPING_GIVEN_UP,   // and states that are sent are not used
 } foliot__stepping;
 
 // kind.c: the role, and its pending change.
@@ -237,7 +237,7 @@ typedef struct foliot__client_role {
     uint64_t given_ns, given_tick;     // when and as of which tick it was given the other kind
     uint64_t wish_ns;                  // when a wish went out last
     uint64_t retry_ns, retry_after_ns; // not before; and how long after the next attempt
-    uint64_t since_ns;                 // when what is shown changed last
+    uint64_t since_ns;                 // when the shown kind changed last
     uint64_t slow_ns, slow_backlog;
 } foliot__client_role;
 
@@ -292,8 +292,8 @@ struct foliot_client {
     foliot__client_simulation simulation;
     foliot__client_join join;
     foliot__welcome welcome;
-    foliot__snapshot_buffer buffer;  // what the server sent
-    foliot__snapshot_buffer stepped; // what is stepped here
+    foliot__snapshot_buffer buffer;  // the server's snapshots
+    foliot__snapshot_buffer stepped; // the states that are stepped here
     foliot__tracks *tracks;          // NULL: the session has no interest, whole snapshots come
     foliot__playout playout;
     foliot__client_role role;
@@ -318,7 +318,7 @@ foliot_status foliot__client_create(const foliot_client_config *config,
                                     const foliot__stepper *stepper, uint64_t now_ns,
                                     foliot_client **client);
 
-static inline bool foliot__client_steps(const foliot_client *c) // shows what it steps
+static inline bool foliot__client_steps(const foliot_client *c) // shows its own steps
 {
     return c->role.now == FOLIOT__ROLE_STEPPER || c->role.now == FOLIOT__ROLE_STEPPER_CLOSING ||
            c->role.now == FOLIOT__ROLE_STEPPER_HEALING ||
@@ -398,7 +398,7 @@ void foliot__updates_receive(foliot_client *c, const foliot__update *update);
 void foliot__updates_reset(foliot_client *c); // a connection, that knows nothing
 void foliot__updates_free(foliot_client *c);
 void foliot__updates_given(foliot_client *c); // the server begins to send all that there is
-void foliot__updates_show(foliot_client *c);  // what is due at the render time
+void foliot__updates_show(foliot_client *c);  // the records due at the render time
 void foliot__updates_receive_message(foliot_client *c, const foliot__game_message *message);
 void foliot__updates_receive_player(foliot_client *c, const foliot__player_message *message);
 void foliot__updates_forget_players(foliot_client *c); // a connection sends them all again

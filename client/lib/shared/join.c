@@ -118,7 +118,7 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
     double ahead = round_trip + 2 * foliot__client_tick_ns(c);
     c->outgoing.offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
     c->outgoing.clock_set = false;
-    c->controls.changed = true; // what is held goes out once more
+    c->controls.changed = true; // held controls are sent once more
     c->latency.key = FOLIOT__KEY_NONE;
     foliot__stream_read_kept(c);
 }

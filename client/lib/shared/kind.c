@@ -187,7 +187,7 @@ static void try_again(foliot_client *c)
     }
     if (foliot__client_in_lockstep(c) || !c->buffer.has_newest ||
         !(c->setup.complete || c->welcome.scene_bytes == 0))
-        return; // it is not yet what it is to go on from
+        return; // its data as a watcher is incomplete
     if (c->role.retry_ns == 0 && c->role.retry_after_ns > 0)
         c->role.retry_ns = c->now_ns + c->role.retry_after_ns;
     if (c->now_ns < c->role.retry_ns)

@@ -180,7 +180,7 @@ void foliot__orders_acknowledged(foliot_client *c, uint32_t sequence)
 void foliot__orders_resume(foliot_client *c, uint32_t here, bool same_player)
 {
     foliot__client_orders *o = &c->orders;
-    if (!same_player) { // what was for another player is for none
+    if (!same_player) { // orders of another player are dropped
         o->count = o->first = 0;
         o->next = here + 1;
         o->tokens = FOLIOT_ORDERS_PER_SECOND_MAX;

@@ -254,7 +254,7 @@ static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
     if (wanted <= l->state.capacity)
         return true;
     size_t capacity =
-        2 * wanted < l->state.total ? 2 * wanted : l->state.total; // twice what has arrived
+        2 * wanted < l->state.total ? 2 * wanted : l->state.total; // twice the received bytes
     uint8_t *bytes = realloc(l->state.bytes, capacity);
     if (!bytes)
         return false;
@@ -280,7 +280,7 @@ bool foliot__lockstep_client_receive_state(foliot__lockstep_client *l,
                                            const foliot__keyframe_part *part)
 {
     if (part->offset == 0 && part->tick != l->state.tick) {
-        l->state.pending = l->begun && l->diverged; // the server may ask for what it did
+        l->state.pending = l->begun && l->diverged; // the server may request its past states
         if (!l->state.pending)
             begin_anew(l, part->tick);
         l->state.tick = part->tick;
@@ -311,7 +311,7 @@ bool foliot__lockstep_client_receive_state(foliot__lockstep_client *l,
     return true;
 }
 
-// -- what was closed
+// -- closed ticks
 
 static void receive_block(foliot__lockstep_client *l, const uint8_t *bytes, size_t length,
                           uint32_t ticks, uint64_t first)

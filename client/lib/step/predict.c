@@ -221,7 +221,7 @@ void foliot__predict_update(foliot_client *c, uint32_t closed_steps)
     double shown = ceil(foliot__prediction_clock_shown(&predictor->clock));
     uint64_t target = shown > 0 ? (uint64_t)shown : 0;
     if (target > predictor->worlds->own_end)
-        target = predictor->worlds->own_end; // what is not decided is not shown
+        target = predictor->worlds->own_end; // undecided ticks are not shown
     foliot__prediction_update(predictor->worlds, c->lockstep, target,
                               most > closed_steps ? most - closed_steps : 1);
     if (predictor->worlds->copy.timed == FOLIOT__COPIES_TIMED)

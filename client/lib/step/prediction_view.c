@@ -11,7 +11,7 @@
 #define FADE_JUMPS 2.0      // ... so that no frame moves a body by more than this many `jump`
 #define FADE_OWN_TICKS 3.0  // of the own body, which its player feels
 #define JUMP_SECONDS 0.5    // in the scene's unit of time: nothing that moves is off by more
-#define CORRECTION_MIN 1e-3 // in the scene's unit of length: what is counted
+#define CORRECTION_MIN 1e-3 // in the scene's unit of length: smaller ones are not counted
 
 void foliot__prediction_view_close(foliot__prediction_view *view)
 {

@@ -23,7 +23,7 @@ typedef struct foliot__predicted_tick {
 
 typedef struct foliot__prediction_view {
     foliot__predicted_tick ticks[2][2]; // of each line: before, and now
-    uint32_t capacity;                  // of all four, and of what follows
+    uint32_t capacity;                  // of all four, and of the arrays below
     foliot_body_state *shown;
     foliot__error_smoothing smoothing, own; // of the player's own body, faster
     double jump;       // a correction of so much more than a body's speed explains is not smoothed

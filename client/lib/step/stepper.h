@@ -12,8 +12,8 @@
 void foliot__stepped_state_begun(foliot_client *c); // a state has come, to be stepped
 void foliot__stepped_update(foliot_client *c);      // what the last step did
 void foliot__stepped_predict(foliot_client *c, const foliot_world *world); // or a predicted one
-void foliot__stepped_show(foliot_client *c);      // the client shows what it steps from now on
-void foliot__stepped_hand_over(foliot_client *c); // or what the server sends
+void foliot__stepped_show(foliot_client *c);      // the client shows its own steps from now on
+void foliot__stepped_hand_over(foliot_client *c); // or the server's snapshots
 
 // predict.c
 // A connection begins: worlds are predicted again, if the client asked for it.

@@ -307,7 +307,7 @@ static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foli
 // The snapshots from which a tick is sampled.
 typedef struct known {
     const foliot_snapshot *is, *next; // interpolated between the two; `next` NULL: extrapolated
-    double tick;                      // that can be shown: clamped to what is known
+    double tick;                      // that can be shown: clamped to the known ticks
     bool guessed;                     // extrapolated
 } known;
 

@@ -21,16 +21,16 @@
 #define PACE_MAX 0.05 // of time, to catch up or fall back
 #define SNAP_TICKS 10.0
 #define WARM_UP_NS 500000000u // the first gaps after a join are due to the join, not to the network
-#define STOP_NS 3000000000u   // without a snapshot: what follows is a start, as after a pause
+#define STOP_NS 3000000000u   // without a snapshot: the next one is a new start, as after a pause
 #define LEAST_NS 5000000000u  // windows of the fastest arrivals
 #define LEAST_JOIN_NS 1000000000u
 // The packets that a join queues (a whole state in hundreds) are late, and later ones less and
 // less. While ages fall by ticks, the join is still the cause.
 #define JOIN_NS 1000000000u   // at most
 #define SETTLE_NS 1000000000u // for the render time to forget it
-#define SETTLE_LEAST_NS 32e6  // of what is off: the rest may be the network's own
+#define SETTLE_LEAST_NS 32e6  // of the error: the rest may be the network's own
 #define SETTLE_PACE 0.5       // to catch up then
-#define SETTLE_GAIN 5e-9      // of what is off, a nanosecond
+#define SETTLE_GAIN 5e-9      // of the error, a nanosecond
 #define FRESH_NS 3e9          // until then the quantile of few arrivals gets a margin
 #define FRESH_MARGIN_NS 60e6  // that starts with this much and shrinks
 

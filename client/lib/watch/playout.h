@@ -31,7 +31,7 @@ typedef struct foliot__playout {
     double fastest_ns;           // the smallest age just after an arrival, of late
     double least_ns[2];          // it, of two windows
     uint64_t least_since_ns;     // when the second began
-    double offset_ns, target_ns; // local time minus the server's time of what is rendered
+    double offset_ns, target_ns; // local time minus the rendered server time
     bool has_render;
     uint64_t render_ns;
     double render_tick;

@@ -52,7 +52,7 @@ void foliot__tracks_destroy(foliot__tracks *tracks);
 
 typedef enum foliot__tracks_taken {
     FOLIOT__TRACKS_TAKEN,       // all of the packet
-    FOLIOT__TRACKS_STALE,       // came before, or is older than what can be acknowledged
+    FOLIOT__TRACKS_STALE,       // came before, or is too old to be acknowledged
     FOLIOT__TRACKS_NO_BASELINE, // the rest of it cannot be read; it is not acknowledged
     FOLIOT__TRACKS_MALFORMED,
 } foliot__tracks_taken;

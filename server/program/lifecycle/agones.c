@@ -33,7 +33,7 @@
 
 typedef void member_reader(foliot__json_reader *r, const char *key, foliot__agones_server *out);
 
-// null is as good as what is not there.
+// null counts as missing.
 static void each_member(foliot__json_reader *r, member_reader *read, foliot__agones_server *out)
 {
     char key[KEY_BYTES];

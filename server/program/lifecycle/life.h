@@ -52,7 +52,7 @@ typedef struct foliot__life {
     uv_timer_t timer;
     uint64_t interval_ns, told_ns, trimmed_ns;
     uint64_t drains_until_ns; // 0: it does not drain
-    bool suspends;            // what still ran is left for --resume-all
+    bool suspends;            // running sessions are left for --resume-all
     bool ended;               // the recordings have ended
     bool stuck;               // and the warning about it is logged
     bool timed;               // the timer is open
@@ -65,7 +65,7 @@ bool foliot__life_has_orders(const char *name);
 void foliot__life_order_done(struct foliot__app *a, const foliot__life_order *order,
                              const char *why);
 
-// Each returns an exit code, 0 on success, and prints what is wrong.
+// Each returns an exit code, 0 on success, and prints errors.
 int foliot__life_open(struct foliot__app *a); // before sessions and transport
 // At the start, before each recording of --resume-all: it may take a while.
 void foliot__life_resuming(struct foliot__app *a, uint32_t number, uint32_t count);
@@ -73,7 +73,7 @@ int foliot__life_start(struct foliot__app *a); // the loop is open; all sessions
 void foliot__life_stop(struct foliot__app *a); // the loop ends
 void foliot__life_close(struct foliot__app *a);
 
-// SIGTERM. True if the server goes on until the drain's end; false: it is to stop now.
+// SIGTERM. True if the server runs until the drain's end; false: it must stop now.
 bool foliot__life_drain(struct foliot__app *a);
 // After each update: whether the drain has finished. The server was stopped then.
 void foliot__life_update(struct foliot__app *a);

@@ -39,7 +39,7 @@ static struct {
     _Atomic(uint32_t) ended; // sessions, to be taken off the counter
     uint32_t sessions;
     bool ordered;          // of the loop's thread: a session was hosted for an allocation
-    pthread_mutex_t mutex; // of what follows
+    pthread_mutex_t mutex; // of the fields below
     foliot__life_order orders[HELD_MAX];
     uint32_t order_count;
     struct {
@@ -70,7 +70,7 @@ static uint64_t period_ns(void)
 static bool is_alive(uint64_t now)
 {
     uint64_t alive = atomic_load(&agones.alive_ns), ended = atomic_load(&agones.ended_ns);
-    if (ended) // recordings are closed, and handed to their commands
+    if (ended) // recordings are closed, and passed to their commands
         return now < ended || now - ended < LOADING_NS;
     return alive ? now - alive < 2 * period_ns() : now - agones.began_ns < LOADING_NS;
 }
@@ -300,7 +300,7 @@ static bool order_done(const foliot__life_order *order, const char *why, uint32_
     pthread_mutex_unlock(&agones.mutex);
     agones.ordered = true;
     if (why && agones.about.counted)
-        atomic_fetch_add(&agones.ended, 1);           // who allocated has counted it
+        atomic_fetch_add(&agones.ended, 1);           // the allocating program has counted it
     return why && left == 0 && !agones.about.counted; // Agones puts another in its place
 }
 

@@ -206,7 +206,7 @@ int foliot__bind_open(const foliot_transport_config *asked, uint64_t now_ns,
     return why_not(status, bound.six, config.port);
 }
 
-// -- what is printed
+// -- output
 
 void foliot__bind_announce(uint16_t port)
 {

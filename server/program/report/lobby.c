@@ -89,7 +89,7 @@ static void answer_sessions(void *user, const foliot__http_request *request)
                                  "server: there is no list of them\"}\n";
     char *text = NULL;
     size_t length = 0;
-    if (a->choices->access.key) { // whoever reaches the port learns nothing
+    if (a->choices->access.key) { // strangers learn nothing
         foliot__http_answer(http, request->id, 403, JSON_TYPE, closed, sizeof closed - 1);
         return;
     }

@@ -10,7 +10,7 @@
 
 typedef struct report {
     uv_work_t work;
-    foliot_divergence_report found; // what it points to is behind it, and in `commands`
+    foliot_divergence_report found; // it points into `bytes`, and to `commands`
     foliot_command_list commands;
     bool json;
     foliot_status status;

@@ -50,7 +50,7 @@
 // -- another user
 
 static struct {
-    char *name; // NULL: stay who we are
+    char *name; // NULL: keep the current user
     uid_t uid;
     gid_t gid;
 } user;

@@ -64,7 +64,7 @@ static const char *const system_files[] = {"/usr",
 typedef struct ruleset {
     int descriptor;
     uint64_t handled;
-    int lacks; // an errno: a descriptor, or memory, so what is needed would be refused; 0: nothing
+    int lacks; // errno: no descriptor, or no memory, so a needed path would be refused; 0: none
 } ruleset;
 
 // A path that does not exist gets no rule: opening it fails as before.

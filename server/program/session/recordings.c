@@ -153,7 +153,7 @@ void foliot__recordings_end_commands(uint32_t wait_ms)
     }
 }
 
-// -- what lies in the folder
+// -- the files of the folder
 
 typedef struct listed {
     char *path;
@@ -458,7 +458,7 @@ typedef struct closing {
 static void end_item(void *item)
 {
     closing *c = item;
-    (void)!foliot_recording_end(c->hosted.recording); // close reports what stopped it
+    (void)!foliot_recording_end(c->hosted.recording); // close reports the cause of a stop
 }
 
 static void compact_item(void *item)

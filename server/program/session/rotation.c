@@ -43,7 +43,7 @@ void foliot__rotation_finish(foliot__app *a, foliot__hosted *h)
     if (!h->former)
         return;
     if (h->recording && !has_ticks(h->recording) && (h->suspended || has_stopped(h->recording))) {
-        foliot_recording_abandon(h->former); // it is what goes on
+        foliot_recording_abandon(h->former); // it is the one to resume
         h->former = NULL;
     } else {
         // The previous part ends when this one has ticks, and with them the list of players. Until
