@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // queues.c: a transport whose network is the caller's: packets wait in queues between the thread
-// that has the transport and the threads that have the network. Nobody waits for the other side,
-// and what waits is bounded for every peer. Reads no clock; knows nothing of sockets.
+// that has the transport and the threads that have the network. Neither side waits for the other,
+// and the queue of every peer is bounded. Reads no clock; knows nothing of sockets.
 #include "net/queues.h"
 
 #include <stdio.h>
@@ -73,8 +73,8 @@ static bool queues_poll(foliot_transport *transport, uint64_t now_ns, foliot_tra
         free(q->given);
         q->given = NULL;
         if (!q->polled) {
-            // Takes over everything that was put: from then on it no longer counts against its
-            // peer.
+            // Takes over all packets that were put: from then on they no longer count against their
+            // peers.
             foliot_transport_counters *counters = &q->head.counters;
             pthread_mutex_lock(&q->lock);
             foliot__queues_clear(q->in_descriptor, &q->in_signalled);
@@ -121,7 +121,8 @@ static bool send_one(foliot_queues *q, foliot__queued_peer *p, foliot_delivery d
     if (delivery == FOLIOT_DELIVERY_UNRELIABLE) {
         while (l->bytes > 0 && l->bytes + packet->length > q->config.unreliable_bytes_max)
             q->dropped += foliot__line_drop_first(l);
-        q->dropped += !foliot__line_push(l, packet, q->now_ns); // no memory: as a network loses one
+        q->dropped +=
+            !foliot__line_push(l, packet, q->now_ns); // no memory: lost, as on any network
         return true;
     }
     if ((l->bytes == 0 || l->bytes + packet->length <= q->config.reliable_bytes_max) &&

@@ -24,7 +24,7 @@ void foliot_queues_close(foliot_queues *q)
         foliot__queues_free(q);
 }
 
-// With the lock held: a place for a newcomer, and the event that tells of him.
+// With the lock held: a place for a newcomer, and the event that reports it.
 static foliot_status admit(foliot_queues *q, uint64_t address_key, uint64_t now_ns,
                            foliot__queued_peer **found)
 {
@@ -166,7 +166,7 @@ foliot_peer_id foliot_queues_next(foliot_queues *q)
     return peer;
 }
 
-// With the lock held: those that are too old are gone.
+// With the lock held: drops packets that are too old.
 static void drop_old(foliot_queues *q, foliot__waiting_line *unreliable, uint64_t now_ns)
 {
     uint64_t age_ns = (uint64_t)q->config.unreliable_age_ms * 1000000u;

@@ -149,7 +149,7 @@ foliot__secure_peer *foliot__secure_find(foliot__secure *s, uint32_t connection)
     return NULL;
 }
 
-// A free one, or else the farewell that is the oldest.
+// A free entry, or else the oldest one that is disconnecting.
 static foliot__secure_peer *free_peer(foliot__secure *s, uint64_t now_ns)
 {
     foliot__secure_peer *oldest = NULL;

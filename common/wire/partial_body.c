@@ -13,9 +13,9 @@
 #define RAW_MOST 16 // bits at once
 #define LENGTH_BITS 6
 #define LENGTH_MAX 32
-#define SLOW_TICKS 8 // of gravity in a tick, below which a velocity is taken for that of what rests
+#define SLOW_TICKS 8 // ticks of gravity, below which a velocity counts as that of a resting body
 
-// Compiled once for each direction: a body is some 20 symbols, and what each costs counts.
+// Compiled once for each direction: a body has about 20 symbols, and the cost of each matters.
 #define IN static inline __attribute__((always_inline))
 
 enum { FLAGS_SAME, FLAGS_SLEEP, FLAGS_OTHER };
@@ -335,7 +335,7 @@ void foliot__partial_body_code(foliot__body_walk *walk, const foliot__course *co
 {
     foliot__body_walk w = *walk;
     if (walk->pass.out) {
-        w.pass.in = NULL; // known here: nothing asks again
+        w.pass.in = NULL; // known here
         if (coarse)
             code_body(&w, course, age, true, base, body);
         else

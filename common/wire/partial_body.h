@@ -17,7 +17,7 @@ void foliot__body_coarsen(const foliot_snapshot_format *format, foliot_snapshot_
 typedef struct foliot__body_walk {
     foliot__range_pass pass;
     const foliot_snapshot_format *format;
-    int32_t last[3]; // position of the last body: of what has no baseline, the expected one
+    int32_t last[3]; // position of the last body: the prediction for a body without a baseline
 } foliot__body_walk;
 // `base`: NULL, there is none. `course` is of the `age` since it. A coarse body that is encoded has
 // been coarsened.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// partial_snapshot.c: an item is its slot, as the gap from the one before, then what its body is
-// coded against, and the body.
+// partial_snapshot.c: an item is its slot, as the gap from the one before, then the baseline of its
+// body, and the body.
 #include "wire/partial_snapshot.h"
 
 #include <stdlib.h>
@@ -82,7 +82,7 @@ IN uint32_t code_below(const foliot__range_pass *pass, uint32_t value, unsigned 
     return top | high << low | foliot__range_bits(pass, value & ((1u << low) - 1), low);
 }
 
-// How far its slot is behind the one before. False: there is no more.
+// The gap from the slot before. False: there are no more items.
 IN bool code_slot(foliot__partial_coder *c, const foliot__range_pass *pass, bool more,
                   uint32_t *slot)
 {
@@ -145,8 +145,8 @@ size_t foliot__partial_encode(foliot__partial_coder *coder, const foliot__partia
     foliot__write_u8(&w, FOLIOT__PARTIAL_PACKET);
     foliot__write_u32(&w, head->sequence);
     foliot__write_u32(&w, head->tick);
-    // A body that took more than it may, which no model expects, goes into the next packet; and
-    // bodies that took next to nothing are not to be more than a receiver reads.
+    // A body beyond the expected size, which no model predicts, goes into the next packet; the
+    // number of bodies that take next to nothing stays within what a receiver accepts.
     uint32_t limit = count;
     do {
         foliot__range_encoder out =

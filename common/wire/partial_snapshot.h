@@ -45,15 +45,16 @@ foliot_status foliot__partial_coder_create(const foliot_snapshot_format *format,
                                            foliot__partial_coder **coder);
 void foliot__partial_coder_destroy(foliot__partial_coder *coder);
 
-// Encodes items, whose slots rise, until `capacity` (at most FOLIOT_PACKET_BYTES_MAX) is used up;
-// *coded says how many. Returns the length; 0 if not even the first fits. A packet may have none.
+// Encodes items, in ascending order of slots, until `capacity` (at most FOLIOT_PACKET_BYTES_MAX) is
+// used up; *coded says how many. Returns the length; 0 if not even the first fits. A packet may
+// have none.
 size_t foliot__partial_encode(foliot__partial_coder *coder, const foliot__partial_head *head,
                               const foliot__partial_item *items, uint32_t count, uint8_t *bytes,
                               size_t capacity, uint32_t *coded);
 
 // Decoding: begin, then for each item `next`, and, unless it leaves, `body` with the baseline that
 // item->age names; of one that is the newest, the receiver sets item->age. A receiver that lacks
-// the baseline stops: nothing behind it can be read.
+// the baseline stops: nothing after it can be read.
 foliot_status foliot__partial_begin(foliot__partial_coder *coder, const uint8_t *bytes,
                                     size_t length, foliot__partial_head *head);
 typedef enum foliot__partial_step {

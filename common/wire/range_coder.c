@@ -36,7 +36,7 @@ void foliot__range_encode_raw(foliot__range_encoder *coder, uint32_t value, unsi
 size_t foliot__range_encoder_finish(foliot__range_encoder *coder)
 {
     // Any number within the interval will do, and the decoder reads zeros beyond the end: choose
-    // the one with the most trailing zeros, and leave those away.
+    // the one with the most trailing zeros, and omit those.
     uint64_t high = coder->low + coder->range - 1;
     for (unsigned bits = 32; bits > 0; bits--) {
         uint64_t candidate = (coder->low + (((uint64_t)1 << bits) - 1)) >> bits << bits;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // range_coder.h: adaptive binary arithmetic coding in bytes, carry-propagating (Martin 1979; the
-// byte-wise form is Subbotin's and LZMA's; here a carry goes into the bytes that were written). A
-// bit costs what its model makes of it; a model is the mean of a fast and a slow estimate of the
-// share of zeros.
+// byte-wise form is Subbotin's and LZMA's; here a carry goes into the bytes that were written). The
+// model of a bit decides its cost; a model is the mean of a fast and a slow estimate of the share
+// of zeros.
 #ifndef FOLIOT_WIRE_RANGE_CODER_H
 #define FOLIOT_WIRE_RANGE_CODER_H
 
@@ -44,7 +44,7 @@ void foliot__range_put_held(foliot__range_encoder *coder); // into `bytes`, with
 void foliot__range_encode_raw(foliot__range_encoder *coder, uint32_t value,
                               unsigned bits);                      // unmodelled
 size_t foliot__range_encoder_finish(foliot__range_encoder *coder); // length; 0 if it did not fit
-// Upper bound of what finishing now would give.
+// Upper bound of the length if finished now.
 static inline size_t foliot__range_encoder_length(const foliot__range_encoder *coder)
 {
     return coder->length + coder->held / 8 + 4;
@@ -67,7 +67,7 @@ static inline bool foliot__range_decoder_good(const foliot__range_decoder *coder
 // A symbol moves out two bytes at most: with one held before, 32 + 24 bits and a carry fit `low`.
 #define FOLIOT__HELD_MAX 8u
 
-// Moves out the bytes that are settled but for a carry.
+// Moves out the bytes that only a carry can still change.
 static inline void foliot__range_move_out(foliot__range_encoder *coder)
 {
     unsigned bits = (unsigned)__builtin_clz(coder->range) & ~7u;
@@ -179,14 +179,14 @@ static inline uint32_t foliot__range_decode_symbol(foliot__range_decoder *coder,
     return symbol;
 }
 
-// -- one walk over what is coded, for both directions
+// -- one walk for both directions, encoding and decoding
 
 typedef struct foliot__range_pass {
     foliot__range_encoder *out; // one of the two is NULL
     foliot__range_decoder *in;
 } foliot__range_pass;
 
-// Writes the bit, or reads one whatever `bit` is. Returns it.
+// Writes the bit, or reads one and ignores `bit`. Returns the bit.
 static inline bool foliot__range_bit(const foliot__range_pass *pass, foliot__model *model, bool bit)
 {
     if (pass->in)
@@ -213,7 +213,7 @@ static inline uint32_t foliot__range_symbol(const foliot__range_pass *pass, cons
     return symbol;
 }
 
-// At most 16 bits, all at once: not what foliot__range_raw makes of them.
+// At most 16 bits, all at once: a different encoding from foliot__range_raw's.
 static inline uint32_t foliot__range_bits(const foliot__range_pass *pass, uint32_t value,
                                           unsigned bits)
 {

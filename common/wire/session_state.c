@@ -97,7 +97,7 @@ const foliot__known_joint *foliot__session_state_joint(const foliot__session_sta
     return joint && joint->state != FOLIOT__JOINT_UNCHANGED ? joint : NULL;
 }
 
-// A page costs more than the record that asks for it: their number is bounded.
+// A page costs more than the record that causes it: their number is bounded.
 static foliot_status put_joint(foliot__session_state *s, uint32_t index,
                                const foliot__known_joint *joint)
 {
@@ -159,7 +159,7 @@ static foliot_status put_var(foliot__session_state *s, const foliot_var *var)
     return FOLIOT_STATUS_OK;
 }
 
-// *var is what it was; a key that is not there is no mistake.
+// *var is the removed variable; a missing key is no error.
 static bool remove_var(foliot__session_state *s, foliot_var *var)
 {
     bool found;
@@ -422,7 +422,7 @@ void foliot__update_finish(foliot__update_writer *w, bool always)
         emit_part(w);
 }
 
-// A cursor behind what is written, with room for a record of the kind.
+// A cursor after the written records, with room for a record of the kind.
 static foliot__writer begin_record(foliot__update_writer *w, foliot__record_kind kind)
 {
     write_tags(w);

@@ -89,8 +89,8 @@ const foliot__known_joint *foliot__session_state_joint(const foliot__session_sta
 // Marks the state as initial: no body has been spawned or removed since.
 void foliot__session_state_begun(foliot__session_state *state);
 
-// Takes a part of the tick `tick`. Hostile bytes give FOLIOT_STATUS_TRUNCATED or
-// FOLIOT_STATUS_CORRUPT; the records before the wrong one have been taken then.
+// Applies a part of the tick `tick`. Hostile bytes give FOLIOT_STATUS_TRUNCATED or
+// FOLIOT_STATUS_CORRUPT; the records before the wrong one have then been applied.
 // FOLIOT_STATUS_MEMORY. `visit` may be NULL.
 foliot_status foliot__session_state_apply(foliot__session_state *state, uint64_t tick,
                                           const uint8_t *bytes, size_t length,
@@ -123,9 +123,9 @@ void foliot__update_joint_made(foliot__update_writer *w, uint32_t index,
 void foliot__update_joint_broken(foliot__update_writer *w, uint32_t index);
 void foliot__update_gravity(foliot__update_writer *w, const double gravity[3]);
 void foliot__update_end(foliot__update_writer *w, const char *reason, const char *next);
-// Emits what is left; with `always`, even if that is nothing.
+// Emits the remaining records; with `always`, even if there are none.
 void foliot__update_finish(foliot__update_writer *w, bool always);
-// Writes all that the state holds.
+// Writes the whole state.
 void foliot__update_state(foliot__update_writer *w, const foliot__session_state *state);
 // Writes the part of the state that belongs to no body and no joint.
 void foliot__update_common(foliot__update_writer *w, const foliot__session_state *state);

@@ -207,9 +207,8 @@ static void code_orientation(walk *w, foliot_snapshot_body *body, const foliot_s
     }
 }
 
-// Three guesses at a velocity: the baseline's, the one that took the body here, and what a steady
-// change from the one through the other makes. The one that was best lately is taken: springs,
-// orbits and balls differ.
+// Three predictions of a velocity: the baseline's, the one that moved the body here, and the linear
+// extrapolation of the two. The recently best one is used: springs, orbits and balls differ.
 static const int32_t *guess_velocity(const walk *w, const foliot_snapshot_body *base,
                                      const foliot_snapshot_body *expected, int32_t guesses[3][3])
 {
@@ -236,7 +235,8 @@ static void note_guesses(walk *w, const foliot_snapshot_body *body, int32_t gues
     }
 }
 
-// Velocity and spin: those that took it here if they are, else the difference from them.
+// Velocity and spin: a bit if they are those that moved the body here, else the difference from
+// them.
 static void code_motion(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base)
 {
     models *m = w->models;
@@ -274,7 +274,7 @@ static inline uint64_t word(const foliot_snapshot_body *body, size_t at)
     return x;
 }
 
-// Word by word: nearly all of a snapshot's time goes by here, and the last word overlaps.
+// Word by word: nearly all of a snapshot's time is spent here, and the last word overlaps.
 static inline bool same_body(const foliot_snapshot_body *a, const foliot_snapshot_body *b)
 {
     enum { END = offsetof(foliot_snapshot_body, generation) + 1 };

@@ -38,7 +38,7 @@ static foliot_status grow(foliot_snapshot_pieces *p)
     return FOLIOT_STATUS_OK;
 }
 
-// One piece. A body that took more than it may, which no model expects, goes into the next one.
+// One piece. A body beyond the expected size, which no model predicts, goes into the next one.
 static size_t encode_piece(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
                            const foliot_snapshot *baseline, foliot_snapshot_head *head,
                            uint8_t *bytes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// step_changes.c: see step_changes.h. Looks only at what the step's events and commands name, so
-// that a step that changed nothing costs nothing.
+// step_changes.c: see step_changes.h. It examines only objects that the step's events and commands
+// name, so that a step without changes costs nothing.
 #include "wire/step_changes.h"
 
 #include <stdlib.h>

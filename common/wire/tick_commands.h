@@ -31,7 +31,7 @@ typedef struct foliot__command_log {
 void foliot__command_log_init(foliot__command_log *log, uint32_t capacity, size_t bytes_max);
 void foliot__command_log_clear(foliot__command_log *log);
 void foliot__command_log_free(foliot__command_log *log);
-// NULL: the tick has none, as far as is known.
+// NULL: the tick has none that are known.
 const foliot__tick_commands *foliot__command_log_find(const foliot__command_log *log,
                                                       uint64_t tick);
 static inline bool foliot__tick_commands_whole(const foliot__tick_commands *commands)

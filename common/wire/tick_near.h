@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tick_near.h: ticks have 64 bits, and travel as their low 32: a reader knows one that is near.
+// tick_near.h: ticks have 64 bits, and are sent as their low 32: a reader knows a near one.
 #ifndef FOLIOT_WIRE_TICK_NEAR_H
 #define FOLIOT_WIRE_TICK_NEAR_H
 

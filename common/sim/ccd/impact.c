@@ -7,10 +7,10 @@
 //
 //     x(t) = x1 - w1 s + a s^2 / 2,   s = dt - t,   w1 = v1 + (c - 1/2) a dt,
 //
-// where c says how the scheme lets an acceleration act on the position, x1 = x0 + v0 dt + c a dt^2.
-// The velocity of semi-implicit Euler (c = 1) lags half a step behind the motion of its positions,
-// and a bounce computed from it would lose a tenth of its energy. An impulse P at time t adds P/m
-// to w1 and v1 and s P/m to x1: momentum is exact to rounding with every scheme.
+// where c is the share with which the scheme lets an acceleration act on the position, x1 = x0 + v0
+// dt + c a dt^2. The velocity of semi-implicit Euler (c = 1) lags half a step behind the motion of
+// its positions, and a bounce computed from it would lose a tenth of its energy. An impulse P at
+// time t adds P/m to w1 and v1 and s P/m to x1: momentum is exact to rounding with every scheme.
 //
 // An impact is a new contact whose speed of approach exceeds what acceleration gives in a step. The
 // bodies also bounce, or would pass each other by half a radius. The solver handles all other
@@ -21,7 +21,7 @@
 #include "sim/integrator/scheme.h"
 #include "sim/state/joint_table.h"
 
-#define IMPACTS_MAX 4096 // of one step; more are taken at its end, and counted
+#define IMPACTS_MAX 4096 // of one step; further ones are resolved at its end, and counted
 #define NEWTON_STEPS 3
 
 static double radius_of(const foliot__collider *c, uint32_t i)

@@ -10,7 +10,7 @@
 //   joint_tree.c       joints that form trees, solved exactly
 //   joint_solve.c      an island: its trees, the joints that close loops, bounds
 //   joint_fallback.c   substeps that turn too far
-//   joint_energy.c     what the energy of an island must be after a substep
+//   joint_energy.c     the energy that an island must have after a substep
 #ifndef FOLIOT_SIM_JOINT_JOINT_INTERNAL_H
 #define FOLIOT_SIM_JOINT_JOINT_INTERNAL_H
 

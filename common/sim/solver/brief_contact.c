@@ -15,7 +15,7 @@
 
 #define NO_ROOM (UINT32_MAX - 1)
 #define SLOW 0x1p-9 // of the inradius in a tick: no hit
-#define STRUCK 2.0f // times as fast as the striker, at most, is what it strikes
+#define STRUCK 2.0f // the struck body is at most this many times as fast as the striker
 
 // -- keys, to sort rows by pair or by substep: the row is in the lowest bits
 
@@ -64,10 +64,10 @@ uint32_t foliot__brief_of(const foliot__solver *s, uint32_t a, uint32_t b)
     return row > 0 ? row - 1 : FOLIOT__NOT_BRIEF;
 }
 
-// -- manifolds that may begin to press, of which the indices among the live are known so far
+// -- manifolds that may begin to press, by index among the live ones
 
-// Whether two bodies that close by that much until the tick's end are faster than what a tick's
-// acceleration gives.
+// Whether two bodies with that approach until the tick's end are faster than a tick's acceleration
+// explains.
 static bool strikes(const foliot__solver *s, const foliot__manifold *m, float closes)
 {
     const double *threshold = s->ccd.collider.paths.restitution_threshold;
@@ -75,11 +75,11 @@ static bool strikes(const foliot__solver *s, const foliot__manifold *m, float cl
                                 s->world->scene.substeps * (s->step->left + s->step->dt);
 }
 
-// Watches manifolds that their own speeds can bring together, and those that pressed earlier in
-// the tick; then those that a body may reach that is struck in this tick.
+// Watches manifolds whose bodies can meet by their own speeds, and those that pressed earlier in
+// the tick; then those that a body struck in this tick may reach.
 void foliot__watch_approaches(foliot__solver *s)
 {
-    float most = 0; // how much the fastest two that strike each other close
+    float most = 0; // the largest approach of two bodies that collide
     uint32_t others = 0, near = 0;
     for (uint32_t from = 0; from < s->counts->live; from += FOLIOT__GRAIN_PAIRS)
         for (uint32_t n = from; n < from + s->first_row[from / FOLIOT__GRAIN_PAIRS]; n++) {
@@ -169,7 +169,7 @@ static double inverse_mass_along(const foliot__solver_mass *mass, vec3 arm, vec3
     return (double)mass->inverse_mass + spun;
 }
 
-// The impulse that will end what is left of the approach: a collision that begins in a tick's last
+// The impulse that will end the remaining approach: a collision that begins in a tick's last
 // substep is completed by the next tick.
 static double impulse_left(const foliot__solver *s, const foliot__approach *watched)
 {

@@ -9,9 +9,9 @@
 uint64_t foliot__contact_workspace_bytes(const foliot_world_config *config);
 void foliot__contact_prepare(foliot_world *world);
 
-// Before the integrator moves anything: remembers what continuous collision needs.
+// Before the integrator moves anything: stores the data that continuous collision needs.
 void foliot__contact_begin(const foliot__step *step);
-// Finds contacts of the moved bodies, impacts on the way included.
+// Finds contacts of the moved bodies, including impacts on their paths.
 void foliot__collide(const foliot__step *step);
 // Applies impulses and position corrections. Clears world->acceleration_valid if a position
 // changed.

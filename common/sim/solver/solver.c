@@ -30,7 +30,7 @@
 #define DAMPING_RATIO 12
 #define STILL_HERTZ 2    // times the frequency where one of the two cannot move
 #define STEPS_SWEPT 4    // iterations of the soft phase in a tick, at least
-#define PAIRS_SHARED 256 // with fewer, the work is done before another thread wakes up
+#define PAIRS_SHARED 256 // with fewer, the work is finished before another thread wakes up
 #define LOADED_SWEEPS 2  // times as many iterations where light bodies carry heavy ones
 #define LOADED_HERTZ 2   // and times the frequency
 #define RELAXING 2       // iterations of the relaxing phase for each of them
@@ -182,7 +182,7 @@ static void iterate(foliot__solver *s, foliot__iteration *iteration)
     foliot__plan_colours(s, foliot__solver_of_cpu()->iterate, iteration);
 }
 
-// Stores what the manifolds have pushed so far in the tick.
+// Stores the impulses of the manifolds so far in the tick.
 static void store_impulses(foliot__solver *s)
 {
     foliot__parallel_enqueue(s->workers, 0, s->counts->blocks, FOLIOT__GRAIN_BLOCKS,
@@ -195,10 +195,11 @@ static void plan_active(foliot__solver *s, foliot__loop_body *part)
     foliot__parallel_enqueue(s->workers, 0, s->counts->active, FOLIOT__GRAIN_ACTIVE, part, s);
 }
 
-// -- kinematic bodies, which contacts see where they are and as they move
+// -- kinematic bodies, which contacts see with their present pose and velocity
 
 // Since the contacts were found: at the end of the substep `found_now`, where it has begun at the
-// substep's start. In the soft phase, by which bodies move, it is as fast as what it carries.
+// substep's start. In the soft phase, which moves bodies, it is as fast as the bodies that it
+// carries.
 static void place_kinematics(const foliot__solver *s, foliot__v3 at, bool begins)
 {
     const foliot_world *world = s->world;
@@ -228,7 +229,7 @@ static void place_kinematics(const foliot__solver *s, foliot__v3 at, bool begins
     }
 }
 
-// Where the substep ends.
+// At the end of the substep.
 static void advance_kinematics(void *context, uint32_t begin, uint32_t end)
 {
     const foliot__solver *s = context;

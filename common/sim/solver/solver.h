@@ -51,7 +51,7 @@ struct foliot__solver_block; // solver_kernel.h
 
 // A manifold that may begin to press in this tick.
 typedef struct foliot__approach {
-    uint32_t manifold; // until it has a place, its index among the live
+    uint32_t manifold; // until it has a place, its index among the live ones
     uint32_t impulses; // where in the arena its first point's impulse is
     uint32_t columns;  // of its block; until it has a place, 0 if its own bodies will not meet
     uint32_t brief;    // its row of `brief`
@@ -97,7 +97,7 @@ typedef struct foliot__solver {
     uint32_t *first_row; // in the table `contact`, of each FOLIOT__GRAIN_PAIRS live; before, how
                          // many of them were idle
     struct foliot__solver_block *blocks; // in the order of iteration
-    uint32_t *arena;                     // what they hold
+    uint32_t *arena;                     // the data of the blocks
     uint32_t *colour_begin;              // block at which each colour begins, and the end
     foliot__approach *watched; // manifolds; while they are prepared, in chunks as first_row
     foliot__brief *brief;      // of the tick; as many as there may be hit events
@@ -131,7 +131,7 @@ static inline uint32_t foliot__active_bits(uint32_t row)
 // solver_prepare.c: enqueues `part` on all blocks, colour after colour; those without a colour in
 // one chunk.
 void foliot__plan_colours(foliot__solver *s, foliot__loop_body *part, void *context);
-// Manifolds at the present poses, in blocks, with what they pushed before.
+// Manifolds at the present poses, in blocks, with their earlier impulses.
 void foliot__prepare_contacts(foliot__solver *s);
 
 // brief_contact.c: before contacts are prepared; for a pair that these know, its row of `brief`;

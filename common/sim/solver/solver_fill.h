@@ -93,7 +93,7 @@ IN LANE_NAME(prepare_friction)(HEAD *t, const VEC *n, const LANES *masses, const
     LANE_NAME(invert)(&turning, &t->twist_mass[0]);
     t->friction_impulse[0] = warm[4] * s.x + warm[5] * s.y + warm[6] * s.z;
     t->friction_impulse[1] = warm[4] * q.x + warm[5] * q.y + warm[6] * q.z;
-    // One point has no twist, which would last for ever: nothing takes it back.
+    // A single point has no twist impulse: nothing would ever remove it.
     t->twist_impulse[0] = points > 1 ? warm[7] : none;
 }
 
@@ -129,8 +129,8 @@ IN LANE_NAME(prepare_point)(POINT *point, const foliot__manifold *const manifold
 }
 
 // The place of contact of two round bodies moves on both of them, by their curvature. That of a
-// flat one moves on the flat one alone, and that of two flat ones is fixed to b. Columns out of use
-// have radii of 0.
+// flat and a round one moves on the flat one only, and that of two flat ones is fixed to b. Unused
+// columns have radii of 0.
 IN LANE_NAME(find_shares)(HEAD *t, const LANES *flat_a, const LANES *flat_b, const LANES *radius_a,
                           const LANES *radius_b)
 {

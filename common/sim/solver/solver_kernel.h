@@ -10,7 +10,7 @@
 
 #define FOLIOT__BLOCK 8
 #define FOLIOT__NOTHING                                                                            \
-    UINT32_MAX // in a column out of use, which has zero masses and names the spare solver body
+    UINT32_MAX // in an unused column, which has zero masses and refers to the spare solver body
 
 // Softness of a contact (Catto, "Soft Constraints", GDC 2011): the share of the overlap that is
 // corrected per unit of time, the share of the impulse that is applied, and the share of the
@@ -69,7 +69,7 @@ enum {
 };
 #undef FOLIOT__ROWS
 
-// The first body of a pair: impulses move it; it stands; or it is kinematic, which has a velocity
+// The first body of a pair: impulses move it; it is static; or it is kinematic, with a velocity
 // that no impulse changes.
 typedef enum foliot__side {
     FOLIOT__SIDE_MOVES,
@@ -104,11 +104,11 @@ typedef struct foliot__solver_kernel {
 
     // Fills in the blocks whose manifolds are named, accumulated impulses from s->warm.
     foliot__loop_body *prepare;
-    // Adds what is accumulated to the solver bodies.
+    // Adds the accumulated impulses to the solver bodies.
     foliot__loop_body *warm;
     // The context is a foliot__iteration.
     foliot__loop_body *iterate;
-    // Copies what is accumulated to s->warm.
+    // Copies the accumulated impulses to s->warm.
     foliot__loop_body *store_impulses;
 
     // -- on slots [begin, end), rounded up to eight; the context is a collider
@@ -120,14 +120,15 @@ typedef struct foliot__solver_kernel {
 
     // -- on rows [begin, end) of the list of active bodies
 
-    // Remembers what contacts gave the solver bodies; begin_tick also sets how far these have
-    // turned since the contacts were found.
+    // Stores the delta velocities that contacts gave the solver bodies; begin_tick also sets how
+    // far the bodies have turned since the contacts were found.
     foliot__loop_body *remember_given, *begin_tick;
-    // The solver bodies at the begin of a substep; then with what was given, the soft phase; both
-    // at once.
+    // The solver bodies at the beginning of a substep; with the stored delta velocities, for the
+    // soft phase; both together.
     foliot__loop_body *load, *begin_soft, *load_and_begin;
-    foliot__loop_body *advance; // poses by what the soft phase gave; the relaxing phase begins
-    foliot__loop_body *store;   // velocities
+    foliot__loop_body
+        *advance; // moves poses by the result of the soft phase; the relaxing phase begins
+    foliot__loop_body *store; // velocities
 } foliot__solver_kernel;
 
 extern const foliot__solver_kernel foliot__solver_base;

@@ -38,7 +38,7 @@ typedef struct {
 } LANE_NAME(inertia);
 #define INERTIA LANE_NAME(inertia)
 
-// Where the second block of 16 columns lies: that many bytes after the first.
+// The offset of the second block of 16 columns: that many bytes after the first.
 #if COLUMNS == 16
 #define ROWS lanes_8
 #define HEAD head_8
@@ -310,7 +310,7 @@ IN LANE_NAME(scatter_velocities)(foliot__solver_body *bodies, const uint32_t *sl
 
 // -- impulses
 
-// The two bodies of every column; the first is left out where it stands.
+// The two bodies of every column; the first is left out if it is static.
 typedef struct {
     uint32_t a[COLUMNS], b[COLUMNS]; // slots
     VEC va, wa, vb, wb;
@@ -513,9 +513,10 @@ IN LANE_NAME(cross_where)(const MARKS *marks, const VEC *v, const VEC *w, VEC *t
     to->z = CHOOSE(*marks, to->z, zero);
 }
 
-// Shortens the way of a place of contact on a body. The weights of the rows were computed where the
-// contact was found, and a longer arm weighs less. Beyond what a linear push meets, an iteration
-// would overshoot, without end: a grain slides by many radii in a tick.
+// Limits the displacement of a contact point on a body. The effective masses of the rows were
+// computed where the contact was found, and a longer arm has a smaller one. If the displacement
+// added more inverse effective mass than the linear part has, iterations would overshoot without
+// converging: a grain slides by many radii in a tick.
 IN LANE_NAME(bound_shift)(const INERTIA *inertia, const LANES *mass, VEC *shift)
 {
     const LANES one = SPLAT(1);
@@ -562,7 +563,7 @@ IN LANE_NAME(follow)(const HEAD *t, size_t next, const PAIR *p, const foliot__si
     turn.x = turned_b->x + ahead * p->wb.x;
     turn.y = turned_b->y + ahead * p->wb.y;
     turn.z = turned_b->z + ahead * p->wb.z;
-    LANES about = (one - flat) * DOT(turn, *n); // a round body turns its contact about n alone
+    LANES about = (one - flat) * DOT(turn, *n); // a round body turns its contact only about n
     turn.x = flat * turn.x + about * n->x;
     turn.y = flat * turn.y + about * n->y;
     turn.z = flat * turn.z + about * n->z;
@@ -594,7 +595,7 @@ IN LANE_NAME(load_place)(const HEAD *t, size_t next, const PAIR *p,
     (t, next, p, side, ahead, n, displacement, turned_b, follows, arm_a, arm_b, gain_a, gain_b);
 }
 
-// -- what turning bodies carry
+// -- bodies carried by turning ones
 
 // The rate at which the place of contact turns about the normal. Marks flat shapes that turn
 // together.
@@ -611,11 +612,11 @@ IN LANE_NAME(swing_of)(const HEAD *t, size_t next, const PAIR *p, const foliot__
                 (DOT(spin, spin) < apart * apart * rate2);
 }
 
-// How friction and twist of a contact depend on each other.
+// The coupling of friction and twist of a contact.
 typedef struct {
     LANES swing;  // speed across that a unit of friction causes: it moves the place of contact
     LANES k0, k1; // spin about the normal that a unit of friction causes
-    LANES m0, m1; // what that weighs in friction
+    LANES m0, m1; // their weight in friction
     LANES twist;  // inverse of what remains for the twist impulse
 } LANE_NAME(grip);
 #define GRIP LANE_NAME(grip)
@@ -651,10 +652,11 @@ IN LANE_NAME(weigh_held)(const HEAD *t, size_t next, const GRIP *g, const LANES 
     *e1 += spin * g->m1;
 }
 
-// Friction and twist at once, in the soft phase, for what static friction holds on a turning body.
-// One after the other they leave a part of the sliding that is the same in every substep, and the
-// body creeps. Friction moves the place of contact on the turning body, too, and so its velocity.
-// Columns whose twist or friction is at its limit, or that do not turn, are left as they are.
+// Solves friction and twist together, in the soft phase, for bodies that static friction holds on a
+// turning body. Solved one after the other, they leave a part of the sliding that is the same in
+// every substep, and the body creeps. Friction also moves the contact point on the turning body,
+// and so its velocity. Columns whose twist or friction is at its limit, or that do not turn, are
+// left as they are.
 #if COLUMNS == 8 && !FOLIOT__VECTORS
 static void hold_8(head_8 *t, size_t next, const foliot__phase *phase, foliot__solver_body *bodies,
                    uint32_t spare, const foliot__side side, const lanes_8 *limit,

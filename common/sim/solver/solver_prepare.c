@@ -19,11 +19,12 @@ enum {
     SORTS = FOLIOT__REGIONS * KINDS,
     LIVE_PARTED = 1024
 };
-#define UNEVEN 64.0f  // ratio of masses that iterations cope with
-#define LIGHTEST 8.0f // a body that carries others weighs this part of the heaviest at least
-#define PRESSES 0.3   // cosine of the angle between a contact's normal and what presses
-#define CARRIES 0.5   // and what pulls the body below to its support
-#define HOLDS 0.1f    // coefficient of friction with which a support takes pushes from aside
+#define UNEVEN 64.0f // ratio of masses that iterations cope with
+#define LIGHTEST                                                                                   \
+    8.0f            // a body that carries others has at least this part of the heaviest one's mass
+#define PRESSES 0.3 // cosine of the angle between a contact's normal and the pressing acceleration
+#define CARRIES 0.5 // and the pull of the body below towards its support
+#define HOLDS 0.1f  // coefficient of friction with which a support takes lateral pushes
 #define LOAD_PASSES 32
 #define KIND(n, of, swaps)                                                                         \
     {                                                                                              \
@@ -262,7 +263,7 @@ static bool spread_load(const foliot__solver *s, const foliot__manifold *m)
     return true;
 }
 
-// Pairs are looked at where any two moving bodies differ that much.
+// Pairs are examined only if two moving bodies differ that much.
 static bool has_light_beside_heavy(const foliot__solver *s)
 {
     float light = 0, heavy = FLT_MAX; // inverse masses
@@ -302,8 +303,8 @@ static void spread_all(const foliot__solver *s, spread over)
 
 // Impulses in sequence reach a body through a much lighter one only after as many iterations as it
 // is lighter, and the springs of the lighter one's contacts are as weak as it is light. So within
-// the solver a body that stands weighs a part of the heaviest that stands on it at least. Nothing
-// but the solver sees that mass.
+// the solver a held body has at least a part of the mass of the heaviest body on it. Only the
+// solver uses that mass.
 static void carry_loads(foliot__solver *s)
 {
     s->counts->loaded = 0;
@@ -337,7 +338,7 @@ static void carry_loads(foliot__solver *s)
 
 // -- colours and blocks
 
-// The lowest colour that neither of the bodies has that impulses move.
+// The lowest colour that is free for both bodies, as far as impulses move them.
 static uint32_t colour_of(const foliot__solver *s, const foliot__body_pair *pair, uint32_t kind)
 {
     uint64_t *a = &s->colours_taken[pair->a], *b = &s->colours_taken[pair->b];
@@ -352,7 +353,7 @@ static uint32_t colour_of(const foliot__solver *s, const foliot__body_pair *pair
 }
 
 // For every colour and kind: the number of manifolds, and the first of their blocks. Colours are
-// used one after the other, and those that are not are not written.
+// used in order, and unused ones are not written.
 typedef struct placing {
     foliot__solver *s;
     uint32_t colours; // that are used
@@ -426,7 +427,7 @@ block_of(const placing *p, uint32_t n, uint32_t *column)
     return &s->blocks[p->first[colour][sort] + at / columns];
 }
 
-// Lists the bodies that something may push: those with a colour, or all if there are joints.
+// Lists the bodies that may be pushed: those with a colour, or all if there are joints.
 static void list_active(foliot__solver *s)
 {
     bool joints = foliot__has_joints(s->world);

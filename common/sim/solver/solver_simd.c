@@ -19,7 +19,7 @@
 #endif
 #define EACH(k, n) UNROLL for (int k = 0; k < (n); k++)
 // The points of a block are rows in memory. Their loop is written out, once for each number of
-// points, but where the program is downloaded: there one loop serves any number.
+// points, except where the program is downloaded (in browsers): there one loop serves any number.
 #if FOLIOT__VECTORS && !defined(__wasm__)
 #define POINTS_WRITTEN_OUT 1
 #define EACH_POINT(k, n) EACH (k, n)
@@ -231,8 +231,8 @@ static void remember_given(void *context, uint32_t begin, uint32_t end)
     }
 }
 
-// The same. Also sets how they have turned since the contacts were found, which was at the
-// substep's end.
+// The same. It also sets how far they have turned since the contacts were found, at the substep's
+// end.
 static void begin_tick(void *context, uint32_t begin, uint32_t end)
 {
     const foliot__solver *s = context;
@@ -260,7 +260,7 @@ IN begin_phase(const foliot__solver *s, uint32_t lane, float share, lanes_8 spee
     }
 }
 
-// Adds what was given before to the solver bodies: the soft phase begins.
+// Adds the earlier delta velocities to the solver bodies: the soft phase begins.
 static void begin_soft(void *context, uint32_t begin, uint32_t end)
 {
     const foliot__solver *s = context;
@@ -327,10 +327,11 @@ IN rotate(double *const q[4], uint32_t i, const wide_marks *mine, const wide tur
     AT(q[3], i) = PICK(turning, nz * scale, z);
 }
 
-// Positions move by what was given. The scheme has turned the body by u h, and the solver turns it
-// further by p: together that is its turn by (u h + p) if p loses half of its product with u h (the
-// formula of Baker, Campbell and Hausdorff). Without that, a body that is pushed and turns, turns
-// across both. The solver bodies get the resulting velocities, for the relaxing phase.
+// Positions move by the delta velocities. The scheme has turned the body by u h, and the solver
+// turns it further by p: together that is a turn by (u h + p) if half of the product of p with u h
+// is subtracted from p (the formula of Baker, Campbell and Hausdorff). Without that, a body that is
+// pushed while it turns would also turn about a third axis. The solver bodies get the resulting
+// velocities, for the relaxing phase.
 static void advance(void *context, uint32_t begin, uint32_t end)
 {
     const foliot__solver *s = context;
@@ -402,7 +403,7 @@ static bool clamp_spin(const foliot_world *world, uint32_t slot, double most)
     return true;
 }
 
-// Adds what was given to the velocities.
+// Adds the delta velocities to the velocities.
 static void store(void *context, uint32_t begin, uint32_t end)
 {
     const foliot__solver *s = context;
