@@ -195,9 +195,7 @@ static void add_contacts(void)
 {
     if (!make_room())
         return;
-    // As in the simulation: the two bodies of a joint pass through each other unless the joint's
-    // definition differs.
-    // otherwise.
+    // As in the simulation: a joint's two bodies pass through each other unless it collides.
     d.apart_count = 0;
     for (uint32_t i = 0; i < d.joint_count; i++) {
         const foliot_constraint_definition *c = &d.joints[i];

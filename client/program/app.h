@@ -28,8 +28,7 @@ typedef struct foliot__client_options {
     bool insecure;
 } foliot__client_options;
 
-// Divergences of a lockstep client, and a fault that is planted at the user's request, to test that
-// it is found.
+// Divergences of a lockstep client, and a fault that the user plants, to test that it is found.
 #define FOLIOT__FAULT_FILES_MAX 16 // written by one run
 
 typedef struct foliot__fault {

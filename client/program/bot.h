@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bot.h: bots: idle, random, circle, inputs from a file, or one that plays the games of games/ with
-// some success: it sees what the screen would show, and does what a player could do. Time is an
-// argument.
+// bot.h: bots: idle, random, circle, inputs from a file, or one that plays the games of games/: it
+// sees what the screen would show, and does what a player could do. Time is an argument.
 #ifndef FOLIOT_CLIENT_BOT_H
 #define FOLIOT_CLIENT_BOT_H
 

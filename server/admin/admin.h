@@ -105,8 +105,7 @@ void foliot__admin_destroy(struct foliot__app *app);
 // becomes free.
 void foliot__admin_session_ended(struct foliot__app *app, const char *session);
 
-// Hosts a session without an HTTP request; foliot__life_order_done gets the result. False: no
-// memory.
+// Hosts a session without HTTP; foliot__life_order_done gets the result. False: no memory.
 bool foliot__admin_host(struct foliot__app *app, const struct foliot__life_order *order);
 
 void foliot__admin_on_hangup(uv_signal_t *signal, int number); // reload.c

@@ -44,8 +44,7 @@ bool foliot__ban_of_peer(foliot__ban *ban, const char *address);
 bool foliot__bans_add(foliot__bans *bans, const foliot__ban *ban);
 bool foliot__bans_remove(foliot__bans *bans, const char *whom); // address, name or client
 void foliot__bans_forget_over(foliot__bans *bans, int64_t now); // whose time is over
-// The ban that applies to a newcomer now; NULL: none. `address` may have a port; client 0: it has
-// no number.
+// The ban that applies to a newcomer now, or NULL. `address` may have a port; client 0: none.
 const foliot__ban *foliot__bans_find(const foliot__bans *bans, const char *name,
                                      const char *address, uint64_t client, int64_t now);
 void foliot__bans_destroy(foliot__bans *bans);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// call.c: one call of the admin API: parses its body strictly and prints its answer. Knows no
-// server.
+// call.c: a call of the admin API: parses its body strictly, prints its answer. Knows no server.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

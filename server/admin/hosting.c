@@ -197,8 +197,7 @@ void foliot__print_created(const foliot__call *c, foliot__json *j)
 
 // -- recordings
 
-// False: not a plain name, too long, or another suffix: keys, bans and configuration may be in the
-// same folder.
+// False: not a plain name, too long, or another suffix: keys and bans may be in the same folder.
 static bool put_into_folder(foliot__call *c)
 {
     char name[sizeof c->file];

@@ -16,8 +16,7 @@ bool foliot__http_token_fits(const char *authorization, const char *token);
 // Whether a path matches the route's path; copies the parts that match {}.
 bool foliot__http_path_fits(const char *pattern, const char *path,
                             char arguments[FOLIOT__HTTP_ARGUMENTS][FOLIOT__HTTP_ARGUMENT_BYTES]);
-// Reads a token from a file that only its owner can read, and strips blanks around it. False with a
-// sentence.
+// Reads a token from a file that only its owner can read, without blanks. False with a sentence.
 bool foliot__http_token_read(const char *file, char token[FOLIOT__HTTP_TOKEN_BYTES_MAX + 1],
                              char *problem, size_t problem_bytes);
 // "[ADDRESS:]PORT", "[::1]:8080"; 127.0.0.1 is the default address.

@@ -115,8 +115,7 @@ static bool accept_one(foliot__http *http, struct lws_vhost *vhost, int listener
     int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            // Without a free descriptor, a connection would wait in the backlog and wake the loop
-            // at once.
+            // Without a free descriptor, a connection would stay in the backlog and wake the loop.
             static const struct timespec moment = {.tv_nsec = 10000000};
             nanosleep(&moment, NULL);
         }

@@ -152,8 +152,7 @@ bool foliot__http_header(struct lws *wsi, enum lws_token_indexes token, char *te
 // The key that an address's connections are counted by: equal for all addresses that one person may
 // have. 0: not counted, for a proxy of this machine, and for text that is no address.
 uint64_t foliot__http_host_of(const char *address);
-// Whether a connection from there, with or without a slot already, is within a quarter of all
-// connections.
+// Whether a connection from there, with or without a slot, is within a quarter of all.
 bool foliot__http_within_share(const foliot__http *http, uint64_t host);
 
 void foliot__http_unwatch(foliot__http_connection *c);

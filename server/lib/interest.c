@@ -312,8 +312,7 @@ static void fill_item(const foliot__interest_map *m, const foliot__interest_view
     item->leaves = !(body->flags & FOLIOT_SNAPSHOT_ALIVE) ||
                    distance > m->interest.far * m->interest.far; // is_visible
     item->newest = false;
-    // A far body that moves is sent coarsely. A far body at rest is sent exactly, once there is
-    // room.
+    // A far body that moves is sent coarsely; one at rest is sent exactly, once there is room.
     bool has =
         (v->of[slot].state & (KNOWN | BASED)) == (KNOWN | BASED) && m->bodies.changed[slot] <= then;
     item->coarse =

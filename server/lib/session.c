@@ -26,8 +26,7 @@ static void set_simulation(foliot__session *s, const foliot_session_config *conf
     s->simulation = (foliot_simulation){.kind = &foliot_world_kind, .self = &s->hosted};
 }
 
-// Encodes the setup for newcomers: canonical bytes of the scene, or the setup of another
-// simulation.
+// Encodes the setup for newcomers: a scene's canonical bytes, or another simulation's setup.
 static foliot_status keep_setup(foliot__session *s)
 {
     foliot_status status = FOLIOT_STATUS_OK;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// priority.h: scheduling priorities of the loop and of steps that share a processor. Needs no
-// privilege.
+// priority.h: scheduling priorities of the loop and of steps on one processor. No privilege needed.
 #ifndef FOLIOT_SERVER_PRIORITY_H
 #define FOLIOT_SERVER_PRIORITY_H
 

@@ -72,8 +72,7 @@ static void resume_found(foliot__app *a, const char *file, const foliot__host_op
     }
 }
 
-// Gives a part without ticks its end. Its ticks are in no file, or in the previous part, which is
-// resumed.
+// Gives a part without ticks its end. Its ticks are in no file, or in the resumed previous part.
 static void end_empty(foliot__app *a, const char *file, const foliot__host_options *options)
 {
     foliot__hosted *h = &a->hosted[a->hosted_count++];

@@ -365,8 +365,7 @@ bool foliot__rtc_tick(foliot__rtc *rtc, uint64_t now_ns)
         foliot__rtc_channel *c = rtc->channels[i];
         if (!c)
             continue;
-        // Checks continue on the channel's path, so that packets to a peer that went away stop soon
-        // (RFC 7675).
+        // Checks continue on the path, so that packets to a peer that left stop soon (RFC 7675).
         foliot__rtc_path *path = &c->path;
         if (path->used && path->validation.validated) {
             uint64_t ago_ns = now_ns - path->answered_ns;

@@ -44,8 +44,7 @@ typedef struct foliot__web_config {
     const char *const *hosts;
     uint32_t host_count;
     uint32_t peers_max, peers_per_address_max; // 0: as of foliot_queues_config
-    // Data channels, in addition to the WebSockets: over UDP, by default at the same address and
-    // port.
+    // Data channels, besides the WebSockets: over UDP, by default at the same address and port.
     bool channels_off;
     const char *channels_address; // NULL: as above
     uint16_t channels_port;       // with channels_address; 0: a free one

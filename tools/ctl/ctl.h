@@ -24,8 +24,7 @@ typedef struct foliot__ctl_server {
 extern const foliot__command foliot__ctl_admin_commands[];
 int foliot__ctl_admin(const foliot__arguments *arguments);
 
-// Prints errors and returns an exit code: 75 if nobody answers, 1 if the server refuses. *answer is
-// to be freed.
+// Prints errors; exit code 75 if nobody answers, 1 if the server refuses. *answer is to be freed.
 int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
                         const char *const *parts, const char *body, char **answer);
 

@@ -32,8 +32,7 @@ bool lab_parse_step(const char *text, double *dt);
 // The shortest text that is exact enough: "0.1", "1/60", "0.0123457".
 const char *lab_step_text(char text[FOLIOT__REAL_TEXT_BYTES], double dt);
 
-// Gives the scene another integrator (0: its own) and dt (0: its own), at the same pace, and checks
-// it again.
+// Sets another integrator and dt (0: the scene's) at the same pace, and checks the scene again.
 foliot_status lab_scene_change(foliot_scene *scene, foliot_integrator id, double dt,
                                foliot_error *error);
 // Reads a scene, puts the command line's integrator (NULL: the scene's) and dt (0: the scene's)

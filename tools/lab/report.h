@@ -50,8 +50,7 @@ typedef enum plot_style {
     PLOT_GUIDE,      // a thin grey dashed line, not in the legend
 } plot_style;
 
-// Points that are not finite break the line; on a logarithmic axis so do those that are not
-// positive.
+// Non-finite points break the line; on a logarithmic axis so do those that are not positive.
 typedef struct plot_series {
     const char *label;
     const double *x, *y;

@@ -160,8 +160,7 @@ bool lab_say(lab_said *said, const foliot_scene *scene, uint64_t tick, const fol
     for (uint32_t i = 0; draws && i < in->input_count; i++) {
         const foliot_input *input = &in->inputs[i];
         if (input->kind == FOLIOT_INPUT_CONTROL && !says_aim(said, input->player)) {
-            // There is no network: who presses something was shown a drawn time ago, as a client
-            // would be.
+            // Without a network the player sees the world with a random delay, as on a client.
             foliot__rng rng = foliot__rng_seeded(tick << 16 | input->player);
             uint32_t aim = foliot__rng_below(&rng, AIM_TICKS * FOLIOT_AIM_PARTS);
             said->orders[said->count++] =

@@ -151,8 +151,7 @@ static bool run_answer(const foliot__module *m, uint64_t ticks, uint64_t *result
     return counted;
 }
 
-// Gives a kind without a fingerprint the digest of its known-answer run. Another kind takes a
-// single step.
+// Gives a kind without a fingerprint that of its known-answer run. Others take a single step.
 static bool compute_answer(foliot__module *m, char *problem, size_t problem_bytes)
 {
     uint8_t bytes[24];

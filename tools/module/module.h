@@ -29,8 +29,7 @@ typedef struct foliot__module {
 const foliot__module *foliot__module_load(const char *file, char *problem, size_t problem_bytes);
 // The current tick of the known-answer run of foliot__module_load, for signal handlers.
 uint64_t foliot__module_get_answer_tick(void);
-// The setup from a configuration; `file` NULL: the default. The caller frees *setup. False and a
-// sentence.
+// A configuration's setup; `file` NULL: the default. The caller frees *setup. False and a sentence.
 bool foliot__module_configure(const foliot__module *module, const char *file, uint8_t **setup,
                               size_t *setup_bytes, char *problem, size_t problem_bytes);
 // False and a sentence; impossible terms are refused.

@@ -233,8 +233,7 @@ static int compare_builds(const char *file, foliot_replay *replay, other *o)
     status = run_search(&r, o, &search, last);
     bool diverged = search.state == FOLIOT_SEARCH_FOUND;
     if (diverged && search.found.field_known && status == FOLIOT_STATUS_OK && !o->failed) {
-        // All fields of all parts: how far the difference has spread. The search does not need
-        // them.
+        // All fields of all parts: how far the difference has spread. The search needs none of it.
         uint8_t request[2] = {0, search.layer};
         const foliot__trace_layer *layer = &r.trace->layer[search.layer];
         o->failed |= !move_all(o->to, request, sizeof request, false);

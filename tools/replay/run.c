@@ -14,8 +14,7 @@ static foliot_status keep_checkpoint(run *r)
     if ((tick - r->first_tick) % r->spacing != 0)
         return FOLIOT_STATUS_OK;
     if (r->checkpoint_count == RUN_CHECKPOINTS) {
-        // Every second checkpoint is dropped when they are all in use; the space between them
-        // doubles.
+        // If all checkpoints are in use, every second one is dropped, and their spacing doubles.
         uint32_t kept = 0;
         for (uint32_t i = 0; i < r->checkpoint_count; i++) {
             if (i % 2 == 0)
@@ -54,8 +53,7 @@ static foliot_status replay_all(run *r)
         if (status == FOLIOT_STATUS_OK)
             status = foliot__replay_step(r->replay);
     }
-    // Everything before the damage has been replayed; the caller that opened the file reports the
-    // damage.
+    // Everything before the damage has been replayed; the caller that opened the file reports it.
     return status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_FLOATING_POINT ||
                    status == FOLIOT_STATUS_MISCOUNTED
                ? status

@@ -187,8 +187,7 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
     snprintf(r->body, sizeof r->body, "%s", names.part ? names.part : "");
 }
 
-// Reports where a run with the fault that --perturb planted into a module's simulation differs from
-// one without.
+// Reports where a run with the planted fault of a module's simulation differs from one without.
 static void explain_fault(result *r, foliot_replay *replay)
 {
 #ifndef FOLIOT_REPLAY_CORE
@@ -454,8 +453,7 @@ static bool list_read(file_list *list, const char *file)
     return fine;
 }
 
-// -- many files over all cores: each thread takes the next file. Without threads, one after the
-// other.
+// -- many files over all cores: each thread takes the next one. Without threads, sequentially.
 
 #ifdef FOLIOT_REPLAY_CORE
 

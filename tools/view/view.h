@@ -34,8 +34,7 @@ void foliot__view_fit(foliot__view *view, const foliot__canvas *canvas, const do
                       const double high[3]);
 void foliot__view_place(const foliot__view *view, const foliot__canvas *canvas,
                         const double position[3], double *x, double *y);
-// Draws a body's outline, which hides what is behind it. A plane is a line if seen edge-on, else
-// points.
+// Draws a body's outline, which hides what is behind it. A plane is points; edge-on a line.
 void foliot__view_draw(const foliot__view *view, foliot__canvas *canvas, const foliot_shape *shape,
                        const foliot_body_state *body, foliot__colour colour);
 // Draws a constraint. A distance or rod is a line between its ends; a joint is a line from centre

@@ -153,8 +153,7 @@ static void receive_event(foliot_client *c, const foliot_transport_event *e)
 void foliot_client_update(foliot_client *client, uint64_t now_ns)
 {
     foliot_transport_event event;
-    // The process was stopped, or the machine slept: that time does not count as silence or
-    // slowness.
+    // The process was stopped, or the machine slept: that time counts as no silence or slowness.
     uint64_t passed = now_ns - client->now_ns;
     if (passed > PAUSE_NS) {
         client->connection.progress_ns += passed;

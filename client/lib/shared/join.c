@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// join.c: reads control messages: the welcome, the scene, the players, lockstep's states, the
-// goodbye. Trusts no length and no number of the server: impossible values are counted and end the
-// client.
+// join.c: reads control messages: welcome, scene, players, states of lockstep, goodbye. Trusts no
+// length or number of the server: impossible values are counted and end the client.
 #include "internal.h"
 
 #include <stdio.h>
@@ -111,8 +110,7 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
         c->controls.change_count = 0;
     }
     foliot__orders_resume(c, w->orders, again);
-    // A first guess: half a round trip each way, and a margin for jitter; the server's slack
-    // corrects it.
+    // A first guess: half a round trip each way, and a margin for jitter; slack corrects it.
     double round_trip =
         (double)foliot_transport_get_round_trip_ns(c->config.transport, c->connection.peer);
     double ahead = round_trip + 2 * foliot__client_tick_ns(c);

@@ -147,8 +147,7 @@ void foliot__stream_receive_status(foliot_client *c, const uint8_t *bytes, size_
         double *ms = &c->statistics.round_trip_ms;
         *ms += (*ms > 0 ? 0.1 : 1) * (round_trip_us * 1e-3 - *ms);
     }
-    // Packets sent before the clock jumped report the old slack: correcting it twice would
-    // overshoot.
+    // Packets sent before the clock jumped report the old slack, which is corrected already.
     if (c->outgoing.clock_set && (int32_t)(status.echo_us - c->outgoing.clock_set_us) < 0)
         return;
     double slack_ns = status.slack_us * 1e3,

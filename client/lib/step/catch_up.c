@@ -24,8 +24,7 @@ static bool computes_alike(const foliot_client *c)
            foliot__fingerprint_fits(c->scene, c->welcome.fingerprint);
 }
 
-// Whether the world that the scene describes is within the limit: a few bytes may describe
-// gigabytes.
+// Whether the scene's world is within the limit: a few bytes may describe gigabytes.
 static bool world_fits(const foliot_client *c)
 {
     if (!c->scene || c->simulation.kind.create != foliot_world_kind.create)

@@ -42,8 +42,7 @@ foliot_status foliot__prediction_view_append(foliot__prediction_view *view, uint
 // body is in slot `own`.
 void foliot__prediction_view_replace(foliot__prediction_view *view, uint32_t from, uint32_t to,
                                      double tick, uint32_t own);
-// The bodies of a line at a tick between its last two, or at the nearer of them. False: not
-// available.
+// The bodies of a line at a tick between its last two, or at the nearer one. False: none.
 bool foliot__prediction_view_sample(foliot__prediction_view *view, uint32_t line, double tick,
                                     uint32_t own, foliot_sample *sample);
 

@@ -46,8 +46,7 @@ typedef struct foliot__snapshot_buffer {
     bool has_newest;
     uint64_t newest;           // tick of the newest complete one, or the one to begin near
     foliot_body_state *bodies; // of the last sample
-    // The two snapshots that were sampled last, dequantised: frames are more frequent than
-    // snapshots.
+    // The two snapshots that were sampled last, dequantised: frames outnumber snapshots.
     foliot_body_state *restored[2];
     uint64_t restored_tick[2]; // UINT64_MAX: none
     uint64_t guessed_from;     // tick of the snapshot from which the last sample was extrapolated;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// arguments.h: the command line of foliot-server: options, defaults, and options that exclude each
-// other.
+// arguments.h: the command line of foliot-server: options, defaults, and excluded combinations.
 #ifndef FOLIOT_SERVER_ARGUMENTS_H
 #define FOLIOT_SERVER_ARGUMENTS_H
 

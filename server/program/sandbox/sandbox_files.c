@@ -143,8 +143,7 @@ const char *foliot__sandbox_files(const foliot__server_choices *choices,
     }
     let(&r, choices->sessions.scenes, READING);
     let_beside(&r, choices->sessions.rules, READING);
-    // Reports of divergences are written into the working folder, as are recordings without a
-    // folder.
+    // Reports of divergences, and recordings without a folder, are written to the working folder.
     let(&r, ".", WRITING);
     let(&r, choices->recording.folder, WRITING);
     let(&r, choices->sessions.resume_all, WRITING);

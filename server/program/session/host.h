@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// host.h: the sessions that a foliot-server hosts: scenes read, worlds made or resumed, recordings
-// open.
+// host.h: the sessions of a foliot-server: scenes read, worlds made or resumed, recordings open.
 #ifndef FOLIOT_SERVER_HOST_H
 #define FOLIOT_SERVER_HOST_H
 
