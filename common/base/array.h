@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// array.h: arrays that grow by doubling, and bisection. Knows nothing of what is in them.
+// array.h: arrays that grow by doubling, and bisection. Knows nothing of their content.
 #ifndef FOLIOT_BASE_ARRAY_H
 #define FOLIOT_BASE_ARRAY_H
 

@@ -42,7 +42,7 @@ bool foliot__canvas_init(foliot__canvas *canvas, uint32_t columns, uint32_t rows
 void foliot__canvas_free(foliot__canvas *canvas);
 void foliot__canvas_clear(foliot__canvas *canvas);
 
-// In dots from the left top corner; what lies outside is clipped.
+// In dots from the top left corner; parts outside are clipped.
 void foliot__canvas_dot(foliot__canvas *canvas, double x, double y, foliot__colour colour);
 void foliot__canvas_line(foliot__canvas *canvas, double x1, double y1, double x2, double y2,
                          foliot__colour colour);

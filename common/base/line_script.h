@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// line_script.h: a text with one statement a line: goes through its lines, and reports a mistake
-// with its place. Knows no statements.
+// line_script.h: reads a text with one statement per line, and reports a mistake with its place.
+// Knows no statements.
 #ifndef FOLIOT_BASE_LINE_SCRIPT_H
 #define FOLIOT_BASE_LINE_SCRIPT_H
 

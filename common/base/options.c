@@ -360,7 +360,7 @@ foliot__options_outcome foliot__options_read(const foliot__program *program, int
 
 // -- what people see
 
-// Whole words, and what stands in brackets as one; lines of at most HELP_COLUMNS where that is
+// Breaks between words, with text in brackets as one word; lines have at most HELP_COLUMNS where
 // possible.
 static void print_wrapped(FILE *out, size_t column, size_t indent, const char *text)
 {

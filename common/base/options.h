@@ -107,7 +107,7 @@ foliot__options_outcome foliot__options_read(const foliot__program *program, int
 void foliot__options_help(const foliot__program *program, const foliot__command *command,
                           FILE *out);
 
-// options_page.c: prints what the tables say in the form of
+// options_page.c: prints the tables in the form of
 //   mdoc      the sections SYNOPSIS, COMMANDS and OPTIONS of a manual page
 //   markdown  lists of options, with a section for each command
 //   bash, zsh completion

@@ -198,7 +198,7 @@ static size_t word_length(const char *word)
     return length;
 }
 
-// The parts of a word: punctuation before, what is code or an option, and what follows.
+// The parts of a word: punctuation before, code or an option, and the rest.
 typedef struct parts {
     int before, code, after; // lengths
     const char *at;          // of the code, without backquotes; NULL: there is none

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pack.h: records as msgpack, into a buffer that grows or is of a fixed size. Writers alone need
-// it.
+// pack.h: records as msgpack, into a buffer that grows or is of a fixed size. Only writers need it.
 #ifndef FOLIOT_BASE_PACK_H
 #define FOLIOT_BASE_PACK_H
 

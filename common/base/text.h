@@ -33,7 +33,7 @@ const char *foliot__real_text(char text[FOLIOT__REAL_TEXT_BYTES], double value);
 // count.
 #define FOLIOT__WORD_MAX 64
 uint32_t foliot__word_distance(const char *a, const char *b);
-// True if `distance` makes what was written a likely slip of the other word.
+// True if `distance` makes the written word a likely misspelling of the other.
 bool foliot__word_close(const char *written, uint32_t distance);
 
 // Columns of a terminal that a character takes: 0 (it goes onto the one before), 1 or 2. As
@@ -45,7 +45,7 @@ uint32_t foliot__character_columns(uint32_t character);
 // fillers, noncharacters). All code that accepts or shows such text decides by this function.
 bool foliot__printable(uint32_t character);
 
-// Copies `in` for a terminal, a log or a file name, without what is not printable and bytes that
+// Copies `in` for a terminal, a log or a file name, without unprintable characters and bytes that
 // are not UTF-8. Cut at whole characters to fit, and always terminated. Returns `out`.
 char *foliot__text_clean(char *out, size_t capacity, const char *in);
 // The same in place, with '?' for each character and byte that is not shown. Never longer.

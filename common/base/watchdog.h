@@ -14,8 +14,8 @@
 
 typedef struct foliot__watchdog_config {
     const char *program;   // its name, for the sentences
-    const char *work;      // what a unit of work is: "stepping the scene"
-    const char *lost;      // what an end in the middle of it loses, or ""
+    const char *work;      // name of a unit of work: "stepping the scene"
+    const char *lost;      // data lost by an end in the middle of it, or ""
     double grace_seconds;  // of processor time for the unit of work to end after a signal, within
                            // 5 s more; a second signal ends the process at once
     double limit_seconds;  // of processor time for one unit of work; 0: no limit

@@ -396,7 +396,7 @@ foliot_status foliot_recording_append(foliot_recording *recording,
     if (recording->ended || tick <= recording->seen_tick)
         return FOLIOT_STATUS_INVALID;
     if (tick > recording->seen_tick + 1) {
-        // No tick can follow one that is not there. What was appended is written.
+        // No tick can follow a missing one. The ticks appended before are written.
         if (foliot__recording_status(recording) == FOLIOT_STATUS_OK)
             recording->skipped = foliot__recording_close_block(recording);
     } else if (!recordable(recording, &recorded)) {

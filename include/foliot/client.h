@@ -67,7 +67,7 @@ typedef struct foliot_client_config {
     const foliot_simulation_kind *simulation; // what to step; copied; NULL: foliot_world_kind
     const foliot_host *step_host;             // for the steps of a world; copied; or NULL
     // Client-side prediction: a player's own inputs act at once in a world that runs ahead of the
-    // closed ticks, and wrong guesses are stepped again. Takes the memory of two more worlds.
+    // closed ticks, and wrong guesses are stepped again. It takes the memory of two more worlds.
     bool predicts;
     uint32_t input_delay;        // minimum ticks until own inputs are shown; below 256
     uint32_t rollback_ticks_max; // predicted ticks, 1 to 32; beyond them the input delay grows.
@@ -246,7 +246,7 @@ const foliot_simulation *foliot_client_get_predicted(const foliot_client *client
 bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_report *found);
 
 // The bodies at the render time: all slots of the newest snapshot; flags 0 where there is no body.
-// While predicting: at the predicted time, which own inputs act on at once.
+// While predicting: at the predicted time, at which own inputs act immediately.
 typedef struct foliot_sample {
     double render_tick; // in ticks, fractional, never falling
     uint32_t count;

@@ -67,8 +67,8 @@ uint64_t foliot_value_advance(foliot_value_type type, uint64_t bits, int64_t by)
 // -- the state of one side through one step
 
 // The fields of all parts after every stage of the step that produced a tick, and those that the
-// run itself held at that tick. The two can differ: a step that is repeated for the search need not
-// repeat what went wrong.
+// run itself held at that tick. The two can differ: a step that is repeated for the search may not
+// reproduce the fault.
 typedef struct foliot_step_trace foliot_step_trace;
 
 FOLIOT_MUST_CHECK foliot_status

@@ -200,9 +200,9 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_note_acknowledged(foliot_record
 // Appends a tick; call it after every step. `simulation` is as the step left it; `tick` holds the
 // inputs and commands (NULL: none), `orders` those closed with the tick, ordered by (player,
 // sequence). FOLIOT_STATUS_INVALID: not the tick after the last one, or a command or an order is
-// malformed or out of order; the tick may then be appended again without it. Where the next tick
-// comes instead, the recording has stopped. Otherwise the status with which it stopped (then the
-// tick is counted as lost). Orders of the kinds 4 and 5, which rules alone read, are left out of a
+// malformed or out of order; the tick may then be appended again without it. If the next tick is
+// appended instead, the recording stops. Otherwise the status with which it stopped (then the tick
+// is counted as lost). Orders of the kinds 4 and 5, which only rules read, are left out of a
 // recording without rules. It never waits, and allocates only to grow.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_append(foliot_recording *recording,
                                                         const foliot_simulation *simulation,
