@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // report.c: divergences and the fault of --perturb, the trace of rendered samples, the statistics
-// of a client for people and as JSON, and the exit code. Names from the server are made printable
-// by the library.
+// of a client for people and as JSON, and the exit code. The library makes names printable.
 #include "app.h"
 
 #include <errno.h>

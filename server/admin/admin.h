@@ -101,8 +101,7 @@ void foliot__admin_close(struct foliot__app *app);  // its handle of the loop
 // After the loop: its worker ends, then HTTP ends, then the remaining calls are freed.
 void foliot__admin_stop(struct foliot__app *app);
 void foliot__admin_destroy(struct foliot__app *app);
-// A session has ended by itself; if sessions come and go, its recording is closed, and its place
-// becomes free.
+// A session has ended by itself; if sessions come and go, its recording and place are released.
 void foliot__admin_session_ended(struct foliot__app *app, const char *session);
 
 // Hosts a session without HTTP; foliot__life_order_done gets the result. False: no memory.

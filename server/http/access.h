@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// access.h: access checks: Host, Origin, bearer tokens, and the paths of routes. Pure functions of
-// untrusted text.
+// access.h: checks Host, Origin, bearer tokens, and paths of routes. Pure functions of untrusted
+// text.
 #ifndef FOLIOT_SERVER_HTTP_ACCESS_H
 #define FOLIOT_SERVER_HTTP_ACCESS_H
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// context.c: libwebsockets' context: its loop, its events, and the queue that answers come through
-// from other threads. Only foliot__http_answer and foliot__http_wake may be called from another
-// thread.
+// context.c: libwebsockets' context: its loop, its events, and the queue of other threads' answers.
+// Only foliot__http_answer and foliot__http_wake may be called from another thread.
 #include "present.h"
 
 #if FOLIOT__HTTP_PRESENT
@@ -129,8 +128,8 @@ void foliot__http_serve(void *user)
     foliot__http *http = user;
     send_answers(http);
     while (!atomic_load(&http->stopping)) {
-        // Reads the next request once the whole answer is out. Before that, the library would have
-        // to buffer it.
+        // Reads the next request once the answer is out; before, the library would have to buffer
+        // it.
         for (uint32_t i = 0; http->answered > 0 && i < http->connections_max; i++) {
             foliot__http_connection *c = &http->connections[i].connection;
             if (!c->wsi || !c->answered || lws_partial_buffered(c->wsi))

@@ -80,8 +80,7 @@ typedef struct foliot__http_sockets {
     void (*readable)(void *user); // that descriptor
     void (*ticked)(void *user);   // asked for by foliot__http_tick_in
     // The thread was stopped for good within one of the functions above, but not within `closed`,
-    // which follows for all sockets. Returns the descriptor to watch from now on, or -1. May be
-    // NULL.
+    // which follows for all sockets. Returns the descriptor to watch, or -1. May be NULL.
     int (*abandoned)(void *user);
 } foliot__http_sockets;
 
@@ -130,8 +129,8 @@ bool foliot__http_available(void);
 foliot__http *foliot__http_start(const foliot__http_config *config, char *problem,
                                  size_t problem_bytes);
 // Ends the thread and closes open connections. NULL is allowed. False: the thread does not return.
-// Then everything that it may touch stays allocated, including `user` of the hooks, and the process
-// ends by _exit.
+// Then everything that it may touch, hooks included, stays allocated, and the process ends by
+// _exit.
 bool foliot__http_stop(foliot__http *http);
 bool foliot__http_is_lost(void); // some service has ended in this way
 
@@ -175,8 +174,7 @@ typedef enum foliot__http_written {
 foliot__http_written foliot__http_socket_write(foliot__http_socket *socket, const void *bytes,
                                                size_t length, bool more);
 // Closes with a code of RFC 6455 and a reason of at most 123 bytes; `closed` follows. The peer has
-// five seconds to read the reason, or less where its address has FOLIOT__HTTP_SOCKETS_PARTING such
-// sockets.
+// five seconds to read the reason, or less beyond FOLIOT__HTTP_SOCKETS_PARTING of an address.
 void foliot__http_socket_close(foliot__http_socket *socket, uint16_t code, const char *reason);
 // The socket ends after `seconds`, even if its peer reads nothing; 0: no limit.
 void foliot__http_socket_limit(foliot__http_socket *socket, int seconds);

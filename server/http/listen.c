@@ -122,8 +122,8 @@ static bool accept_one(foliot__http *http, struct lws_vhost *vhost, int listener
         return errno == ECONNABORTED || errno == EINTR;
     }
     bool local = foliot__http_is_local(fd);
-    // Eight connections are reserved for the Unix socket, so that a full port does not lock the
-    // operator out.
+    // Eight connections are reserved for the Unix socket: a full port must not lock out the
+    // operator.
     char peer[FOLIOT__HTTP_PEER_BYTES] = "";
     uint32_t kept = http->config.unix_path && !local ? FOLIOT__HTTP_CONNECTIONS_KEPT : 0;
     if (!local)

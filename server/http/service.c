@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// service.c: the service's start and end, and its thread. foliot__http_stop may be called from
-// another thread.
+// service.c: the service's start, end and thread. Another thread may call foliot__http_stop.
 #include "present.h"
 
 #if FOLIOT__HTTP_PRESENT

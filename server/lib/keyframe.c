@@ -29,8 +29,7 @@ static bool reserve_bytes(foliot__keyframe *k, size_t length)
     return reserve(&k->bytes, &k->capacity, length);
 }
 
-// Writes the players' sequence numbers, which the worker may not read, and makes `k` the target of
-// the next save.
+// Writes the players' sequence numbers, which the worker may not read; the next save goes to `k`.
 void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
 {
     size_t head = 4 * (size_t)s->player_limit;

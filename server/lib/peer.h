@@ -240,8 +240,7 @@ void foliot__rate_adaptation_begin(foliot__rate_adaptation *rate, uint64_t round
 // The peer has received a new snapshot `lag_ns` after it was sent. `period_ns`: of snapshots.
 void foliot__rate_adaptation_acknowledge(foliot__rate_adaptation *rate, uint64_t now_ns,
                                          uint64_t lag_ns, uint64_t period_ns);
-// Whether the snapshot of this tick is sent, if one in `every` ticks is made; then later ones wait
-// for their turn.
+// Whether this tick's snapshot is sent, if one in `every` ticks is made; then later ones wait.
 bool foliot__rate_adaptation_sends(foliot__rate_adaptation *rate, uint64_t tick, uint32_t every);
 
 #endif

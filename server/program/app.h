@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// app.h: shared by the files of foliot-server: the running program, from its sessions to its loop.
-// start.c: opens sessions, transport and server. loop.c: serves them under libuv. app.c: used by
-// both.
+// app.h: shared by the files of foliot-server: the running program. start.c: opens sessions,
+// transport and server. loop.c: serves them under libuv. app.c: used by both.
 #ifndef FOLIOT_SERVER_APP_H
 #define FOLIOT_SERVER_APP_H
 

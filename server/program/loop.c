@@ -28,8 +28,7 @@
 static void on_readable(uv_poll_t *poll, int status, int events);
 
 // If datagrams arrive one by one, the socket is not watched until the timer fires, and they are
-// received together: a flood of garbage must not cost one wake-up each. Returns whether it is
-// unwatched.
+// received together: a flood must not cost one wake-up each. Returns whether it is unwatched.
 static bool batch_by_timer(foliot__app *a)
 {
     const foliot_transport_counters *counted = foliot_transport_get_counters(a->transport);

@@ -47,8 +47,7 @@ static size_t copy_chunk(const uint8_t *chunk, size_t bytes, uint8_t *kept)
     return padded(bytes);
 }
 
-// Whether parameters, or causes of an error, fill `length` bytes, each with its padding, which the
-// last may lack.
+// Whether parameters, or causes of an error, fill `length` bytes, padded; the last may not be.
 static bool parameters_fill(const uint8_t *at, size_t length)
 {
     while (length > 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // stun.c: see stun.h. A message is a head of 20 bytes and attributes. MESSAGE-INTEGRITY covers the
-// bytes before it; FINGERPRINT comes last and covers everything. Each is computed as if the message
-// ended with it.
+// bytes before it; FINGERPRINT comes last and covers everything. Each is computed as if it were
+// last.
 #include "rtc/present.h"
 
 #if FOLIOT__RTC_PRESENT

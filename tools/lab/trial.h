@@ -58,8 +58,7 @@ typedef struct trial_reference {
 foliot_status reference_make(foliot_scene *scene, double finest, double time,
                              trial_reference *reference);
 // Runs the same scheme at the finest step and samples one body during it. FOLIOT_NO_BODY: the one
-// that oscillates the furthest (in an orbit, for example); if none does, the one that moves
-// furthest.
+// that oscillates the furthest (an orbit, say); if none does, the one that moves furthest.
 foliot_status reference_watch(foliot_scene *scene, double finest, double time, uint32_t body,
                               trial_reference *reference);
 // Reads the output of `run --json` or `run --csv`. False with a sentence in *message.

@@ -35,8 +35,8 @@ bool foliot__module_configure(const foliot__module *module, const char *file, ui
 // False and a sentence; impossible terms are refused.
 bool foliot__module_describe(const foliot__module *module, const void *setup, size_t setup_bytes,
                              foliot_simulation_terms *terms, char *problem, size_t problem_bytes);
-// The state as lines of text, to be freed: the module's picture, or its parts and fields; NULL
-// without memory.
+// The state as lines of text, to be freed: the module's picture, or parts and fields; NULL: no
+// memory.
 char *foliot__module_draw(const foliot__module *module, const void *self, uint32_t columns,
                           uint32_t rows);
 // All fields of a part, to be freed; NULL without memory.

@@ -171,8 +171,7 @@ foliot_peer_kind foliot_client_get_kind(const foliot_client *client)
                                             : FOLIOT_PEER_WATCHER;
 }
 
-// A snapshot that the server never sent, because it stood still or the network was full, does not
-// count as lost.
+// A snapshot that the server never sent, at rest or on a full network, does not count as lost.
 static uint64_t lost_here(const foliot_client *client)
 {
     return client->loss.counted > client->loss.arrived_counted

@@ -30,8 +30,7 @@ bool foliot__prediction_events_predict(foliot__prediction_events *events,
                                        foliot_client_event *event);
 bool foliot__prediction_events_confirm(foliot__prediction_events *events,
                                        foliot_client_event *event);
-// The confirmed world has reached `tick`: takes the next event that it should have had; false:
-// there is none.
+// The confirmed world has reached `tick`: takes the next event due until then; false: none.
 bool foliot__prediction_events_cancel(foliot__prediction_events *events, uint64_t tick,
                                       foliot_client_event *event);
 

@@ -64,8 +64,7 @@ size_t foliot__lockstep_client_respond(foliot__lockstep_client *l,
                                        uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
     l->search.going_back = false;
-    // The server asks because the two differ. The status that reports it may arrive after the
-    // server's state.
+    // The server asks because the two differ. Its status may arrive after the server's state.
     l->diverged |= l->begun && request->first >= l->start;
     l->search.number = request->number;
     l->search.request_first = request->first;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// security.c: see security.h. Secrets are read only from files: everybody on a machine sees its
-// command lines.
+// security.c: see security.h. Reads secrets only from files: command lines are visible to
+// everybody.
 #include "security.h"
 
 #include <errno.h>

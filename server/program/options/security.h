@@ -25,8 +25,7 @@ void foliot__security_forget(void);
 // a sentence in `problem`.
 bool foliot__security_read_again(const foliot__server_choices *choices, uint8_t *keys,
                                  uint32_t *count, char *problem, size_t problem_bytes);
-// Prints the consequences for clients, on stderr if it is a warning. `client_options`: options that
-// clients need.
+// Prints the consequences for clients, warnings on stderr. `client_options`: those that they need.
 const char *foliot__security_client_options(const foliot__server_choices *choices);
 void foliot__security_announce(const foliot__server_choices *choices);
 
