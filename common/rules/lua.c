@@ -3,9 +3,12 @@
 // Restoring makes a new state from the script, so that only the saved bytes carry over.
 #include "rules/rules.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SAVE_TRIES 3 // of a check
 
 foliot_lua_limits foliot_lua_limits_default(void)
 {
@@ -217,8 +220,15 @@ foliot_status foliot_rules_check_lua(const char *script, size_t length, const ch
                                                    problem, problem_bytes);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    status = foliot_rules_save(rules, NULL, 0, &bytes);
-    if (status != FOLIOT_STATUS_OK)
+    status = FOLIOT_STATUS_AGAIN;
+    for (int i = 0; i < SAVE_TRIES && status == FOLIOT_STATUS_AGAIN; i++)
+        status = foliot_rules_save(rules, NULL, 0, &bytes);
+    if (status == FOLIOT_STATUS_AGAIN)
+        snprintf(problem, problem_bytes,
+                 "%s: `state` cannot be saved within %" PRIu64 " us and %zu bytes: %s; keep less "
+                 "in it",
+                 name, limits->time_us, limits->memory_bytes, foliot__rules_why_save_late(rules));
+    else if (status != FOLIOT_STATUS_OK)
         snprintf(problem, problem_bytes, "%s", foliot_rules_get_problem(rules));
     foliot_rules_destroy(rules);
     return status;

@@ -7,9 +7,12 @@
 // the callbacks before it have used up all. A callback that exceeds its budget is dropped at that
 // point, and later callbacks without budget are not called.
 //
-// Time and memory have one budget each. A callback that exceeds one is dropped at a place that is
-// recorded, and with it all later callbacks except on_tick, which has a part of the time and of the
-// new memory.
+// The memory that a player's orders may allocate is a share, too. It cannot be counted equally in
+// every run, so the place at which an order exceeds it is recorded.
+//
+// All other time and memory have one budget each. A callback that exceeds one is dropped at a place
+// that is recorded, and with it all later callbacks except on_tick, which has a part of the time
+// and of the new memory.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -23,7 +26,7 @@
 #define UNITS_PER_CALL 10
 #define ORDERS_PART 4 // 1 / this of `instructions` is for the orders of all players in a tick
 #define ORDERS_PLAYER_PART 16   // and at most 1 / this for those of one
-#define ORDER_BYTES_PER_UNIT 64 // of one player's most, that an order may allocate
+#define ORDER_BYTES_PER_UNIT 64 // of one player's most, that its orders may allocate
 #define LAST_PART 4             // 1 / this of `instructions` is on_tick's at least
 #define LAST_TIME_PART 8        // and 1 / this of the time
 #define CONTACT_UNITS 40        // of the tables that describe a contact: some 700 bytes
@@ -67,23 +70,36 @@ static void push_bytes(lua_State *L, const uint8_t *bytes, size_t length)
     lua_pushlstring(L, (const char *)bytes, strnlen((const char *)bytes, length));
 }
 
-static void join(lua_State *L, uint32_t player, const char *name)
+static const char busy[] = "the rules had no time to admit you; please join again";
+
+// False: on_join was dropped, so the player is dismissed. It has not joined where it was not
+// called.
+static bool join(lua_State *L, uint32_t player, const char *name)
 {
     foliot__lua *lua = foliot__lua_of(L);
     if (lua->players.joined[player])
-        return;
+        return true;
     lua->players.joined[player] = true;
     foliot__text_clean(lua->players.names[player], sizeof lua->players.names[player], name);
-    if (!push_callback(L, FOLIOT__LUA_on_join))
-        return;
+    if (!is_defined(lua, FOLIOT__LUA_on_join))
+        return true;
+    if (!push_callback(L, FOLIOT__LUA_on_join)) {
+        lua->players.joined[player] = false;
+        lua->players.names[player][0] = 0;
+        foliot_rules_kick(lua->rules, player, busy);
+        return false;
+    }
     lua_pushinteger(L, player);
     lua_pushstring(L, lua->players.names[player]);
-    call(L, 2, 2);
+    bool called = call(L, 2, 2);
+    if (!called)
+        foliot_rules_kick(lua->rules, player, busy);
     if (lua_isboolean(L, -2) && !lua_toboolean(L, -2))
         foliot_rules_kick(lua->rules, player,
                           lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
                                                          : "the rules do not admit you");
     lua_pop(L, 2);
+    return called;
 }
 
 static void leave(lua_State *L, uint32_t player, const uint8_t *reason, size_t length)
@@ -129,7 +145,7 @@ static bool chat(lua_State *L, const foliot_order *order)
     lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[FOLIOT__LUA_on_chat]);
     lua_pushinteger(L, order->player);
     lua_pushstring(L, text);
-    if (!foliot__lua_call_droppable(L, 2, 1)) {
+    if (!foliot__lua_call_order(L, 2, 1)) {
         lua_pop(L, 1);
         return false;
     }
@@ -141,18 +157,23 @@ static bool chat(lua_State *L, const foliot_order *order)
     return true;
 }
 
-// Hands a player's message or order to the script, at that player's cost: `*units` are left of the
-// player's share. A callback that exceeds it is dropped; later orders are not handed over. The
-// memory that an order may allocate does not depend on the share, since it cannot be counted
-// equally on every machine. An order that the host drops is not counted against its player.
-static void call_speech(lua_State *L, const foliot_order *order, uint64_t *units)
+// The rest of a player's budget of a tick for its messages and orders.
+typedef struct share {
+    uint64_t units, bytes;
+} share;
+
+// Hands a player's message or order to the script, at that player's cost. A callback that exceeds
+// the share is dropped; later orders of the player are not handed over. An order that the host
+// drops is not counted against its player.
+static void call_speech(lua_State *L, const foliot_order *order, share *left)
 {
     foliot__lua *lua = foliot__lua_of(L);
     const uint64_t game_units = lua->budget.units, game_bytes = lua->budget.bytes;
-    bool taken = *units >= UNITS_PER_CALL;
+    bool taken = left->units >= UNITS_PER_CALL;
     if (taken) {
-        lua->budget.units = *units - UNITS_PER_CALL;
-        lua->budget.bytes = ORDER_BYTES_PER_UNIT * (lua->limits.instructions / ORDERS_PLAYER_PART);
+        lua->budget.units = left->units - UNITS_PER_CALL;
+        lua->budget.bytes = left->bytes;
+        lua->budget.of_player = true;
         if (order->kind == FOLIOT_ORDER_CHAT) {
             taken = chat(L, order);
         } else if (is_defined(lua, FOLIOT__LUA_on_order)) {
@@ -161,10 +182,11 @@ static void call_speech(lua_State *L, const foliot_order *order, uint64_t *units
                 lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[FOLIOT__LUA_on_order]);
                 lua_pushinteger(L, order->player);
                 push_bytes(L, order->bytes, order->length);
-                taken = foliot__lua_call_droppable(L, 2, 0);
+                taken = foliot__lua_call_order(L, 2, 0);
             }
         }
-        *units = lua->budget.units;
+        *left = (share){lua->budget.units, lua->budget.bytes};
+        lua->budget.of_player = false;
     }
     lua->budget.units = game_units;
     lua->budget.bytes = game_bytes;
@@ -176,7 +198,7 @@ static void call_speech(lua_State *L, const foliot_order *order, uint64_t *units
 }
 
 // The share of each player with a message or an order in this tick. Orders are sorted by player.
-static uint64_t share_of_players(const foliot__lua *lua, const foliot_rules_view *view)
+static share share_of_players(const foliot__lua *lua, const foliot_rules_view *view)
 {
     uint32_t speakers = 0, last = UINT32_MAX;
     for (uint32_t i = 0; i < view->order_count; i++) {
@@ -188,8 +210,8 @@ static uint64_t share_of_players(const foliot__lua *lua, const foliot_rules_view
         speakers++;
     }
     uint64_t most = lua->limits.instructions / ORDERS_PLAYER_PART;
-    uint64_t share = speakers ? lua->limits.instructions / ORDERS_PART / speakers : 0;
-    return share < most ? share : most;
+    uint64_t units = speakers ? lua->limits.instructions / ORDERS_PART / speakers : 0;
+    return (share){units < most ? units : most, ORDER_BYTES_PER_UNIT * most};
 }
 
 // Orders first: they have the names. If a host has no orders, inputs give joins and leaves without
@@ -197,24 +219,26 @@ static uint64_t share_of_players(const foliot__lua *lua, const foliot_rules_view
 static void call_players(lua_State *L, const foliot_rules_view *view)
 {
     foliot__lua *lua = foliot__lua_of(L);
-    const uint64_t share = share_of_players(lua, view);
-    uint64_t units = 0;
+    const share whole = share_of_players(lua, view);
+    share left = {0};
+    bool dismissed[FOLIOT_PLAYERS_MAX] = {false}; // in this tick: the script sees no more of them
     for (uint32_t i = 0; i < view->order_count; i++) {
         const foliot_order *order = &view->orders[i];
         char name[FOLIOT_ORDER_BYTES_MAX + 1];
         if (i == 0 || order->player != view->orders[i - 1].player)
-            units = share;
+            left = whole;
         if (order->player >= lua->players.max || order->length > FOLIOT_ORDER_BYTES_MAX)
             continue;
         foliot_rules_aim(lua->rules, order);
         switch (order->kind) {
         case FOLIOT_ORDER_GAME:
         case FOLIOT_ORDER_CHAT:
-            call_speech(L, order, &units);
+            if (!dismissed[order->player])
+                call_speech(L, order, &left);
             break;
         case FOLIOT_ORDER_JOINED:
             snprintf(name, sizeof name, "%.*s", (int)order->length, (const char *)order->bytes);
-            join(L, order->player, name);
+            dismissed[order->player] |= !join(L, order->player, name);
             break;
         case FOLIOT_ORDER_LEFT:
             leave(L, order->player, order->bytes, order->length);
@@ -227,7 +251,7 @@ static void call_players(lua_State *L, const foliot_rules_view *view)
         const foliot_input *input = &view->inputs[i];
         if (input->player >= lua->players.max)
             continue;
-        if (input->kind == FOLIOT_INPUT_JOIN)
+        if (input->kind == FOLIOT_INPUT_JOIN && !dismissed[input->player])
             join(L, input->player, "");
         else if (input->kind == FOLIOT_INPUT_LEAVE)
             leave(L, input->player, (const uint8_t *)"", 0);

@@ -332,7 +332,7 @@ size_t foliot__lua_save(foliot__lua *lua, void *bytes, size_t capacity, char *pr
         foliot__lua_run_timed(lua, FOLIOT__LUA_SAVING, SAVE_UNITS, lua->host.reruns ? 0 : time_us,
                               lua->budget.tick_ns, save_body, &s);
     if (!fine && lua->host.why && lua->stage != FOLIOT__LUA_ABANDONED)
-        foliot__rules_save_late(lua->rules);
+        foliot__rules_save_late(lua->rules, lua->host.why);
     lua->budget.tick_ns = 0;
     size_t length = s.buffer.length;
     if (fine && length <= capacity && bytes)

@@ -131,25 +131,53 @@ static void drop_next(foliot__lua *lua, const char *why)
 {
     if (lua->stage == FOLIOT__LUA_STARTING)
         abandon_by_host(lua, why);
-    if (lua->host.reruns || lua->host.why)
+    if (lua->host.reruns || (lua->host.why && !lua->host.alone))
         return;
     lua->host.why = why;
+    lua->host.alone = false;
     lua->host.check_at = 0;
 }
 
-// Why the host drops the running code at this check; NULL: it does not.
-static const char *read_host_drop(foliot__lua *lua)
+// The next check ends the order that runs, for its player's bytes. Where that cannot be recorded,
+// it goes on.
+static void drop_order_next(foliot__lua *lua, const char *why)
+{
+    if (lua->host.reruns || lua->host.why || !foliot__rules_may_drop_alone(lua->rules))
+        return;
+    lua->host.why = why;
+    lua->host.alone = true;
+    lua->host.check_at = 0;
+}
+
+static void expect_drop(foliot__lua_host *host, uint64_t drop_at)
+{
+    host->drops_alone = drop_at != UINT64_MAX && (drop_at & FOLIOT__RULES_ALONE);
+    host->drop_at = host->drops_alone ? drop_at & ~FOLIOT__RULES_ALONE : drop_at;
+    host->check_at = host->drop_at;
+}
+
+// Why the running code is dropped at this check, alone or by the host; NULL: it is not.
+static const char *read_drop(foliot__lua *lua)
 {
     foliot__lua_host *host = &lua->host;
     const char *why = host->why;
-    if (host->checks == host->drop_at)
+    bool alone = host->alone;
+    if (host->checks == host->drop_at) {
         why = "the host dropped it";
+        alone = host->drops_alone && lua->budget.of_player;
+    }
     if (!why) {
         host->check_at = host->checks < host->drop_at ? host->drop_at : UINT64_MAX;
         return NULL;
     }
-    host->late = true;
-    foliot__rules_drop_by_host(lua->rules, host->checks);
+    host->late = !alone;
+    foliot__rules_drop_at(lua->rules, host->checks | (alone ? FOLIOT__RULES_ALONE : 0));
+    if (alone) {
+        host->why = NULL;
+        host->alone = false;
+        lua->budget.units = 0; // none of this player's orders follows
+        expect_drop(host, foliot__rules_get_next_drop(lua->rules));
+    }
     return why;
 }
 
@@ -161,7 +189,7 @@ void foliot__lua_check(foliot__lua *lua)
         return;
     if (lua->stage == FOLIOT__LUA_SAVING && lua->host.why)
         luaL_error(lua->L, "state: %s", lua->host.why);
-    const char *why = lua->stage == FOLIOT__LUA_CALLING ? read_host_drop(lua) : NULL;
+    const char *why = lua->stage == FOLIOT__LUA_CALLING ? read_drop(lua) : NULL;
     if (why)
         drop_callback(lua, why);
 }
@@ -172,7 +200,7 @@ bool foliot__lua_begin_callback(foliot__lua *lua)
         return false;
     if (++lua->host.checks < lua->host.check_at)
         return true;
-    const char *why = read_host_drop(lua);
+    const char *why = read_drop(lua);
     if (!why)
         return true;
     snprintf(lua->problem, sizeof lua->problem, "%s: %s", lua->name, why);
@@ -235,10 +263,11 @@ static const char *refusal(foliot__lua *lua, const void *old, size_t kind, size_
     size_t memory_max = lua->limits.memory_bytes;
     uint64_t blocks_max = FOLIOT__LUA_BLOCKS_MAX;
     if (lua->host.reruns) {
-        memory_max *= RERUN_TIMES;
+        memory_max = memory_max < SIZE_MAX / RERUN_TIMES ? memory_max * RERUN_TIMES : SIZE_MAX;
         blocks_max *= RERUN_TIMES;
     } else {
-        memory_max += memory_max / SLACK_PART;
+        const size_t slack = memory_max / SLACK_PART;
+        memory_max = memory_max < SIZE_MAX - slack ? memory_max + slack : SIZE_MAX;
         blocks_max += blocks_max / SLACK_PART;
     }
     if (!old && kind == LUA_TSTRING && bytes > FOLIOT__LUA_STRING_MAX + STRING_HEADER_MAX)
@@ -249,7 +278,8 @@ static const char *refusal(foliot__lua *lua, const void *old, size_t kind, size_
         return "a table or a function is too large";
     if (!old && lua->heap.block_count >= blocks_max)
         return many_blocks;
-    return more > memory_max - lua->heap.used_bytes ? much_memory : NULL;
+    const size_t used = lua->heap.used_bytes; // a rerun may have left more than the limit
+    return used >= memory_max || more > memory_max - used ? much_memory : NULL;
 }
 
 // Charges for `bytes` that may be allocated. Beyond a limit, the next check drops the running
@@ -257,7 +287,9 @@ static const char *refusal(foliot__lua *lua, const void *old, size_t kind, size_
 static void charge_memory(foliot__lua *lua, const void *old, size_t bytes, size_t more)
 {
     const char *why = NULL;
-    if (cost_of(bytes) > lua->budget.bytes)
+    if (cost_of(bytes) > lua->budget.bytes && lua->budget.of_player)
+        drop_order_next(lua, "the order allocates more memory than its player has");
+    else if (cost_of(bytes) > lua->budget.bytes)
         why = "the script allocates more memory than a tick has";
     if (more > lua->limits.memory_bytes || lua->heap.used_bytes > lua->limits.memory_bytes - more)
         why = much_memory;
@@ -425,14 +457,15 @@ void foliot__lua_destroy(foliot__lua *lua)
 void foliot__lua_begin_part(foliot__lua *lua, uint64_t drop_at)
 {
     lua->host.why = NULL;
-    lua->host.late = false;
-    lua->host.check_at = lua->host.drop_at = drop_at;
+    lua->host.late = lua->host.alone = false;
+    expect_drop(&lua->host, drop_at);
 }
 
 // No script sees a collection.
 void foliot__lua_recover_memory(foliot__lua *lua)
 {
-    if (!lua->heap.collect)
+    const bool too_much = !lua->host.reruns && lua->heap.used_bytes > lua->limits.memory_bytes;
+    if (!lua->heap.collect && !too_much)
         return;
     lua->heap.collect = false;
     lua_gc(lua->L, LUA_GCCOLLECT, 0);
@@ -457,6 +490,12 @@ bool foliot__lua_call_droppable(lua_State *L, int arguments, int results)
     lua_settop(L, base);
     lua_settop(L, base + results);
     return false;
+}
+
+bool foliot__lua_call_order(lua_State *L, int arguments, int results)
+{
+    return foliot__lua_call_droppable(L, arguments, results) &&
+           foliot__lua_begin_callback(foliot__lua_of(L));
 }
 
 static bool call_body(foliot__lua *lua, lua_CFunction body, void *context)
@@ -505,6 +544,7 @@ bool foliot__lua_run_timed(foliot__lua *lua, foliot__lua_stage stage, uint64_t u
     jmp_buf out;
     volatile bool fine = false;
     lua->problem[0] = 0;
+    lua->budget.of_player = false;
     lua->budget.units = units;
     lua->budget.bytes = units > UINT64_MAX / FOLIOT__LUA_BYTES_PER_UNIT
                             ? UINT64_MAX

@@ -98,6 +98,7 @@ typedef struct foliot__lua_heap {
 // The budget of the running call.
 typedef struct foliot__lua_budget {
     uint64_t units, bytes; // that are left
+    bool of_player;        // they are a player's share, for an order
     uint64_t unlooked;     // units since the clock was last looked at
     uint64_t looked_ns, spent_ns, allowed_ns, cpu_start_ns;
     uint64_t tick_ns; // that the last tick took; its save adds to it
@@ -109,6 +110,8 @@ typedef struct foliot__lua_host {
     uint64_t check_at; // from this check on foliot__lua_check looks whether to drop
     uint64_t drop_at;  // a tick that is run again drops at this check; UINT64_MAX: nowhere
     const char *why;   // the next check drops what runs; NULL: it need not
+    bool alone;        // and nothing behind it: an order that exceeds its player's bytes
+    bool drops_alone;  // so does a rerun at drop_at
     bool late;         // something was dropped, and only on_tick may still run
     bool reruns;       // the tick is run again
 } foliot__lua_host;
@@ -179,13 +182,16 @@ void foliot__lua_spend(foliot__lua *lua, uint64_t units);
 _Noreturn void foliot__lua_exceed(foliot__lua *lua); // the units
 // Before a tick or a save, after a tick that had too little memory.
 void foliot__lua_recover_memory(foliot__lua *lua);
-// A part of a tick begins, in which the host may drop something; a rerun drops at `drop_at`.
+// A part of a tick begins, in which the host may drop something; a rerun drops at `drop_at`, which
+// is as foliot__rules_get_next_drop gives it.
 void foliot__lua_begin_part(foliot__lua *lua, uint64_t drop_at);
 // Before a callback: a check. False: the host drops it, or has dropped one of this tick.
 bool foliot__lua_begin_callback(foliot__lua *lua);
 // Calls the function below its arguments as lua_call does. False: it was dropped, and gave nil for
 // every result; lua->problem says where and why.
 bool foliot__lua_call_droppable(lua_State *L, int arguments, int results);
+// The same for a player's order. Its end is a check, so that no callback behind it pays for it.
+bool foliot__lua_call_order(lua_State *L, int arguments, int results);
 // A check within a callback, after it was counted.
 void foliot__lua_check(foliot__lua *lua);
 // The table of globals, on the top of the stack: pops it and keeps it, or pushes it.

@@ -20,6 +20,7 @@
 #define PROBLEM_BYTES 512
 #define REASON_BYTES FOLIOT_VAR_TEXT_BYTES
 #define LATE_TICKS_MAX 100          // in a row, in which the host dropped something
+#define HOST_DROPS_MAX 2            // in a tick: in its first part, and in its last callback
 #define LATE_SAVES_MAX 8            // in a row, that the host did not finish
 #define SEED_OF_RULES 0x73656c7572u // keeps their stream apart from others of the scene's seed
 
@@ -43,13 +44,14 @@ typedef struct refusal {
 // clock are not recorded.
 enum { RUNNING, STOPPED, STOPPED_BY_HOST };
 
-// Drops by the host's clock and memory.
+// Drops by the host's clock and memory, and of orders that exceed their player's bytes.
 typedef struct host_drops {
     bool reruns;                               // the tick is of a recording
     uint64_t given[FOLIOT_ORDERS_DROPPED_MAX]; // checks at which a rerun drops
     uint32_t given_count;
+    bool late;                       // the host dropped something in this tick
     uint32_t late_ticks, late_saves; // in a row
-    bool save_late;                  // the save that runs
+    const char *save_late;           // why the last save failed; NULL if it did not
 } host_drops;
 
 struct foliot_rules {
@@ -200,9 +202,15 @@ uint64_t foliot__rules_get_next_drop(const foliot_rules *rules)
     return next < rules->host.given_count ? rules->host.given[next] : UINT64_MAX;
 }
 
-void foliot__rules_drop_by_host(foliot_rules *rules, uint64_t check)
+bool foliot__rules_may_drop_alone(const foliot_rules *rules)
+{
+    return rules->drops.order_count < FOLIOT_ORDERS_DROPPED_MAX - HOST_DROPS_MAX;
+}
+
+void foliot__rules_drop_at(foliot_rules *rules, uint64_t check)
 {
     foliot_rules_drops *drops = &rules->drops;
+    rules->host.late |= !(check & FOLIOT__RULES_ALONE);
     FOLIOT_ASSERT(drops->order_count < FOLIOT_ORDERS_DROPPED_MAX);
     foliot_order *order = &drops->orders[drops->order_count];
     *order = (foliot_order){.player = FOLIOT_PLAYERS_MAX,
@@ -213,9 +221,14 @@ void foliot__rules_drop_by_host(foliot_rules *rules, uint64_t check)
     foliot__write_u64(&w, check);
 }
 
-void foliot__rules_save_late(foliot_rules *rules)
+void foliot__rules_save_late(foliot_rules *rules, const char *why)
 {
-    rules->host.save_late = true;
+    rules->host.save_late = why;
+}
+
+const char *foliot__rules_why_save_late(const foliot_rules *rules)
+{
+    return rules->host.save_late;
 }
 
 // Takes the host's orders, which are the last ones, out of the view.
@@ -348,7 +361,7 @@ void foliot_rules_destroy(foliot_rules *rules)
 // A script that is too slow for its host in every tick would run only a part of its callbacks.
 static foliot_status count_late(foliot_rules *rules, char *problem, size_t problem_bytes)
 {
-    rules->host.late_ticks = rules->drops.order_count ? rules->host.late_ticks + 1 : 0;
+    rules->host.late_ticks = rules->host.late ? rules->host.late_ticks + 1 : 0;
     if (rules->host.reruns || rules->host.late_ticks < LATE_TICKS_MAX)
         return FOLIOT_STATUS_OK;
     rules->by_host = true;
@@ -366,6 +379,7 @@ foliot_status foliot_rules_tick(foliot_rules *rules, const foliot_rules_view *vi
     forget_saved(rules);
     foliot_rules_view seen = *view;
     rules->host.reruns = view->recorded;
+    rules->host.late = false;
     read_dropped(rules, &seen);
     foliot_status status = FOLIOT_STATUS_OK;
     rules->tick = view->tick;
@@ -537,14 +551,14 @@ static foliot_status save_all(foliot_rules *rules)
     char problem[PROBLEM_BYTES] = "";
     saved_bytes self = {0}, past = {0};
     if (!rules->stopped) {
-        rules->host.save_late = false;
+        rules->host.save_late = NULL;
         self.bytes = save_self(rules, &self.length, problem, sizeof problem);
         if (rules->host.save_late && ++rules->host.late_saves < LATE_SAVES_MAX)
             return FOLIOT_STATUS_AGAIN;
         if (self.bytes)
             rules->host.late_saves = 0;
         if (!self.bytes) {
-            rules->by_host |= rules->host.save_late;
+            rules->by_host |= rules->host.save_late != NULL;
             stop(rules, problem[0] ? FOLIOT_STATUS_INVALID : FOLIOT_STATUS_MEMORY, problem);
             return FOLIOT_STATUS_INVALID;
         }

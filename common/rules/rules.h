@@ -20,12 +20,18 @@ void foliot__rules_set_script(foliot_rules *rules, const char *script, size_t le
 void foliot__rules_stop_by_host(foliot_rules *rules);
 // A tick that is run again drops what the host dropped when it was recorded, and nothing else.
 bool foliot__rules_reruns(const foliot_rules *rules);
-// The check of this tick at which a rerun drops next; UINT64_MAX: none.
+// The check of this tick at which a rerun drops next, with FOLIOT__RULES_ALONE if it drops nothing
+// behind it; UINT64_MAX: none.
+#define FOLIOT__RULES_ALONE (UINT64_C(1) << 63)
 uint64_t foliot__rules_get_next_drop(const foliot_rules *rules);
-// The host drops a callback at that check of the tick.
-void foliot__rules_drop_by_host(foliot_rules *rules, uint64_t check);
-// The save that runs fails, for the host's clock or memory; a later one need not.
-void foliot__rules_save_late(foliot_rules *rules);
+// Whether another order can be recorded as dropped alone.
+bool foliot__rules_may_drop_alone(const foliot_rules *rules);
+// A callback is dropped at that check of the tick: by the host, or alone as above.
+void foliot__rules_drop_at(foliot_rules *rules, uint64_t check);
+// The save that runs fails, for the host's clock or memory; a later one need not. `why` is lent.
+void foliot__rules_save_late(foliot_rules *rules, const char *why);
+// Why the last save failed in this way; NULL if it did not.
+const char *foliot__rules_why_save_late(const foliot_rules *rules);
 // Whether the saved bytes are of rules that the host stopped.
 bool foliot__rules_saved_by_host(const foliot_rules *rules, const void *bytes, size_t length);
 

@@ -50,13 +50,14 @@ typedef enum foliot_order_kind {
     // lies before the state after the step, in 1 / FOLIOT_AIM_PARTS of a tick.
     FOLIOT_ORDER_AIMED = 4,
     // From the host, for recorded ticks: the place in this tick where its clock or memory dropped a
-    // callback. Bytes: u64, little-endian, from foliot_rules_get_drops. Its player is
-    // FOLIOT_PLAYERS_MAX, so that it sorts after the orders of players. Rules do not see it.
+    // callback, or where an order ended that exceeded its player's memory. Bytes: u64,
+    // little-endian, from foliot_rules_get_drops. Its player is FOLIOT_PLAYERS_MAX, so that it
+    // sorts after the orders of players. Rules do not see it.
     FOLIOT_ORDER_DROPPED = 5,
 } foliot_order_kind;
 #define FOLIOT_ORDER_AIMED_BYTES 2
 #define FOLIOT_ORDER_DROPPED_BYTES 8
-#define FOLIOT_ORDERS_DROPPED_MAX 2 // in a tick
+#define FOLIOT_ORDERS_DROPPED_MAX 64 // in a tick
 #define FOLIOT_AIM_PARTS 256
 
 // Closed with a tick: reliable, in order, never given to the step.
@@ -216,13 +217,14 @@ bool foliot_rules_get_kick(const foliot_rules *rules, uint32_t index, uint32_t *
 // A player whose orders were refused, and how many; false beyond the last one.
 bool foliot_rules_get_refused(const foliot_rules *rules, uint32_t index, uint32_t *player,
                               uint32_t *count);
-// Parts of the last tick that were left out. Rules with such an order in 100 ticks in a row are
-// stopped.
+// Parts of the last tick that were left out. Rules for which the host's clock or memory drops
+// something in 100 ticks in a row are stopped.
 typedef struct foliot_rules_drops {
     uint32_t count;  // parts that were left out
     const char *why; // reason of the first one; ""
-    // Drops caused by the host's clock or memory. Record these orders after all others of the tick:
-    // without them a rerun does not reach the same decisions.
+    // Drops caused by the host's clock or memory, or by the memory of a player's order, which
+    // foliot_rules_get_refused counts. Record these orders after all others of the tick: without
+    // them a rerun does not reach the same decisions.
     uint32_t order_count;
     foliot_order orders[FOLIOT_ORDERS_DROPPED_MAX];
 } foliot_rules_drops;

@@ -283,6 +283,302 @@ static void a_save_that_is_late_is_not_the_end(void **state)
     game_end(&g);
 }
 
+static void a_check_says_that_a_save_takes_too_long(void **state)
+{
+    (void)state;
+    lua_game g;
+    char problem[512] = "";
+    game_make_scene(&g);
+    static const char script[] = "state.t = {} for i = 1, 10000 do state.t[i] = true end";
+    foliot_lua_limits limits = game_limits();
+    limits.time_us = 100;
+    assert_int_equal(foliot_rules_check_lua(script, strlen(script), "game.lua", &limits, &g.scene,
+                                            problem, sizeof problem),
+                     FOLIOT_STATUS_AGAIN);
+    assert_true(strncmp(problem, "game.lua: ", 10) == 0);
+    assert_non_null(strstr(problem, "100")); // the time that it had
+    builder_free(&g.y);
+}
+
+// -- what an order costs
+
+#define ALONE (1ull << 63) // of a check at which an order was dropped alone
+
+static uint64_t check_of(const foliot_order *order)
+{
+    uint64_t check = 0;
+    for (int i = 0; i < 8; i++)
+        check |= (uint64_t)order->bytes[i] << 8 * i;
+    return check;
+}
+
+static uint32_t refused_of(const foliot_rules *rules, uint32_t player)
+{
+    uint32_t at, count;
+    for (uint32_t i = 0; foliot_rules_get_refused(rules, i, &at, &count); i++)
+        if (at == player)
+            return count;
+    return 0;
+}
+
+static const char *kick_of(const foliot_rules *rules, uint32_t player)
+{
+    uint32_t at;
+    const char *reason;
+    for (uint32_t i = 0; foliot_rules_get_kick(rules, i, &at, &reason); i++)
+        if (at == player)
+            return reason;
+    return NULL;
+}
+
+// One player allocates far more than its share in more ticks than would stop the rules.
+static void an_order_over_its_bytes_ends_alone(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "state.n = 0\n"
+        "function on_order(player, text)\n"
+        "  local s = 'x' for i = 1, 14 do s = s .. s end\n"
+        "  for i = 1, text == 'bomb' and 200 or 20 do state.n = state.n + 1 local y = s .. i end\n"
+        "  set_var('n', state.n)\n"
+        "end\n"
+        "function on_join(player, name) if name == 'Eve' then return false, 'banned' end end\n"
+        "function on_tick() set_var('tick', state.n) end\n";
+    static saved before;
+    lua_game g;
+    game_start(&g, script);
+    for (uint64_t tick = 1; tick <= 150; tick++) {
+        assert_int_equal(save(g.rules, &before), FOLIOT_STATUS_OK);
+        foliot_rules *again = restored(&g, script, &before);
+        foliot_order orders[6 + FOLIOT_ORDERS_DROPPED_MAX] = {
+            game_order(FOLIOT_ORDER_GAME, 0, "bomb"),
+            game_order(FOLIOT_ORDER_GAME, 0, "bomb"),
+            game_order(FOLIOT_ORDER_GAME, 0, "small"),
+            game_order(FOLIOT_ORDER_GAME, 1, "small"),
+            game_order(tick % 2 ? FOLIOT_ORDER_JOINED : FOLIOT_ORDER_LEFT, 2, "Eve"),
+            game_order(FOLIOT_ORDER_GAME, 3, "bomb")};
+        foliot_rules_view view = {
+            .scene = &g.scene, .world = g.world, .tick = tick, .orders = orders, .order_count = 6};
+        if (foliot_rules_tick(g.rules, &view) != FOLIOT_STATUS_OK)
+            fail_msg("tick %d: %s", (int)tick, foliot_rules_get_problem(g.rules));
+        const char *why;
+        check_eq(dropped_of(g.rules, &why), 0);
+        check_eq(refused_of(g.rules, 0), 3);
+        check_eq(refused_of(g.rules, 1), 0);
+        check_eq(refused_of(g.rules, 3), 1);
+        check_eq(foliot_rules_get_commands(g.rules)->count, 2); // of player 1, and on_tick's
+        if (tick % 2)
+            assert_string_equal(kick_of(g.rules, 2), "banned");
+        uint32_t count = copy_drops(g.rules, orders + 6);
+        check_eq(count, 2);
+        assert_true(check_of(&orders[6]) & ALONE);
+        assert_true(check_of(&orders[7]) & ALONE);
+        view.order_count += count;
+        view.recorded = true;
+        assert_int_equal(foliot_rules_tick(again, &view), FOLIOT_STATUS_OK);
+        check_eq(refused_of(again, 0), 3);
+        check_eq(refused_of(again, 3), 1);
+        check_same(g.rules, again);
+        foliot_rules_destroy(again);
+    }
+    game_end(&g);
+}
+
+// Fewer instructions than a check comes after: then the order's end is the place.
+static void an_order_that_ends_over_its_bytes_costs_its_player(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "local s = string.rep('x', 60000)\n"
+        "local function more() return s .. 1, s .. 2, s .. 3, s .. 4, s .. 5, s .. 6, s .. 7 end\n"
+        "function on_chat(player) more() more() return 'hi' end\n"
+        "function on_leave() set_var('left', 1) end\n";
+    lua_game g;
+    game_start(&g, script);
+    foliot_rules_message_out message;
+    for (int rerun = 0; rerun < 2; rerun++) {
+        foliot_order orders[] = {game_order(FOLIOT_ORDER_CHAT, 0, "a"),
+                                 game_order(FOLIOT_ORDER_CHAT, 0, "b"), drop_at(2 | ALONE)};
+        foliot_rules_view view = {.scene = &g.scene,
+                                  .world = g.world,
+                                  .tick = 1,
+                                  .orders = orders,
+                                  .order_count = 3,
+                                  .recorded = rerun};
+        assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
+        check_eq(refused_of(g.rules, 0), 2);
+        assert_false(foliot_rules_get_message(g.rules, 0, &message));
+        check_eq(foliot_rules_get_drops(g.rules)->order_count, 1);
+        assert_true(check_of(foliot_rules_get_drops(g.rules)->orders) == (2 | ALONE));
+    }
+    game_end(&g);
+}
+
+// More drops than a tick can record: those behind them are none, and cost nobody else.
+static void many_orders_over_their_bytes_end_nothing_else(void **state)
+{
+    (void)state;
+    enum { PLAYERS = 100 };
+    static const char script[] =
+        "local s = string.rep('x', 60000)\n"
+        "function on_order(player) for i = 1, 40 do local y = s .. i end set_var('n', player) end\n"
+        "function on_tick() set_var('tick', 1) end\n";
+    lua_game g;
+    game_make_scene(&g);
+    g.scene.players.limit = PLAYERS;
+    g.scene.bodies_max = 2 * PLAYERS;
+    assert_int_equal(foliot_world_create(&g.scene, &g.world, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(game_load(&g, script), FOLIOT_STATUS_OK);
+    static foliot_order orders[PLAYERS + FOLIOT_ORDERS_DROPPED_MAX];
+    for (uint32_t p = 0; p < PLAYERS; p++)
+        orders[p] = game_order(FOLIOT_ORDER_GAME, p, "go");
+    for (int rerun = 0; rerun < 2; rerun++) {
+        foliot_rules_view view = {.scene = &g.scene,
+                                  .world = g.world,
+                                  .tick = 1,
+                                  .orders = orders,
+                                  .order_count =
+                                      PLAYERS + (rerun ? FOLIOT_ORDERS_DROPPED_MAX - 2 : 0),
+                                  .recorded = rerun};
+        const char *why;
+        assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
+        check_eq(dropped_of(g.rules, &why), 0);
+        check_eq(copy_drops(g.rules, orders + PLAYERS), FOLIOT_ORDERS_DROPPED_MAX - 2);
+        check_eq(foliot_rules_get_commands(g.rules)->count,
+                 PLAYERS - FOLIOT_ORDERS_DROPPED_MAX + 3);
+    }
+    game_end(&g);
+}
+
+// -- a join that the rules did not see
+
+static bool is_var_set(const lua_game *g, const char *key)
+{
+    const foliot_command_list *list = foliot_rules_get_commands(g->rules);
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->commands[i].kind == FOLIOT_COMMAND_var &&
+            strcmp(list->commands[i].as.var.key, key) == 0)
+            return true;
+    return false;
+}
+
+// Whether the host's clock ends on_join or the instructions do: who is banned stays out.
+static void a_join_whose_callback_is_dropped_is_dismissed(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "function on_join(p) set_var('joined.' .. p, 1) for i = 1, 400000 do state.n = i end end\n"
+        "function on_leave(p) set_var('left.' .. p, 1) end\n"
+        "function on_order(p) set_var('order.' .. p, 1) end\n";
+    for (int by_host = 0; by_host < 2; by_host++) {
+        lua_game g;
+        game_start(&g, script);
+        foliot_order orders[] = {game_order(FOLIOT_ORDER_JOINED, 0, "Ann"),
+                                 game_order(FOLIOT_ORDER_GAME, 0, "go"),
+                                 game_order(FOLIOT_ORDER_JOINED, 1, "Bob"),
+                                 game_order(FOLIOT_ORDER_GAME, 1, "go"), drop_at(5)};
+        foliot_input joins[] = {{.player = 0, .kind = FOLIOT_INPUT_JOIN},
+                                {.player = 1, .kind = FOLIOT_INPUT_JOIN}};
+        foliot_rules_view view = {.scene = &g.scene,
+                                  .world = g.world,
+                                  .tick = 1,
+                                  .inputs = joins,
+                                  .input_count = 2,
+                                  .orders = orders,
+                                  .order_count = by_host ? 5 : 4,
+                                  .recorded = by_host};
+        const char *why;
+        assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
+        check_eq(dropped_of(g.rules, &why), 2); // the two callbacks
+        for (uint32_t p = 0; p < 2; p++) {
+            assert_non_null(kick_of(g.rules, p));
+            check_gt(strlen(kick_of(g.rules, p)), 0);
+        }
+        assert_true(is_var_set(&g, "joined.0"));
+        assert_false(is_var_set(&g, "joined.1"));
+        assert_false(is_var_set(&g, "order.0"));
+        assert_false(is_var_set(&g, "order.1"));
+        foliot_order left[] = {game_order(FOLIOT_ORDER_LEFT, 0, ""),
+                               game_order(FOLIOT_ORDER_LEFT, 1, "")};
+        assert_int_equal(game_tick(&g, NULL, 0, left, 2), FOLIOT_STATUS_OK);
+        assert_true(is_var_set(&g, "left.0"));
+        assert_false(is_var_set(&g, "left.1")); // the script has not seen it
+        foliot_order back = game_order(FOLIOT_ORDER_JOINED, 1, "Bob");
+        assert_int_equal(game_tick(&g, NULL, 0, &back, 1), FOLIOT_STATUS_OK);
+        assert_true(is_var_set(&g, "joined.1"));
+        game_end(&g);
+    }
+}
+
+// -- limits
+
+static void load_limited(lua_game *g, const char *script, size_t memory_bytes)
+{
+    game_make_scene(g);
+    assert_int_equal(foliot_world_create(&g->scene, &g->world, NULL), FOLIOT_STATUS_OK);
+    foliot_lua_limits limits = game_limits();
+    limits.memory_bytes = memory_bytes;
+    limits.instructions = 20000000;
+    assert_int_equal(foliot_rules_create_lua(script, strlen(script), "game.lua", &limits, &g->scene,
+                                             &g->rules, g->problem, sizeof g->problem),
+                     FOLIOT_STATUS_OK);
+}
+
+static foliot_status tick_of(lua_game *g, bool recorded)
+{
+    foliot_rules_view view = {
+        .scene = &g->scene, .world = g->world, .tick = 1, .recorded = recorded};
+    return foliot_rules_tick(g->rules, &view);
+}
+
+// A tick that is run again may hold four times the limit.
+static void a_live_tick_behind_a_rerun_has_its_own_limit(void **state)
+{
+    (void)state;
+    lua_game g;
+    const char *why;
+    load_limited(&g,
+                 "local kept = {}\n"
+                 "function on_tick() for i = 1, 12 do\n"
+                 "  kept[#kept + 1] = string.rep('x', 50000 + #kept) end end\n",
+                 300000);
+    assert_int_equal(tick_of(&g, true), FOLIOT_STATUS_OK);
+    assert_int_equal(tick_of(&g, false), FOLIOT_STATUS_INVALID);
+    check_gt(strlen(foliot_rules_get_problem(g.rules)), 0);
+    game_end(&g);
+    load_limited(&g,
+                 "state.n = 0\n"
+                 "function on_tick() state.n = state.n + 1 local lost = {}\n"
+                 "  for i = 1, state.n % 2 == 1 and 12 or 1 do\n"
+                 "    lost[i] = string.rep('x', 50000 + state.n + i) end end\n",
+                 300000);
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(tick_of(&g, true), FOLIOT_STATUS_OK);
+        assert_int_equal(tick_of(&g, false), FOLIOT_STATUS_OK);
+        check_eq(dropped_of(g.rules, &why), 0);
+    }
+    game_end(&g);
+}
+
+static void a_large_limit_is_none(void **state)
+{
+    (void)state;
+    const size_t limits[] = {SIZE_MAX / 4 + 200001, SIZE_MAX / 3 * 2 + 400000, SIZE_MAX};
+    for (int i = 0; i < 3; i++)
+        for (int rerun = 0; rerun < 2; rerun++) {
+            lua_game g;
+            const char *why;
+            load_limited(&g,
+                         "local kept = {}\n"
+                         "function on_tick() for i = 1, 40 do\n"
+                         "  kept[#kept + 1] = string.rep('x', 50000 + #kept) end end\n",
+                         limits[i]);
+            assert_int_equal(tick_of(&g, rerun), FOLIOT_STATUS_OK);
+            check_eq(dropped_of(g.rules, &why), 0);
+            game_end(&g);
+        }
+}
+
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 // In a process that may have no more memory. Its exit code says how far it came.
 static int run_without_memory(void)
@@ -344,6 +640,13 @@ int main(void)
         cmocka_unit_test(too_much_memory_drops_a_callback_and_not_the_game),
         cmocka_unit_test(rules_that_are_late_in_every_tick_end),
         cmocka_unit_test(a_save_that_is_late_is_not_the_end),
+        cmocka_unit_test(a_check_says_that_a_save_takes_too_long),
+        cmocka_unit_test(an_order_over_its_bytes_ends_alone),
+        cmocka_unit_test(an_order_that_ends_over_its_bytes_costs_its_player),
+        cmocka_unit_test(many_orders_over_their_bytes_end_nothing_else),
+        cmocka_unit_test(a_join_whose_callback_is_dropped_is_dismissed),
+        cmocka_unit_test(a_live_tick_behind_a_rerun_has_its_own_limit),
+        cmocka_unit_test(a_large_limit_is_none),
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
         cmocka_unit_test(a_host_without_memory_drops_a_callback),
 #endif
