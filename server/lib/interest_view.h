@@ -17,8 +17,7 @@
 enum { SEEN_NEAR, SEEN_FAR, DISTANCES };
 
 // A watcher's state of a body, 16 bits: the number of packets that held it, modulo 64; the number
-// since its baseline; and flags. BASED alone: a body of the scene that the watcher knows to be
-// gone.
+// since its baseline; and flags. BASED alone: a body of the scene, known to be gone.
 enum {
     COUNT = 0x3f,
     SINCE = 0x7c0, // and this means: too many

@@ -385,8 +385,7 @@ static void release_lockstep(foliot__session *s)
 }
 
 // A peer reported that it is ready for a kind other than its own: it is sent its own kind again,
-// and begins with it. The rate is limited: a full snapshot and a full update cost more than its
-// message.
+// and begins with it. The rate is limited: full snapshots and updates cost more than its message.
 static void reopen_kind(foliot__session *s, foliot__peer *peer)
 {
     uint64_t now = s->server->now_ns;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // bench.c: the cost of a step of each integrator, compared with semi-implicit Euler in the same
-// run. The built-in problem has one spring for each body, so that the scheme dominates; or any
-// scene.
+// run. The built-in problem has one spring per body, so that the scheme dominates; or any scene.
 #include "lab.h"
 
 #include <math.h>

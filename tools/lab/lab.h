@@ -97,8 +97,7 @@ bool lab_orders_at(lab_orders *orders, uint64_t tick, const foliot_order **list,
 void lab_orders_close(lab_orders *orders);
 
 // The rules of the scene's script, run with a scene; NULL, which gives nothing, for a scene
-// without. `make` makes an instance, of a scene with a script. 0, or the exit code after a
-// sentence.
+// without. `make` makes an instance, of a scene with one. 0, or the exit code after a sentence.
 typedef struct lab_rules lab_rules;
 int lab_rules_make(const lab_context *context, const foliot_scene *scene, foliot_rules **rules);
 int lab_rules_open(const lab_context *context, const foliot_scene *scene, lab_rules **rules);

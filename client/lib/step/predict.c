@@ -193,9 +193,8 @@ bool foliot__predict_step(foliot_client *c)
     if (!foliot__lockstep_client_step(c->lockstep))
         return false;
     if (clock) {
-        // A step of more than a tick counts as one tick: the machine did something else meanwhile
-        // (another program, a compiler, garbage), and a few such steps must not end the prediction
-        // of cheap ones.
+        // A step of more than a tick counts as one tick: the machine did something else meanwhile,
+        // and a few such steps must not end the prediction of cheap ones.
         foliot__predictor *predictor = &c->predictor;
         double tick_ns = foliot__client_tick_ns(c);
         double step_ns = fmin((double)(clock(c->config.clock_user) - began), tick_ns);

@@ -63,9 +63,8 @@ void foliot__metrics_copy(foliot__metrics *metrics, const foliot_server *server,
 void foliot__metrics_print(const foliot__metrics *metrics, const foliot__http_counters *http,
                            FILE *out);
 
-// -- front.c: the HTTP routes of foliot-server: /livez, /readyz, /metrics, and the routes that
-// other files add. The loop's thread copies the metrics; the service's thread answers requests from
-// the copy.
+// -- front.c: the HTTP routes of foliot-server: /livez, /readyz, /metrics, and routes of other
+// files. The loop's thread copies the metrics; the service's thread answers from the copy.
 
 #define FOLIOT__FRONT_ROUTES 64
 

@@ -88,8 +88,7 @@ int foliot__host_keep_unfinished(const char *file);
 int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
                           const foliot__host_options *options);
 // game.c: creates the session's rules from a file, or for a resumption from the text in its
-// recording, which stays valid; and the data about them that a recording stores (NULL: there are
-// none).
+// recording, which stays valid; and the recording's data about them (NULL: there are none).
 int foliot__hosted_make_rules(foliot__hosted *hosted, const foliot_scene *scene,
                               const foliot__host_options *options);
 int foliot__hosted_resume_rules(foliot__hosted *hosted, const foliot_replay_summary *about,

@@ -15,8 +15,7 @@
 #include "rotation.h"
 
 // Each scene is a recording, and a new start for its clients: a game that ends at once again and
-// again would fill the disk. Four scenes in a row may end earlier than this; the fifth ends the
-// session.
+// again would fill the disk. Four scenes in a row may end earlier than this; the fifth ends it.
 #define EARLY_NS 5000000000u
 #define EARLY_MAX 3
 
