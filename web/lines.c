@@ -57,8 +57,7 @@ static void anchor_at(const foliot_body_state *body, const double v[3], double o
     }
 }
 
-// A joint's anchors coincide, so a line between them is invisible: it is drawn from centre to
-// anchor to centre.
+// A joint's anchors coincide, so its line goes from centre to anchor to centre.
 void web_lines_add_constraint(const foliot_constraint_definition *constraint,
                               const foliot_body_state *a, const foliot_body_state *b)
 {

@@ -151,8 +151,7 @@ void web_set_input(int32_t x, int32_t y, int32_t z, int32_t turn, uint32_t butto
         foliot_client_set_input(client, axes, (uint16_t)buttons);
 }
 
-// The block holds UTF-8 text. Text that begins with a slash is for the game, without the slash, as
-// in foliot-client.
+// The block holds UTF-8 text. Text after a slash is for the game, as in foliot-client.
 WEB_EXPORT(chat) int web_chat(uint32_t length)
 {
     if (!client || length > FOLIOT_ORDER_BYTES_MAX)

@@ -258,8 +258,7 @@ foliot__outcome foliot__act_record(foliot__call *c)
     return foliot__call_fail(c, 503, "the recording could not begin");
 }
 
-// A file of that name may exist, and be long. One without an end is renamed, and a complete one is
-// not overwritten.
+// A file of that name may exist. One without an end is renamed, a complete one is not overwritten.
 void foliot__work_record(foliot__call *c)
 {
     struct stat about;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sockets.c: WebSockets of one path and subprotocol. Fragments are joined up to a bound; the hook
-// reads the messages.
+// sockets.c: WebSockets of one path and subprotocol. Fragments are joined, and the hook reads them.
 #include "present.h"
 
 #if FOLIOT__HTTP_PRESENT

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// admission.h: who is let in, and in which role. kind.c decides a peer's kind, join.c lets it in
-// and welcomes it.
+// admission.h: who is let in, in which role. kind.c decides a peer's kind, join.c welcomes it.
 #ifndef FOLIOT_SERVER_LIB_ADMISSION_H
 #define FOLIOT_SERVER_LIB_ADMISSION_H
 

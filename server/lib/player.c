@@ -223,8 +223,7 @@ void foliot__players_expire(foliot__session *session)
     }
 }
 
-// Players who were present when the server that wrote this recording died: their places are kept as
-// after a lost peer.
+// Keeps the places of players who were present when the server that wrote the recording died.
 void foliot__players_keep(foliot__session *s)
 {
     const foliot_resumption *resumed =

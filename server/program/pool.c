@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pool.c: workers take indices from a shared counter; the caller also works, and returns when all
-// indices are done.
+// pool.c: workers take indices from a shared counter; the caller works too, and returns at the end.
 #include "app.h"
 #include "priority.h"
 

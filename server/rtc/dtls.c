@@ -83,8 +83,7 @@ static long bio_control(BIO *bio, int command, long number, void *pointer)
     }
 }
 
-// -- the cookie, bound to one address: a peer that spoofs another address receives no cookie and
-// begins no handshake
+// -- the cookie, bound to one address: a peer with a spoofed address never receives it
 
 static int make_cookie(SSL *ssl, unsigned char *cookie, unsigned int *length)
 {

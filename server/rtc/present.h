@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// present.h: whether OpenSSL and usrsctp are there to build data channels with. `make WEBRTC=0`
-// leaves them out.
+// present.h: whether OpenSSL and usrsctp are available for data channels. `make WEBRTC=0` omits
+// them.
 #ifndef FOLIOT_SERVER_RTC_PRESENT_H
 #define FOLIOT_SERVER_RTC_PRESENT_H
 

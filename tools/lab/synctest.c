@@ -384,8 +384,7 @@ static void watch_crashes(const lab_synctest_options *options)
         sigaction(crash_signals[i], &action, &watched.before[crash_signals[i]]);
 }
 
-// Runs the harness with this crash handler, and removes it. 0 and the result, or the exit code
-// after a sentence.
+// Runs the harness with this crash handler. 0 and the result, or the exit code after a sentence.
 static int run_watched(const lab_context *context, const lab_synctest_options *options,
                        const foliot_harness_config *config, const synctest_source *from,
                        foliot_harness_result *result)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// verify.c: foliot-replay verify: replays many recordings, one line per file; the exit status is
-// the worst result.
+// verify.c: foliot-replay verify: replays many recordings, a line each; the exit status is the
+// worst.
 #include "checks.h"
 #ifndef FOLIOT_REPLAY_CORE
 #include "foliot/replay.h"
@@ -102,8 +102,7 @@ typedef struct verify_run {
 #ifndef FOLIOT_REPLAY_CORE
 // -- signatures
 
-// Reads the whole file. `text` gets a sentence: the key that signed the recording, and how far the
-// signatures reach.
+// Reads the whole file. `text` gets a sentence: the signing key, and how far signatures reach.
 static signature_verdict signature_verify(const char *file, char *text, size_t bytes)
 {
     foliot_signature_summary found;

@@ -126,8 +126,8 @@ static extent scene_extent(const foliot_scene *scene, int up)
             extend(&e, scene->constraints[i].anchor_b, none);
     for (uint32_t i = 0; i < scene->body_count; i++)
         if (scene->bodies[i].shape.kind == FOLIOT_SHAPE_PLANE) {
-            // A wall across an axis bounds the room. A ground, whose normal is along gravity, does
-            // not indicate depth.
+            // A wall across an axis bounds the room. A ground (normal along gravity) shows no
+            // depth.
             const foliot_shape *plane = &scene->bodies[i].shape;
             for (int k = 0; k < 3; k++)
                 if (k != up && fabs(plane->normal[k]) > 0.9) {

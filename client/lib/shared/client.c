@@ -104,8 +104,7 @@ static void receive_packet(foliot_client *c, const foliot_transport_event *e)
         foliot__stream_receive_piece(c, e->bytes, e->length);
         return;
     }
-    // Copies of data sent at the join and at a change of kind, and messages that need not arrive,
-    // come unreliably.
+    // Copies of data sent at joins and changes of kind, and optional messages, come unreliably.
     bool copy = foliot__message_is_control(e->bytes, e->length) &&
                 (c->connection.state == FOLIOT_CLIENT_JOINING ||
                  (foliot__client_welcomed_here(c) && e->length > 1 &&

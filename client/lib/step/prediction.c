@@ -207,8 +207,7 @@ void foliot__prediction_confirm(foliot__prediction *p, const foliot__lockstep_cl
     p->unchecked = true;
 }
 
-// An input that is late, far away, or never guessed is left out: a closed tick has the inputs that
-// it was closed with.
+// An input that is late, far away, or never guessed is left out: closed ticks keep their inputs.
 static void keep_early(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t tick,
                        const foliot_input *input)
 {

@@ -86,8 +86,7 @@ void foliot__prediction_forget(foliot__prediction *p);
 // Discards the predicted world until it has caught up again.
 void foliot__prediction_restart(foliot__prediction *p);
 
-// The own controls of all ticks up to `tick` are decided: they change with it, or not at all
-// (`controls` NULL).
+// The own controls up to `tick` are decided: they change with it, or not at all (`controls` NULL).
 void foliot__prediction_decide(foliot__prediction *p, uint64_t tick, const foliot_input *controls);
 // The confirmed world has made a step.
 void foliot__prediction_confirm(foliot__prediction *p, const foliot__lockstep_client *l);

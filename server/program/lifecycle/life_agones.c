@@ -130,8 +130,7 @@ static void grant_wishes(void)
         atomic_store(&agones.wants_shutdown, false);
 }
 
-// An allocation that names a scene is an order. It is repeated; Agones's mark, the session and the
-// scene identify it.
+// An allocation that names a scene is an order. Repeats have the same mark, session and scene.
 static void queue_allocation(const foliot__agones_server *now, char known[KNOWN_BYTES])
 {
     char mark[KNOWN_BYTES];

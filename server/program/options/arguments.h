@@ -64,8 +64,8 @@ extern const foliot__program foliot__server_program;
 int foliot__arguments_read(int argc, char **argv, foliot__server_choices *choices,
                            foliot__arguments *arguments);
 
-// Copies the NAME of NAME=SCENE and returns the start of SCENE. On an error it prints the reason
-// and returns NULL.
+// Copies the NAME of NAME=SCENE, returns the start of SCENE. On an error it prints, and returns
+// NULL.
 const char *foliot__session_name(const foliot__arguments *arguments, const char *text,
                                  char name[FOLIOT_NAME_BYTES]);
 // The folder of new recordings; NULL: the working folder.

@@ -16,8 +16,7 @@ uint32_t foliot__bind_count(void); // 2: one address of each family
 const char *foliot__bind_widest(void);
 // The addresses that tokens may name, with port 0, unless the user sets others; their number.
 uint32_t foliot__bind_own_addresses(foliot_token_address *own, uint32_t capacity);
-// Opens one transport, or two as one. `config` without its address. Returns an exit code, with a
-// sentence on stderr.
+// Opens one transport, or two as one. `config` without its address. An exit code, with a sentence.
 int foliot__bind_open(const foliot_transport_config *config, uint64_t now_ns,
                       foliot_transport **transport);
 void foliot__bind_announce(uint16_t port);   // "listening on ...", a line each

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report.h: reports of the server about itself: divergences, metrics, the lobby, and the service
-// that shows them.
+// report.h: reports of the server about itself: divergences, metrics, the lobby, and their service.
 #ifndef FOLIOT_SERVER_REPORT_H
 #define FOLIOT_SERVER_REPORT_H
 

@@ -80,8 +80,7 @@ int foliot__hosted_open_recorded(foliot__hosted *hosted, const char *file,
                                  const foliot__host_options *options);
 void foliot__hosted_destroy_simulation(foliot__hosted *hosted);
 uint32_t foliot__hosted_player_limit(const foliot__hosted *hosted);
-// Begins the recording, unless it is resumed or none is wanted. An unfinished recording is kept
-// under another name.
+// Begins the recording, unless it is resumed or not wanted. An unfinished one is renamed.
 int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *options);
 // Renames a recording that a crash left without an end. Reads the file.
 int foliot__host_keep_unfinished(const char *file);
