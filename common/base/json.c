@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// json.c: writes JSON (RFC 8259) directly, without a tree. It keeps only two bits for each level of
+// json.c: writes JSON (RFC 8259) directly, without a tree. It keeps two bits for each level of
 // nesting.
 #include "base/json.h"
 

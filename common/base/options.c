@@ -360,7 +360,7 @@ foliot__options_outcome foliot__options_read(const foliot__program *program, int
 
 // -- what people see
 
-// Breaks between words, with text in brackets as one word; lines have at most HELP_COLUMNS where
+// Breaks between words, with text in brackets as one word; lines have at most HELP_COLUMNS if
 // possible.
 static void print_wrapped(FILE *out, size_t column, size_t indent, const char *text)
 {

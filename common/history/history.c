@@ -349,8 +349,7 @@ static bool has_jumped(const foliot__past_pose *a, const foliot__past_pose *b)
     return moved2 > far * far;
 }
 
-// Two lanes: every machine has such vectors. x and y share a vector; z is paired with any other
-// value.
+// Two lanes: every machine has such vectors. x and y share a vector; z is paired with anything.
 typedef double two FOLIOT__SIMD(double, 2);
 typedef int64_t two_marks FOLIOT__SIMD(int64_t, 2);
 typedef int32_t two_whole FOLIOT__SIMD_ALIGNED(int32_t, 2, 4);

@@ -176,8 +176,7 @@ void foliot__send_undivided(enet_transport *t, const foliot__net_address *to, co
 bool foliot__send_raw(enet_transport *t, const foliot__net_address *to, const uint8_t *bytes,
                       size_t length);
 
-// The connection of a datagram that ENet sends: the connect id in the checksum's place, or in a
-// connect.
+// The connection of a datagram that ENet sends: the connect id as the checksum, or in a connect.
 uint32_t foliot__enet_connection_of(const uint8_t *bytes, size_t length, uint32_t in_checksum);
 
 // enet_secure.c Whether the datagram is sealed. Then it has been handled, or it is ENet's: *bytes
@@ -190,12 +189,10 @@ typedef enum foliot__sealed_verdict {
 foliot__sealed_verdict foliot__enet_unseal(enet_transport *t, const foliot__net_address *from,
                                            const uint8_t **bytes, size_t *length,
                                            uint64_t arrived_ns, foliot__secure_peer **peer);
-// Handles questions, answers and openings of connections with keys; false: the datagram is none of
-// these.
+// Handles questions, answers and openings of connections with keys; false: it is none of these.
 bool foliot__enet_secure_greeting(enet_transport *t, const foliot__net_address *from,
                                   const uint8_t *bytes, size_t length);
-// ENet is about to send a datagram with the checksum `in_checksum`: puts the sealed datagram in its
-// place.
+// ENet is about to send a datagram with the checksum `in_checksum`: replaces it by the sealed one.
 void foliot__enet_seal(enet_transport *t, const uint8_t *bytes, size_t length,
                        uint32_t in_checksum);
 // Seals the datagrams of the outbox that are for slots with keys.

@@ -73,8 +73,7 @@ static bool queues_poll(foliot_transport *transport, uint64_t now_ns, foliot_tra
         free(q->given);
         q->given = NULL;
         if (!q->polled) {
-            // Takes over all packets that were put: from then on they no longer count against their
-            // peers.
+            // Takes over all packets that were put: from then on they do not count for their peers.
             foliot_transport_counters *counters = &q->head.counters;
             pthread_mutex_lock(&q->lock);
             foliot__queues_clear(q->in_descriptor, &q->in_signalled);

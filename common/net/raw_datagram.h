@@ -123,8 +123,8 @@ uint8_t *foliot__outbox_keep(foliot__outbox *outbox, const uint8_t *bytes, size_
 // The same for what is no packet, by its kind.
 uint8_t *foliot__outbox_keep_other(foliot__outbox *outbox, uint16_t kind, const uint8_t *bytes,
                                    size_t length);
-// A new datagram with a kept packet; its index, UINT32_MAX: flush first. The head is the caller's
-// to write.
+// A new datagram with a kept packet; its index, UINT32_MAX: flush first. The caller writes the
+// head.
 uint32_t foliot__outbox_add(foliot__outbox *outbox, const foliot__net_address *address,
                             size_t head_bytes, const uint8_t *kept, size_t length);
 // Appends to a queued datagram, which may grow to `bytes_max`; false: it is full.

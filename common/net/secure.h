@@ -99,8 +99,7 @@ uint32_t foliot__secure_receive_answer(foliot__secure *secure, foliot__secure_pe
 // A host's: whether a datagram has the form of an opening.
 bool foliot__secure_opening_form(const uint8_t *bytes, size_t length, uint32_t *connection,
                                  uint64_t *cookie);
-// Whether this opening is a repetition, which needs no work. *reason: why it was refused; 0: it was
-// not.
+// Whether this opening is a repetition, which needs no work. *reason: why it was refused, or 0.
 bool foliot__secure_opening_known(const foliot__secure *secure, const uint8_t *bytes, size_t length,
                                   uint64_t now_ns, uint32_t *reason);
 // Makes the peer's keys, or returns why not: a foliot_disconnect_reason, or that the token's client
@@ -113,8 +112,8 @@ uint32_t foliot__secure_accept(foliot__secure *secure, foliot__secure_peer *peer
 void foliot__secure_confirm(foliot__secure *secure, foliot__secure_peer *peer);
 // The next peer after `after` (NULL: the first) that ends because `peer` was confirmed: a
 // connection of the same token, accepted earlier, if `peer` returned by the secret that only the
-// holder has; else `peer` itself, if its token's holder has already confirmed a connection. NULL:
-// no more.
+// holder has; else `peer` itself, if its token's holder has confirmed a connection before. NULL: no
+// more.
 foliot__secure_peer *foliot__secure_replaced(foliot__secure *secure, foliot__secure_peer *peer,
                                              const foliot__secure_peer *after);
 // The host refused it: a client that tried to return connects as a new one the next time.

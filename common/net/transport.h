@@ -69,8 +69,7 @@ typedef struct foliot__transport_maker {
     uint32_t (*count_leaving)(foliot_transport *transport);
 } foliot__transport_maker;
 
-// The number of disconnected peers that have not acknowledged the disconnect yet. Each has some
-// seconds.
+// The number of disconnected peers that have not acknowledged it yet. Each has some seconds.
 uint32_t foliot__transport_count_leaving(foliot_transport *transport);
 
 // Overhead in bytes of an unreliable packet to the peer, from the network layer's header on. (A
@@ -86,8 +85,7 @@ struct foliot_transport {
     const foliot__transport_maker *maker;
     foliot_transport_config config;
     foliot_transport_counters counters;
-    // When the host polls in any case; packets that can wait are of no use to it before. 0: not
-    // set.
+    // When the host polls in any case; packets that can wait are useless before. 0: not set.
     uint64_t tick_ns;
 };
 

@@ -170,8 +170,7 @@ static foliot_status encode_ticks(compaction *c)
     const foliot__recording_content *content = &c->content;
     foliot__recording_encoder *encoder = &c->encoder;
     foliot_status status = FOLIOT_STATUS_OK;
-    // Notes are copied byte for byte. They begin a new block: a note applies to the inputs after
-    // it.
+    // Notes are copied byte for byte. They begin a new block: a note applies to later inputs.
     if (content->notes.count > 0) {
         size_t length;
         status = put_ticks(c);

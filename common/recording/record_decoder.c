@@ -558,8 +558,8 @@ static void decode_record(decoding *d, uint64_t *type)
     *(uint64_t *)(sizes + (row->decode ? row->size : SIZE(other))) += d->r->at - start;
 }
 
-// The file is complete, but newer than this build: reports what the build lacks, and which program
-// wrote it.
+// The file is complete, but newer than this build: reports the missing features and the writing
+// program.
 static foliot_status newer_damage(const foliot__recording_header *header, foliot_damage *damage)
 {
     if (header->format != FOLIOT_RECORDING_FORMAT)

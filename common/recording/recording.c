@@ -65,8 +65,7 @@ void foliot__recording_set_features(foliot_recording *recording, uint32_t featur
 foliot_status foliot__recording_measure_rules(const foliot_recording_rules *rules, size_t *length)
 {
     foliot_status status = rules->save(rules->user, NULL, 0, length);
-    // If the save failed, the rules are stopped and can be saved; if it took too long, they are not
-    // stopped.
+    // If the save failed, the rules are stopped and can be saved; if it took too long, they run on.
     return status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_AGAIN
                ? status
                : rules->save(rules->user, NULL, 0, length);

@@ -323,8 +323,7 @@ foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
         status = check_state(replay);
     if (status == FOLIOT_STATUS_OK)
         return FOLIOT_STATUS_OK;
-    // Returns to the tick where the replay was. The digests on the way were checked before, or were
-    // wrong.
+    // Returns to the tick where the replay was. Digests on the way were checked before, or wrong.
     foliot_status back = restore_before(replay, keyframe_before(replay, now));
     while (back == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < now)
         back = foliot__replay_step(replay);
@@ -333,8 +332,7 @@ foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
 
 // -- backwards
 
-// Follows the players' controls through the closed ticks [content.first_tick, end) of the present
-// block.
+// Follows the players' controls through the closed ticks [content.first_tick, end) of the block.
 static void apply_held_inputs(foliot_replay *replay, foliot__recording_held *held, uint64_t end)
 {
     const foliot_input *inputs;

@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 // `put` and `taken` count bytes since the start; each is changed by one side alone. Bytes that are
-// put into an empty ring go to its beginning, so that it touches no more memory than its peak fill
-// needs.
+// put into an empty ring go to its beginning, so that it touches only the memory of its peak fill.
 typedef struct foliot__ring {
     uint8_t *bytes;
     size_t capacity;

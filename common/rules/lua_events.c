@@ -214,8 +214,7 @@ static share share_of_players(const foliot__lua *lua, const foliot_rules_view *v
     return (share){units < most ? units : most, ORDER_BYTES_PER_UNIT * most};
 }
 
-// Orders first: they have the names. If a host has no orders, inputs give joins and leaves without
-// names.
+// Orders first: they have the names. Without orders, inputs give joins and leaves without names.
 static void call_players(lua_State *L, const foliot_rules_view *view)
 {
     foliot__lua *lua = foliot__lua_of(L);

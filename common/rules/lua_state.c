@@ -282,8 +282,7 @@ static const char *refusal(foliot__lua *lua, const void *old, size_t kind, size_
     return used >= memory_max || more > memory_max - used ? much_memory : NULL;
 }
 
-// Charges for `bytes` that may be allocated. Beyond a limit, the next check drops the running
-// callback.
+// Charges for `bytes` that may be allocated. Beyond a limit, the next check drops the callback.
 static void charge_memory(foliot__lua *lua, const void *old, size_t bytes, size_t more)
 {
     const char *why = NULL;

@@ -519,8 +519,7 @@ void foliot__lua_push_world_library(lua_State *L)
     luaL_newlib(L, functions);
 }
 
-// -- history: each function has the player as its first parameter, then those of its namesake in
-// `world`
+// -- history: each function has the player first, then the parameters of its namesake in `world`
 
 // The player at 1; raises an error if the scene has no history.
 static double aimed_tick(lua_State *L)

@@ -22,8 +22,7 @@ typedef struct foliot__block {
     foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX];
 } foliot__block;
 
-// The bytes of a block after its head; 0 is a valid length (no inputs). SIZE_MAX if it does not
-// fit.
+// The bytes of a block after its head; 0 is valid (no inputs). SIZE_MAX if it does not fit.
 size_t foliot__block_encode(const foliot__block *block, uint8_t *bytes, size_t capacity);
 // All of `length` are the block's. `ticks` comes from the head. FOLIOT_STATUS_CORRUPT,
 // FOLIOT_STATUS_TRUNCATED.

@@ -16,8 +16,7 @@
 // How an item names the baseline of its body. All but the first exist twice: fine, and coarse.
 enum { LEAVES, NO_BASE, NEWEST_BASE, SAME_AGE, OTHER_AGE, WAYS };
 
-// The context that an item's way gives for the next item, whose slot is the next one, or a later
-// one.
+// The context that an item's way gives for the next item, whose slot is the next, or a later one.
 enum { AFTER_NONE, AFTER_FINE, AFTER_COARSE, BESIDE_FINE, BESIDE_COARSE };
 
 // Compiled once for each direction.

@@ -235,8 +235,7 @@ static void note_guesses(walk *w, const foliot_snapshot_body *body, int32_t gues
     }
 }
 
-// Velocity and spin: a bit if they are those that moved the body here, else the difference from
-// them.
+// Velocity and spin: a bit if they are those that moved it here, else the difference from them.
 static void code_motion(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base)
 {
     models *m = w->models;

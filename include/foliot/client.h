@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// client.h: joins a session as a player or a spectator, sends inputs, and provides the state to
-// draw.
+// client.h: joins a session as a player or a spectator, sends inputs, and gives the state to draw.
 //
 // A client that watches keeps a playout buffer of snapshots and interpolates between two of them,
 // at a render time that adapts to the network. One that steps runs the world itself. A client may

@@ -48,8 +48,7 @@ typedef struct foliot_divergence {
     bool not_repeated;
 } foliot_divergence;
 
-// A fault that is injected into the state of tick `tick`, after `stage` of the step that produces
-// it.
+// A fault that is injected into the state of tick `tick`, after `stage` of the step to it.
 typedef struct foliot_perturbation {
     uint64_t tick;
     foliot_stage stage;
@@ -113,7 +112,7 @@ typedef enum foliot_search_state {
     FOLIOT_SEARCH_FAILED,      // the responses make no sense, or were too many
 } foliot_search_state;
 
-// The requesting side. One of the two functions below begins it; the members from `first` on are
+// The requesting side. One of the two functions below begins it; members from `first` on are
 // private.
 typedef struct foliot_search {
     foliot_search_state state;

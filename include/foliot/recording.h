@@ -145,8 +145,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_resume(const char *file,
                                                         foliot_recording **recording, char *problem,
                                                         size_t problem_bytes);
 
-// Verifies a player's token without containing it, so that recordings can be shared. All zero:
-// none.
+// Verifies a player's token without containing it, so recordings can be shared. All zero: none.
 typedef struct foliot_player_proof {
     uint8_t bytes[16];
 } foliot_player_proof;
@@ -217,11 +216,9 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_note_message(foliot_recording *
                                                               const void *bytes, size_t length);
 // Closes the block now, so that all appended ticks are durable as soon as they are written.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_flush(foliot_recording *recording);
-// Without a thread: writes the waiting blocks. Returns the status with which the recording stopped,
-// as below.
+// Without a thread: writes the waiting blocks. Returns the status with which it stopped, as below.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_drain(foliot_recording *recording);
-// Waits until all queued blocks are written (and on the disk, if `synced`), or the recording has
-// stopped.
+// Waits until all queued blocks are written (and on the disk, if `synced`), or it has stopped.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_wait(foliot_recording *recording, bool synced);
 
 foliot_recording_state foliot_recording_get_state(const foliot_recording *recording);

@@ -60,8 +60,8 @@ typedef struct foliot_server_config {
     uint32_t players_per_address_max;
     foliot_digest fingerprint; // of this build, if the host has it; zero: computed, in milliseconds
     // The source of tokens: fills bytes with random ones that nobody can guess. NULL: the system's
-    // source. Set it only for simulations from a seed: whoever guesses a token can take the player
-    // over.
+    // source. Set it only for simulations from a seed: whoever guesses a token can take over the
+    // player.
     void (*random)(void *user, void *bytes, size_t count);
     void *random_user;
 } foliot_server_config;
@@ -258,7 +258,7 @@ enum foliot_step_event_set {
 };
 
 typedef enum foliot_step_event_kind {
-    // `body` was spawned. By a command: `sequence`, `source` and its `ticket`. By a player's join:
+    // `body` was spawned. By a command: `sequence`, `source`, its `ticket`. By a player's join:
     // `player`.
     FOLIOT_STEP_SPAWNED,
     FOLIOT_STEP_DESPAWNED,    // `body` is gone; `player`: it was that of a player who left

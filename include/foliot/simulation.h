@@ -30,8 +30,7 @@ extern "C" {
 #define FOLIOT_SIMULATION_STAGES_MAX 15
 #define FOLIOT_ORDER_COMMANDS_MAX 16 // that one order may become
 
-// How the bits of a field are interpreted: to print them, and to compute the distance of two
-// values.
+// How the bits of a field are interpreted: to print them, and for the distance of two values.
 typedef enum foliot_value_type {
     FOLIOT_VALUE_U64, // unsigned integers of any width
     FOLIOT_VALUE_I64, // signed ones, sign-extended
@@ -140,8 +139,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_simulation_step(foliot_simulation *simula
 // to a kind without `step_tick`; FOLIOT_STATUS_MISCOUNTED as above.
 FOLIOT_MUST_CHECK foliot_status foliot_simulation_step_tick(foliot_simulation *simulation,
                                                             const foliot_tick_inputs *tick);
-// The digest of the whole state. A kind without `digest` needs memory for it; zero if there is
-// none.
+// The digest of the whole state. A kind without `digest` needs memory; zero if there is none.
 foliot_digest foliot_simulation_get_digest(const foliot_simulation *simulation);
 foliot_digest foliot_simulation_kind_get_fingerprint(const foliot_simulation_kind *kind);
 // `bytes` NULL asks for the length alone. FOLIOT_STATUS_FULL if `capacity` is too small.

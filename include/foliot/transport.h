@@ -62,8 +62,7 @@ enum foliot_disconnect_reason {
 };
 
 // How the peers of a connection authenticate each other. The comments name who can read and change
-// their traffic (docs/SECURITY.md). All modes but the first encrypt and authenticate every
-// datagram.
+// their traffic (docs/SECURITY.md). All but the first encrypt and authenticate every datagram.
 typedef enum foliot_security {
     FOLIOT_SECURITY_CLEAR,     // everybody on the path; a CLEAR host accepts ANONYMOUS too
     FOLIOT_SECURITY_ANONYMOUS, // an attacker on the path during the handshake, nobody later
@@ -217,7 +216,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_transport_create_enet(const foliot_transp
                                                              uint64_t now_ns,
                                                              foliot_transport **transport);
 
-// In memory: transports of one hub reach each other by the port that they listen on; the address is
+// In memory: transports of one hub reach each other by their listening port; the address is
 // ignored.
 typedef struct foliot_hub foliot_hub;
 FOLIOT_MUST_CHECK foliot_status foliot_hub_create(foliot_hub **hub);

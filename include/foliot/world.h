@@ -291,8 +291,7 @@ uint32_t foliot_world_get_players_max(const foliot_world *world);
 // The controls that the player holds: axes and buttons as a CONTROL input of sequence 0; zeros if
 // not joined.
 foliot_input foliot_world_get_player_controls(const foliot_world *world, uint32_t player);
-// `constraint` is the index in the scene. One that does not exist counts as broken, and its force
-// is 0.
+// `constraint` is the index in the scene. A missing one counts as broken, and its force is 0.
 bool foliot_world_get_constraint_broken(const foliot_world *world, uint32_t constraint);
 // The force (N) of a constraint in the last step; for a joint the mean over the step; for a broken
 // one the force or torque that broke it. It is not part of the state: 0 before the first step, and

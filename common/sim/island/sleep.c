@@ -110,7 +110,7 @@ static bool is_carrier(const foliot_world *world, uint32_t i)
     return i != FOLIOT_NO_BODY && foliot__is_carrier(world, i);
 }
 
-// Kinematic bodies never sleep. While one moves the world steps, and the bodies that it touches are
+// Kinematic bodies never sleep. While one moves the world steps, and bodies that it touches are
 // awake.
 static bool any_carrier(const foliot_world *world)
 {

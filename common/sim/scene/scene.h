@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scene.h: functions on scenes for the rest of common/sim and the scene reader, besides the public
-// header.
+// scene.h: functions on scenes for the rest of common/sim and the scene reader, besides
+// foliot/scene.h.
 #ifndef FOLIOT_SIM_SCENE_SCENE_H
 #define FOLIOT_SIM_SCENE_SCENE_H
 

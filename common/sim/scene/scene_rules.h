@@ -6,8 +6,7 @@
 
 #include "sim/scene/scene.h"
 
-// The place of a value in the scene: list[index].key; list.key if index is FOLIOT__NOWHERE; or key
-// alone.
+// The place of a value in the scene: list[index].key; list.key if index is FOLIOT__NOWHERE; or key.
 #define FOLIOT__NOWHERE UINT32_MAX
 typedef struct foliot__scene_place {
     const char *list;

@@ -67,7 +67,7 @@ uint32_t foliot__brief_of(const foliot__solver *s, uint32_t a, uint32_t b)
 // -- manifolds that may begin to press, by index among the live ones
 
 // Whether two bodies with that approach until the tick's end are faster than a tick's acceleration
-// explains.
+// gives.
 static bool strikes(const foliot__solver *s, const foliot__manifold *m, float closes)
 {
     const double *threshold = s->ccd.collider.paths.restitution_threshold;

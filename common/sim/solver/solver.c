@@ -198,8 +198,7 @@ static void plan_active(foliot__solver *s, foliot__loop_body *part)
 // -- kinematic bodies, which contacts see with their present pose and velocity
 
 // Since the contacts were found: at the end of the substep `found_now`, where it has begun at the
-// substep's start. In the soft phase, which moves bodies, it is as fast as the bodies that it
-// carries.
+// substep's start. In the soft phase, which moves bodies, it is as fast as the bodies on it.
 static void place_kinematics(const foliot__solver *s, foliot__v3 at, bool begins)
 {
     const foliot_world *world = s->world;

@@ -9,8 +9,7 @@ typedef foliot_command_reason reason;
 #define FINE FOLIOT_COMMAND_REASON_none
 #define GIVEN(command, kind, name) ((command)->fields & FOLIOT_COMMAND_HAS(kind, name))
 
-// command_joint.c and command_session.c: each applies one command and returns the reason if it is
-// refused.
+// command_joint.c and command_session.c: each applies one command; the reason if it is refused.
 reason foliot__command_joint(foliot_world *world, const foliot_command *command);
 reason foliot__command_set_joint(foliot_world *world, const foliot_command *command);
 reason foliot__command_break_joint(foliot_world *world, const foliot_command *command);

@@ -34,8 +34,7 @@ void foliot__gravity_set(foliot_world *world, const double gravity[3]);
 
 // Fills all caches, after init and after restore.
 void foliot__world_prepare(foliot_world *world);
-// Updates the caches for the changes by joins, leaves and commands of one tick, once after all of
-// them.
+// Updates the caches for the changes by joins, leaves and commands of one tick, once after all.
 void foliot__world_prepare_changed(foliot_world *world);
 
 // -- target.c: kinematic bodies that a command sends to a pose: they arrive there at the end of the
