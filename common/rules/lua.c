@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAVE_TRIES 3 // of a check
-
 foliot_lua_limits foliot_lua_limits_default(void)
 {
     return (foliot_lua_limits){200000, 20000000, 16u << 20, 4000};
@@ -220,9 +218,7 @@ foliot_status foliot_rules_check_lua(const char *script, size_t length, const ch
                                                    problem, problem_bytes);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    status = FOLIOT_STATUS_AGAIN;
-    for (int i = 0; i < SAVE_TRIES && status == FOLIOT_STATUS_AGAIN; i++)
-        status = foliot_rules_save(rules, NULL, 0, &bytes);
+    status = foliot_rules_save(rules, NULL, 0, &bytes);
     if (status == FOLIOT_STATUS_AGAIN)
         snprintf(problem, problem_bytes,
                  "%s: `state` cannot be saved within %" PRIu64 " us and %zu bytes: %s; keep less "
