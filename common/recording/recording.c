@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define QUEUE_BYTES_MIN 4096
+#define LATE_KEYFRAMES_MAX 8 // one after the other, without a state of the rules
 
 foliot_recording_config foliot_recording_config_default(void)
 {
@@ -71,14 +72,21 @@ foliot_status foliot__recording_measure_rules(const foliot_recording_rules *rule
                : rules->save(rules->user, NULL, 0, length);
 }
 
-// The state of the rules behind that of the simulation. Returns how many bytes it has.
-static uint32_t capture_rules(foliot_recording *recording)
+// The state of the rules behind that of the simulation. Returns how many bytes it has. *late: it
+// took too long. Without a first state the rules cannot go on from this file: that one may take the
+// time that it needs.
+static uint32_t capture_rules(foliot_recording *recording, bool *late)
 {
     const foliot_recording_rules *rules = &recording->rules;
     foliot__buffer *capture = &recording->capture;
     size_t length = 0, room;
-    if (!rules->save || foliot__recording_measure_rules(rules, &length) != FOLIOT_STATUS_OK ||
-        length > recording->rules_bytes_max ||
+    if (!rules->save)
+        return 0;
+    foliot_status status = foliot__recording_measure_rules(rules, &length);
+    if (status == FOLIOT_STATUS_AGAIN && !recording->rules_saved)
+        status = foliot__recording_measure_rules(rules, &length);
+    *late = status == FOLIOT_STATUS_AGAIN;
+    if (status != FOLIOT_STATUS_OK || length > recording->rules_bytes_max ||
         !foliot__buffer_reserve(capture, capture->length + length))
         return 0;
     room = length;
@@ -180,7 +188,8 @@ static bool put_keyframe(foliot_recording *recording, const foliot_simulation *s
         return false;
     }
     foliot__queued block = {.kind = FOLIOT__QUEUED_KEYFRAME};
-    block.rules_bytes = capture_rules(recording);
+    bool late = false;
+    block.rules_bytes = capture_rules(recording, &late);
     size_t state_bytes = payload->length;
     if (note)
         foliot__recording_encode_note(payload, encoder->tick, note, "");
@@ -188,7 +197,9 @@ static bool put_keyframe(foliot_recording *recording, const foliot_simulation *s
     if (!put_block(recording, block, payload))
         return false;
     recording->keyframe_tick = encoder->tick;
-    recording->keyframe_wanted = false;
+    recording->rules_saved |= block.rules_bytes > 0;
+    recording->keyframe_wanted =
+        late && !recording->rules_saved && ++recording->late_keyframes < LATE_KEYFRAMES_MAX;
     foliot__recording_encoder_reset(encoder);
     return true;
 }

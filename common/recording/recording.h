@@ -74,6 +74,8 @@ struct foliot_recording {
     bool full;                    // the queue was, and nothing is taken any more
     bool skipped;                 // a tick was, and nothing is taken any more
     bool keyframe_wanted;         // behind the next tick
+    bool rules_saved;             // a keyframe of this opening has their state
+    uint32_t late_keyframes;      // before, for want of time
     uint32_t features;            // of the file
     uint32_t rules_bytes_max;     // of their state
     foliot_recording_rules rules; // of them `save` and `user` alone are used

@@ -97,15 +97,22 @@ static foliot_status check_origin(const resuming *r, const foliot_simulation *si
 
 // -- the rules of the session
 
-// Restores them as they were at the keyframe of `tick`; from no bytes if none were recorded.
-static foliot_status restore_rules(const resuming *r, uint64_t tick)
+// Restores them as they were at the keyframe of `tick`; from no bytes if none were recorded. Rules
+// that need some are at tick 0 as they were created, and `fresh` ones still are.
+static foliot_status restore_rules(const resuming *r, uint64_t tick, bool fresh)
 {
     size_t length = 0;
     const foliot_recording_rules *rules = r->rules;
     if (!rules || !rules->restore)
         return FOLIOT_STATUS_OK;
     const uint8_t *bytes = foliot_replay_get_rules_state(r->replay, tick, &length);
-    return rules->restore(rules->user, bytes, length);
+    foliot_status status = rules->restore(rules->user, bytes, length);
+    if (bytes || status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_MEMORY)
+        return status;
+    if (tick == 0 && fresh)
+        return FOLIOT_STATUS_OK;
+    set_problem(r, "no keyframe up to tick %" PRIu64 " has the state of its rules", tick);
+    return FOLIOT_STATUS_UNSUPPORTED;
 }
 
 // The rules see the step that the replay has just made.
@@ -165,7 +172,8 @@ static foliot_status check_rules(const resuming *r, bool *changed)
 // -- the state at the end
 
 // Replays from the keyframe of tick `from` to the end, checking digests and the state of the rules.
-static foliot_status replay_from(const resuming *r, uint64_t from, bool *changed)
+// `fresh`: for the first time.
+static foliot_status replay_from(const resuming *r, uint64_t from, bool fresh, bool *changed)
 {
     foliot_replay *replay = r->replay;
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
@@ -173,7 +181,7 @@ static foliot_status replay_from(const resuming *r, uint64_t from, bool *changed
     foliot_status status = from == 0 && replay->header.tick == 0 ? foliot__replay_rewind(replay)
                                                                  : foliot_replay_seek(replay, from);
     if (status == FOLIOT_STATUS_OK)
-        status = restore_rules(r, from);
+        status = restore_rules(r, from, fresh);
     while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < about->last_tick) {
         status = foliot_replay_step(replay);
         if (status == FOLIOT_STATUS_OK)
@@ -194,7 +202,8 @@ static foliot_status replay_to_end(const resuming *r)
     const foliot_recording_rules *rules = r->rules;
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     foliot_status status = FOLIOT_STATUS_DIVERGED;
-    bool changed = false, rules_run = rules && rules->restore && rules->tick && rules->save;
+    bool changed = false, fresh = true,
+         rules_run = rules && rules->restore && rules->tick && rules->save;
     uint32_t k = replay->index_count;
     while (k > 0 && replay->index[k - 1][0] > about->last_tick)
         k--;
@@ -207,7 +216,10 @@ static foliot_status replay_to_end(const resuming *r)
             if (replay->index[i - 1][0] < tick &&
                 foliot_replay_get_rules_state(replay, replay->index[i - 1][0], &length))
                 from = replay->index[i - 1][0];
-        status = replay_from(r, from, &changed);
+        if (rules_run && from == tick && !foliot_replay_get_rules_state(replay, tick, &length))
+            from = replay->index[0][0];
+        status = replay_from(r, from, fresh, &changed);
+        fresh = false;
     }
     if (status == FOLIOT_STATUS_DIVERGED && !changed)
         set_problem(r, "this build does not replay it to the same bits");

@@ -326,11 +326,12 @@ size_t foliot__lua_save(foliot__lua *lua, void *bytes, size_t capacity, char *pr
     const uint64_t tick_us = lua->budget.tick_ns / 1000,
                    most_us = tick_us + lua->limits.time_us / SAVE_PART;
     uint64_t time_us = most_us > lua->limits.time_us ? most_us : lua->limits.time_us;
+    if (lua->host.reruns || foliot__rules_saves_whole(lua->rules))
+        time_us = 0;
     // On the saver's heap only, so that abandoning the state leaks nothing.
     foliot__lua_begin_part(lua, UINT64_MAX);
-    bool fine =
-        foliot__lua_run_timed(lua, FOLIOT__LUA_SAVING, SAVE_UNITS, lua->host.reruns ? 0 : time_us,
-                              lua->budget.tick_ns, save_body, &s);
+    bool fine = foliot__lua_run_timed(lua, FOLIOT__LUA_SAVING, SAVE_UNITS, time_us,
+                                      lua->budget.tick_ns, save_body, &s);
     if (!fine && lua->host.why && lua->stage != FOLIOT__LUA_ABANDONED)
         foliot__rules_save_late(lua->rules, lua->host.why);
     lua->budget.tick_ns = 0;

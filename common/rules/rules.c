@@ -42,7 +42,7 @@ typedef struct refusal {
 
 // The values are saved. Rules that the host stopped may continue in a rerun: its memory and its
 // clock are not recorded.
-enum { RUNNING, STOPPED, STOPPED_BY_HOST };
+enum { RUNNING, STOPPED, STOPPED_BY_HOST, RUNNING_LATE };
 
 // Drops by the host's clock and memory, and of orders that exceed their player's bytes.
 typedef struct host_drops {
@@ -51,7 +51,8 @@ typedef struct host_drops {
     uint32_t given_count;
     bool late;                       // the host dropped something in this tick
     uint32_t late_ticks, late_saves; // in a row
-    const char *save_late;           // why the last save failed; NULL if it did not
+    const char *save_late;           // why the last save of the tick failed; NULL if it did not
+    bool save_whole;                 // the save that runs takes the time that it needs
 } host_drops;
 
 struct foliot_rules {
@@ -83,13 +84,19 @@ struct foliot_rules {
     size_t script_length;
 };
 
-static void clear_results(foliot_rules *rules)
+static void clear_given(foliot_rules *rules)
 {
     foliot_command_list_clear(&rules->commands);
     rules->message_count = 0;
     rules->kick_count = 0;
     rules->no_memory = false;
-    rules->refusal_count = rules->drops.count = rules->drops.order_count = 0;
+    rules->refusal_count = 0;
+}
+
+static void clear_results(foliot_rules *rules)
+{
+    clear_given(rules);
+    rules->drops.count = rules->drops.order_count = 0;
     rules->drops.why = rules->drop;
     rules->drop[0] = 0;
 }
@@ -101,10 +108,11 @@ static void forget_saved(foliot_rules *rules)
     rules->saved_length = 0;
 }
 
-// For good. `problem` "" takes the sentence of the status.
+// For good. `problem` "" takes the sentence of the status. What the host dropped before in this
+// tick stays: where the tick is run again, the same must be dropped.
 static void stop(foliot_rules *rules, foliot_status status, const char *problem)
 {
-    clear_results(rules);
+    clear_given(rules);
     forget_saved(rules);
     rules->stopped = rules->by_host ? STOPPED_BY_HOST : STOPPED;
     foliot__text_clean(rules->problem, sizeof rules->problem, problem);
@@ -229,6 +237,16 @@ void foliot__rules_save_late(foliot_rules *rules, const char *why)
 const char *foliot__rules_why_save_late(const foliot_rules *rules)
 {
     return rules->host.save_late;
+}
+
+bool foliot__rules_saves_whole(const foliot_rules *rules)
+{
+    return rules->host.save_whole;
+}
+
+bool foliot__rules_stopped_by_host(const foliot_rules *rules)
+{
+    return rules->stopped == STOPPED_BY_HOST;
 }
 
 // Takes the host's orders, which are the last ones, out of the view.
@@ -362,7 +380,7 @@ void foliot_rules_destroy(foliot_rules *rules)
 static foliot_status count_late(foliot_rules *rules, char *problem, size_t problem_bytes)
 {
     rules->host.late_ticks = rules->host.late ? rules->host.late_ticks + 1 : 0;
-    if (rules->host.reruns || rules->host.late_ticks < LATE_TICKS_MAX)
+    if (rules->host.late_ticks < LATE_TICKS_MAX)
         return FOLIOT_STATUS_OK;
     rules->by_host = true;
     snprintf(problem, problem_bytes, "%d ticks in a row had callbacks dropped: %.400s",
@@ -372,14 +390,17 @@ static foliot_status count_late(foliot_rules *rules, char *problem, size_t probl
 
 foliot_status foliot_rules_tick(foliot_rules *rules, const foliot_rules_view *view)
 {
-    if (rules->stopped)
+    if (rules->stopped) {
+        clear_results(rules);
         return FOLIOT_STATUS_OK;
+    }
     char problem[PROBLEM_BYTES] = "";
     clear_results(rules);
     forget_saved(rules);
     foliot_rules_view seen = *view;
     rules->host.reruns = view->recorded;
     rules->host.late = false;
+    rules->host.save_late = NULL;
     read_dropped(rules, &seen);
     foliot_status status = FOLIOT_STATUS_OK;
     rules->tick = view->tick;
@@ -470,9 +491,10 @@ const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length)
 //
 // u8 SAVE_VERSION; u8 and that many bytes: the kind's name; u32 its version; u8 1 if they were
 // stopped, 2 if the host's memory or clock did it; if so, u16 and that many bytes: the problem, and
-// nothing else. Otherwise four u64 of the random stream; u32
-// and that many commands; u32 and that many bytes of the rules' own. Rules that look back add u64
-// tick; u16 for each player: its aim; u32 and that many bytes: the history.
+// nothing else. u8 3 and a u8: the host dropped something in that many ticks in a row, up to now;
+// 0: in none. Then four u64 of the random stream; u32 and that many commands; u32 and that many
+// bytes of the rules' own. Rules that look back add u64 tick; u16 for each player: its aim; u32 and
+// that many bytes: the history.
 
 // The rules' own bytes, which the caller frees; NULL with `problem` if they cannot be saved.
 static uint8_t *save_self(foliot_rules *rules, size_t *length, char *problem, size_t problem_bytes)
@@ -519,7 +541,10 @@ static void write_all(foliot__writer *w, const foliot_rules *rules, const saved_
     foliot__write_u8(w, (uint8_t)length);
     foliot__write_bytes(w, rules->kind->name, length);
     foliot__write_u32(w, rules->kind->version);
-    foliot__write_u8(w, rules->stopped);
+    bool late = !rules->stopped && rules->host.late_ticks > 0;
+    foliot__write_u8(w, late ? RUNNING_LATE : rules->stopped);
+    if (late)
+        foliot__write_u8(w, (uint8_t)rules->host.late_ticks);
     if (rules->stopped) {
         length = strlen(rules->problem);
         foliot__write_u16(w, (uint16_t)length);
@@ -551,6 +576,7 @@ static foliot_status save_all(foliot_rules *rules)
     char problem[PROBLEM_BYTES] = "";
     saved_bytes self = {0}, past = {0};
     if (!rules->stopped) {
+        rules->host.save_whole = rules->host.save_late != NULL;
         rules->host.save_late = NULL;
         self.bytes = save_self(rules, &self.length, problem, sizeof problem);
         if (rules->host.save_late && ++rules->host.late_saves < LATE_SAVES_MAX)
@@ -649,12 +675,16 @@ static foliot_status restore_stopped(foliot_rules *rules, foliot__reader *r, uin
         return FOLIOT_STATUS_CORRUPT;
     memcpy(problem, text, length);
     rules->by_host = stopped == STOPPED_BY_HOST;
+    clear_results(rules);
     stop(rules, FOLIOT_STATUS_INVALID, problem);
     return FOLIOT_STATUS_OK;
 }
 
-static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
+static foliot_status restore_running(foliot_rules *rules, foliot__reader *r, bool late)
 {
+    uint8_t late_ticks = late ? foliot__read_u8(r) : 0;
+    if (late && r->status == FOLIOT_STATUS_OK && (late_ticks == 0 || late_ticks >= LATE_TICKS_MAX))
+        return FOLIOT_STATUS_CORRUPT;
     foliot__rng rng;
     foliot_command_list commands = {0};
     for (int i = 0; i < 4; i++)
@@ -696,6 +726,8 @@ static foliot_status restore_running(foliot_rules *rules, foliot__reader *r)
     rules->rng = rng;
     rules->stopped = RUNNING;
     rules->by_host = false;
+    rules->host.late_ticks = late_ticks;
+    rules->host.save_late = NULL;
     rules->problem[0] = 0;
     return FOLIOT_STATUS_OK;
 }
@@ -713,7 +745,9 @@ foliot_status foliot_rules_restore(foliot_rules *rules, const void *bytes, size_
     if (!read_head(&r, rules))
         return r.status;
     uint8_t stopped = foliot__read_u8(&r);
-    if (r.status != FOLIOT_STATUS_OK || stopped > STOPPED_BY_HOST)
+    if (r.status != FOLIOT_STATUS_OK || stopped > RUNNING_LATE)
         return r.status != FOLIOT_STATUS_OK ? r.status : FOLIOT_STATUS_CORRUPT;
-    return stopped ? restore_stopped(rules, &r, stopped) : restore_running(rules, &r);
+    return stopped == STOPPED || stopped == STOPPED_BY_HOST
+               ? restore_stopped(rules, &r, stopped)
+               : restore_running(rules, &r, stopped == RUNNING_LATE);
 }

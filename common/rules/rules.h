@@ -32,6 +32,10 @@ void foliot__rules_drop_at(foliot_rules *rules, uint64_t check);
 void foliot__rules_save_late(foliot_rules *rules, const char *why);
 // Why the last save failed in this way; NULL if it did not.
 const char *foliot__rules_why_save_late(const foliot_rules *rules);
+// The save that runs takes the time that it needs: one of the same tick was late.
+bool foliot__rules_saves_whole(const foliot_rules *rules);
+// The rules have been stopped, by the host.
+bool foliot__rules_stopped_by_host(const foliot_rules *rules);
 // Whether the saved bytes are of rules that the host stopped.
 bool foliot__rules_saved_by_host(const foliot_rules *rules, const void *bytes, size_t length);
 

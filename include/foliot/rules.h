@@ -240,7 +240,8 @@ const char *foliot_rules_get_script(const foliot_rules *rules, size_t *length);
 // Writes the complete state of the rules: their own state, the random stream, the commands that
 // wait for the next step, and whether they were stopped. `bytes` NULL asks for the length alone.
 // FOLIOT_STATUS_FULL if `capacity` is too small; FOLIOT_STATUS_AGAIN if it took more time than the
-// tick had left (a later save may succeed); FOLIOT_STATUS_INVALID if the state cannot be saved,
+// tick had left: a save in a later tick may succeed, and one more in the same tick takes the time
+// that it needs, up to some 50 ms; FOLIOT_STATUS_INVALID if the state cannot be saved,
 // which stops the rules.
 FOLIOT_MUST_CHECK foliot_status foliot_rules_save(foliot_rules *rules, void *bytes, size_t capacity,
                                                   size_t *length);

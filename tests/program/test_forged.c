@@ -23,6 +23,8 @@
 #define KEYFRAME 30  // ticks from one to the next
 #define COMMANDS 256 // of a tick
 
+#define DROPPED 50
+
 typedef enum forgery {
     NOTHING,
     RECORDED, // the command is changed in the recording alone
@@ -40,21 +42,28 @@ typedef struct host {
     forgery forgery;
     uint32_t sequence;
     char file[40];
-    const char *script; // another one than the scene's, in the recording
-    bool stopped;       // by the host: its limits are not those of a replay
-    uint32_t dropped;   // places at which it dropped a callback
-    uint8_t *saved;     // in the keyframe of tick 60
+    const char *script;   // another one than the scene's, in the recording
+    bool stopped;         // by the host: its limits are not those of a replay
+    uint32_t dropped;     // places at which it dropped a callback
+    uint64_t starts;      // the recording, at this tick
+    uint32_t late;        // saves that take too long, from its start on
+    uint32_t false_drops; // that are recorded after tick DROPPED
+    uint8_t *saved;       // in the keyframe of tick 60
     size_t saved_bytes;
     rules_allowance allowance;
     foliot_verdict verdict;
     rules_result result; // with --rules
     char said[1024];
-    uint64_t agreed;
+    rules_counts counts;
 } host;
 
 static foliot_status save(void *user, void *bytes, size_t capacity, size_t *length)
 {
     host *h = user;
+    if (h->late > 0) {
+        h->late--;
+        return FOLIOT_STATUS_AGAIN;
+    }
     foliot_status status = foliot_rules_save(h->rules, bytes, capacity, length);
     if (bytes && h->forgery == STATE && foliot_world_get_tick(h->world) == 2 * KEYFRAME)
         ((uint8_t *)bytes)[*length - 1] ^= 1;
@@ -160,6 +169,14 @@ static void play_tick(host *h, foliot_recording *recording)
     for (uint32_t i = 0; i < drops->order_count; i++)
         orders[order_count++] = drops->orders[i];
     h->dropped += drops->order_count;
+    for (uint32_t i = 0; now == DROPPED && i < h->false_drops; i++)
+        orders[order_count++] = (foliot_order){.player = FOLIOT_PLAYERS_MAX,
+                                               .sequence = i,
+                                               .kind = FOLIOT_ORDER_DROPPED,
+                                               .length = FOLIOT_ORDER_DROPPED_BYTES,
+                                               .bytes = {0, 0, 0, (uint8_t)(1 + i)}};
+    if (!recording)
+        return;
     assert_int_equal(foliot_recording_append(recording, WORLD_SIMULATION(h->world, NULL), &record,
                                              orders, order_count),
                      FOLIOT_STATUS_OK);
@@ -177,6 +194,8 @@ static void record(host *h)
                                     .save = save,
                                     .user = h};
     config.rules = &rules;
+    while (foliot_world_get_tick(h->world) < h->starts)
+        play_tick(h, NULL);
     assert_int_equal(
         foliot_recording_open(h->file, WORLD_SIMULATION(h->world, h->scene), &config, &recording),
         FOLIOT_STATUS_OK);
@@ -193,7 +212,7 @@ static void verify(host *h)
         fail_msg("%s", damage.text);
     check_eq(damage.text[0], 0); // all checksums are right
     assert_int_equal(foliot_replay_verify(replay, NULL, &h->verdict), FOLIOT_STATUS_OK);
-    h->result = rules_verify(replay, h->allowance, h->said, sizeof h->said, &h->agreed);
+    h->result = rules_verify(replay, h->allowance, h->said, sizeof h->said, &h->counts);
     foliot_replay_close(replay);
 }
 
@@ -228,7 +247,7 @@ static void an_honest_recording_matches(void **state)
     run(&h, NOTHING);
     check_eq(h.verdict.status, FOLIOT_STATUS_OK);
     check_eq(h.result, RULES_MATCH);
-    check_gt(h.agreed, 40);
+    check_gt(h.counts.commands, 40);
 }
 
 static void a_changed_command_diverges_and_is_named(void **state)
@@ -339,7 +358,53 @@ static void what_the_host_dropped_or_stopped_is_so_when_it_is_run_again(void **s
         if (h.result != RULES_MATCH)
             fail_msg("it says: %s", h.said);
         check_eq(strstr(h.said, "tick 40") != NULL, run == 1);
-        check_eq(h.agreed, h.stopped ? 39 : 89);
+        check_eq(h.counts.commands, h.stopped ? 39 : 89);
+        check_eq(h.counts.drops, run == 1);
+        end(&h);
+    }
+}
+
+// Checks that the tick does not have, and more than a host drops.
+static void drops_that_no_host_makes_are_named(void **state)
+{
+    (void)state;
+    host h;
+    for (uint32_t drops = 0; drops <= 3; drops++) {
+        begin(&h, NOTHING);
+        h.false_drops = drops;
+        record(&h);
+        verify(&h);
+        check_eq(h.verdict.status, FOLIOT_STATUS_OK);
+        check_eq(h.result, (drops ? RULES_DIFFER : RULES_MATCH));
+        check_eq(strstr(h.said, "tick 51:") != NULL, drops > 0);
+        end(&h);
+    }
+}
+
+// A part of a session may begin without a state of its rules: they are compared behind it.
+static void rules_are_compared_from_their_first_state_on(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t starts;
+        uint32_t late;
+        rules_result result;
+        uint64_t first_tick;
+    } cases[] = {{25, 0, RULES_MATCH, 25},
+                 {25, 3, RULES_PART, 26},
+                 {25, 1000, RULES_NOT_COMPARABLE, 0},
+                 {0, 1000, RULES_MATCH, 0}};
+    host h;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        begin(&h, NOTHING);
+        h.starts = cases[i].starts;
+        h.late = cases[i].late;
+        record(&h);
+        verify(&h);
+        check_eq(h.verdict.status, FOLIOT_STATUS_OK);
+        check_eq(h.result, cases[i].result);
+        check_eq(h.counts.first_tick, cases[i].first_tick);
+        check_eq(strstr(h.said, "tick 26") != NULL, (h.result == RULES_PART));
         end(&h);
     }
 }
@@ -405,6 +470,8 @@ int main(void)
         cmocka_unit_test(a_changed_state_is_named),
         cmocka_unit_test(a_state_that_was_changed_in_the_file_is_damage),
         cmocka_unit_test(what_the_host_dropped_or_stopped_is_so_when_it_is_run_again),
+        cmocka_unit_test(drops_that_no_host_makes_are_named),
+        cmocka_unit_test(rules_are_compared_from_their_first_state_on),
         cmocka_unit_test(a_script_that_takes_long_is_left),
         cmocka_unit_test(a_script_that_compiles_slowly_is_left),
     };

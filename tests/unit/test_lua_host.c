@@ -111,7 +111,7 @@ static void a_drop_at_any_check_is_the_same_in_every_run(void **state)
                                   .world = g.world,
                                   .tick = tick,
                                   .orders = orders,
-                                  .order_count = 4,
+                                  .order_count = tick % 50 ? 4 : 3, // 100 in a row end them
                                   .recorded = true};
         foliot_order first[FOLIOT_ORDERS_DROPPED_MAX], second[FOLIOT_ORDERS_DROPPED_MAX];
         assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
@@ -253,6 +253,37 @@ static void rules_that_are_late_in_every_tick_end(void **state)
     game_end(&g);
 }
 
+// So they do where their ticks are run again, also from saved bytes: no recording has more.
+static void late_ticks_in_a_row_are_counted_in_a_rerun(void **state)
+{
+    (void)state;
+    static saved s;
+    lua_game g;
+    game_start(&g, busy);
+    foliot_order order = drop_at(3);
+    foliot_rules_view view = {
+        .scene = &g.scene, .world = g.world, .orders = &order, .order_count = 1, .recorded = true};
+    foliot_rules *rules = g.rules;
+    while (view.tick < 200) {
+        view.tick++;
+        if (foliot_rules_tick(rules, &view) != FOLIOT_STATUS_OK)
+            break;
+        check_eq(foliot_rules_get_drops(rules)->order_count, 1);
+        if (view.tick != 60)
+            continue;
+        assert_int_equal(save(rules, &s), FOLIOT_STATUS_OK);
+        rules = restored(&g, busy, &s);
+    }
+    check_eq(view.tick, 100);
+    check_eq(foliot_rules_get_drops(rules)->order_count, 1); // what was dropped is recorded
+    assert_non_null(strstr(foliot_rules_get_problem(rules), "100 ticks in a row"));
+    view.tick++;
+    assert_int_equal(foliot_rules_tick(rules, &view), FOLIOT_STATUS_OK);
+    check_eq(foliot_rules_get_drops(rules)->order_count, 0);
+    foliot_rules_destroy(rules);
+    game_end(&g);
+}
+
 static void a_save_that_is_late_is_not_the_end(void **state)
 {
     (void)state;
@@ -266,18 +297,29 @@ static void a_save_that_is_late_is_not_the_end(void **state)
     assert_int_equal(foliot_rules_create_lua(script, strlen(script), "game.lua", &limits, &g.scene,
                                              &g.rules, g.problem, sizeof g.problem),
                      FOLIOT_STATUS_OK);
+    foliot_rules_view view = {.scene = &g.scene, .world = g.world, .tick = 0};
     for (int i = 1; i < 8; i++) {
         assert_int_equal(save(g.rules, &s), FOLIOT_STATUS_AGAIN);
         assert_string_equal(foliot_rules_get_problem(g.rules), "");
+        view.tick++;
+        assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
     }
-    foliot_rules_view view = {.scene = &g.scene, .world = g.world, .tick = 1, .recorded = true};
+    view.tick++;
+    view.recorded = true;
     assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
     assert_int_equal(save(g.rules, &s), FOLIOT_STATUS_OK); // where no clock looks
-    view.tick = 2;
     view.recorded = false;
+    view.tick++;
     assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
-    for (int i = 1; i < 8; i++)
+    assert_int_equal(save(g.rules, &s), FOLIOT_STATUS_AGAIN);
+    assert_int_equal(save(g.rules, &s), FOLIOT_STATUS_OK); // of the same tick: all that it needs
+    for (int i = 1; i < 8; i++) {
+        view.tick++;
+        assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
         assert_int_equal(save(g.rules, &s), FOLIOT_STATUS_AGAIN);
+    }
+    view.tick++;
+    assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
     assert_int_equal(save(g.rules, &s), FOLIOT_STATUS_INVALID); // the eighth in a row
     check_gt(strlen(foliot_rules_get_problem(g.rules)), 0);
     game_end(&g);
@@ -639,6 +681,7 @@ int main(void)
         cmocka_unit_test(what_the_clock_drops_is_dropped_where_it_is_run_again),
         cmocka_unit_test(too_much_memory_drops_a_callback_and_not_the_game),
         cmocka_unit_test(rules_that_are_late_in_every_tick_end),
+        cmocka_unit_test(late_ticks_in_a_row_are_counted_in_a_rerun),
         cmocka_unit_test(a_save_that_is_late_is_not_the_end),
         cmocka_unit_test(a_check_says_that_a_save_takes_too_long),
         cmocka_unit_test(an_order_over_its_bytes_ends_alone),

@@ -26,6 +26,7 @@ typedef struct counting {
     uint32_t sequence; // of the host's commands
     uint32_t restored, ran;
     uint64_t forged; // the tick whose saved state is changed; 0: none
+    uint32_t late;   // saves that take too long, from now on
     bool stopped;    // saved as stopped by the host, which is not what the tick gave
     foliot_command commands[4];
     uint32_t command_count;
@@ -33,7 +34,11 @@ typedef struct counting {
 
 static foliot_status save(void *user, void *bytes, size_t capacity, size_t *length)
 {
-    const counting *c = user;
+    counting *c = user;
+    if (c->late > 0) {
+        c->late--;
+        return FOLIOT_STATUS_AGAIN;
+    }
     *length = STATE_BYTES;
     if (bytes && capacity >= STATE_BYTES) {
         foliot__writer w = foliot__writer_of(bytes, capacity);
@@ -435,6 +440,59 @@ static void rules_go_on_after_a_crash(void **state)
     foliot_replay_close(replay);
 }
 
+// Saves `late` times too late at the start, and goes on after a crash at tick 90.
+static void late_first_saves(uint32_t late, uint64_t first_state)
+{
+    s->counting.late = late;
+    open_recording();
+    while (foliot_world_get_tick(s->world) < 90)
+        play_tick();
+    foliot_recording_abandon(s->recording);
+    s->recording = NULL;
+    size_t length;
+    uint64_t tick = 0;
+    foliot_replay *replay = open_file();
+    while (tick < 90 && !foliot_replay_get_rules_state(replay, tick, &length))
+        tick++;
+    check_eq(tick, first_state);
+    foliot_replay_close(replay);
+    foliot_world_destroy(s->world);
+    foliot_scene_destroy(s->scene);
+    char problem[256] = "";
+    foliot_recording_config config = recording_fixture_config(10, 60);
+    foliot_recording_rules rules = rules_of(&s->counting);
+    config.rules = &rules;
+    s->counting = (counting){0};
+    if (resume_world(s->file, &config, &s->recording, &s->scene, &s->world, problem,
+                     sizeof problem) != FOLIOT_STATUS_OK)
+        fail_msg("%s", problem);
+    uint64_t last = foliot_world_get_tick(s->world); // of the last whole block
+    check_gt(last, 79);
+    check_eq(s->counting.seen, s->seen[last]);
+    check_eq(s->counting.ran, last - (first_state < 60 ? first_state : 0));
+    assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
+}
+
+// The first save has a second try at once, and then one in each of the next ticks.
+static void a_late_first_save_is_tried_again(void **state)
+{
+    (void)state;
+    late_first_saves(1, 0);
+}
+
+static void a_late_first_save_is_tried_again_in_the_next_ticks(void **state)
+{
+    (void)state;
+    late_first_saves(5, 2);
+}
+
+// Rules are run from tick 0 as they were created where no keyframe has their state.
+static void a_session_without_a_state_of_rules_goes_on(void **state)
+{
+    (void)state;
+    late_first_saves(1000, 90);
+}
+
 // Played up to tick 150 with a state that is changed under right digests, and resumed.
 static foliot_status resume_forged(uint64_t forged, bool stopped, char *problem, size_t bytes)
 {
@@ -579,6 +637,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_session_verifies_without_its_rules, begin, end),
         cmocka_unit_test_setup_teardown(scenes_that_take_commands_have_no_feature, begin, end),
         cmocka_unit_test_setup_teardown(rules_go_on_after_a_crash, begin, end),
+        cmocka_unit_test_setup_teardown(a_late_first_save_is_tried_again, begin, end),
+        cmocka_unit_test_setup_teardown(a_late_first_save_is_tried_again_in_the_next_ticks, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_session_without_a_state_of_rules_goes_on, begin, end),
         cmocka_unit_test_setup_teardown(a_forged_state_is_not_gone_on_from, begin, end),
         cmocka_unit_test_setup_teardown(what_the_host_stopped_goes_on_as_it_was_stored, begin, end),
         cmocka_unit_test_setup_teardown(the_later_keyframe_of_a_tick_counts, begin, end),

@@ -12,6 +12,7 @@
 
 typedef enum rules_result {
     RULES_MATCH,
+    RULES_PART, // they match from a keyframe behind the first tick on: none before has their state
     RULES_DIFFER,
     RULES_NOT_COMPARABLE, // no rules, or others than this program can run
     RULES_FAILED,         // the recording cannot be replayed, or there is no memory
@@ -24,11 +25,17 @@ typedef struct rules_allowance {
 } rules_allowance;
 #define RULES_ALLOWANCE_DEFAULT ((rules_allowance){10000000000u, 5000000u})
 
+typedef struct rules_counts {
+    uint64_t commands; // that agreed
+    uint64_t drops;    // places at which the host dropped callbacks
+    uint64_t first_tick;
+} rules_counts;
+
 // Replays the recording from its first tick. `text` is a sentence on the first difference: tick,
 // command and field; or the reason why nothing could be compared; for matching rules, that the host
-// stopped them, or nothing. `commands` (may be NULL): the number that agreed.
+// stopped them, or nothing. `counts` may be NULL.
 rules_result rules_verify(foliot_replay *replay, rules_allowance allowance, char *text,
-                          size_t text_bytes, uint64_t *commands);
+                          size_t text_bytes, rules_counts *counts);
 
 // differences.c: the contents of two recordings besides states: inputs, commands, orders, messages;
 // and their first difference.

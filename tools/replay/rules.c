@@ -18,10 +18,10 @@ typedef struct run {
     const foliot_replay_summary *about;
     foliot_rules *rules;
     rules_allowance allowance;
-    uint64_t commands;          // that agreed
+    rules_counts counts;
     uint64_t since_ns, took_ns; // of the thread's clock; by the rules so far
     char stop[600];             // that the host's clock or memory stopped them
-    uint64_t drops, drop_tick;  // callbacks that it dropped; the first one's tick
+    uint64_t drop_tick;         // of the first callback that it dropped
     char *text;
     size_t text_bytes;
 } run;
@@ -75,7 +75,7 @@ static rules_result compare_commands(run *r, uint64_t tick)
                           index < given->count ? &given->commands[index] : NULL))
             return RULES_DIFFER;
         index++;
-        r->commands++;
+        r->counts.commands++;
     }
     return RULES_MATCH;
 }
@@ -113,6 +113,31 @@ static uint64_t cpu_ns(void)
     return foliot__clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+// Whether the rules drop what the recording does, and no host lets them go on after the last drop.
+static rules_result compare_drops(run *r, const foliot_rules_view *view, bool stops, bool stopped)
+{
+    uint32_t recorded = 0;
+    const uint32_t drops = foliot_rules_get_drops(r->rules)->order_count;
+    for (uint32_t i = 0; i < view->order_count; i++)
+        recorded += view->orders[i].kind == FOLIOT_ORDER_DROPPED;
+    r->drop_tick = r->counts.drops == 0 && drops > 0 ? view->tick : r->drop_tick;
+    r->counts.drops += drops;
+    if (drops != recorded) {
+        snprintf(r->text, r->text_bytes,
+                 "tick %" PRIu64 ": callbacks were dropped at %" PRIu32
+                 " places as recorded, and at %" PRIu32 " now",
+                 view->tick, recorded, drops);
+        return RULES_DIFFER;
+    }
+    if (stops && !stopped && view->tick < r->about->last_tick) {
+        snprintf(r->text, r->text_bytes,
+                 "tick %" PRIu64 ": the rules went on, and no host lets them: %s", view->tick,
+                 foliot_rules_get_problem(r->rules));
+        return RULES_DIFFER;
+    }
+    return RULES_MATCH;
+}
+
 static rules_result run_tick(run *r)
 {
     uint64_t before = foliot_replay_get_tick(r->replay);
@@ -127,26 +152,33 @@ static rules_result run_tick(run *r)
             FOLIOT_STATUS_OK)
         return RULES_FAILED;
     r->since_ns = cpu_ns();
+    const bool ran = !*foliot_rules_get_problem(r->rules);
     foliot_status status = foliot_rules_tick(r->rules, &view);
     (void)status; // stopped rules give no commands, and were recorded as stopped
-    const uint32_t drops = foliot_rules_get_drops(r->rules)->order_count;
-    r->drop_tick = r->drops == 0 && drops > 0 ? view.tick : r->drop_tick;
-    r->drops += drops;
+    // For drops in too many ticks in a row, as the host did.
+    const bool stops = ran && foliot__rules_stopped_by_host(r->rules) &&
+                       foliot_rules_get_drops(r->rules)->order_count > 0;
     // At a keyframe, rules may stop because their state cannot be saved. Rules that the host
     // stopped, for its clock or its memory, run on here: they are stopped where the recording says.
     uint64_t tick = before + 1;
     size_t length, needed;
     const uint8_t *recorded = foliot_replay_get_rules_state(r->replay, tick, &length);
-    if (recorded && !*foliot_rules_get_problem(r->rules)) {
+    bool stopped = false;
+    if (recorded && (stops || !*foliot_rules_get_problem(r->rules))) {
         status = foliot_rules_save(r->rules, NULL, 0, &needed);
-        if (foliot__rules_saved_by_host(r->rules, recorded, length)) {
+        stopped = foliot__rules_saved_by_host(r->rules, recorded, length);
+    }
+    rules_result result = compare_drops(r, &view, stops, stopped);
+    if (result == RULES_MATCH && recorded && (stops || !*foliot_rules_get_problem(r->rules))) {
+        if (stopped) {
             status = foliot_rules_restore(r->rules, recorded, length);
             snprintf(r->stop, sizeof r->stop, "the host stopped them at tick %" PRIu64 ": %s", tick,
                      foliot_rules_get_problem(r->rules));
         }
         (void)status; // compare_state says what differs
     }
-    rules_result result = compare_commands(r, tick);
+    if (result == RULES_MATCH)
+        result = compare_commands(r, tick);
     if (result == RULES_MATCH)
         result = compare_state(r, tick);
     r->took_ns += cpu_ns() - r->since_ns;
@@ -165,11 +197,20 @@ static rules_result run_all(run *r)
 {
     uint64_t first = r->about->first_tick;
     size_t length;
+    const uint8_t *saved = foliot_replay_get_rules_state(r->replay, first, &length);
+    // At tick 0 rules need no state. Behind it they begin where there is one.
+    while (!saved && r->about->first_tick > 0 && first < r->about->last_tick)
+        saved = foliot_replay_get_rules_state(r->replay, ++first, &length);
+    if (!saved && r->about->first_tick > 0) {
+        snprintf(r->text, r->text_bytes, "not comparable: no keyframe has the state of the rules");
+        return RULES_NOT_COMPARABLE;
+    }
+    r->counts.first_tick = first;
     if (foliot_replay_seek(r->replay, first) != FOLIOT_STATUS_OK)
         return RULES_FAILED;
-    const uint8_t *saved = foliot_replay_get_rules_state(r->replay, first, &length);
+    saved = foliot_replay_get_rules_state(r->replay, first, &length);
     if (saved && foliot_rules_restore(r->rules, saved, length) != FOLIOT_STATUS_OK) {
-        snprintf(r->text, r->text_bytes, "the rules refuse their state at the first tick");
+        snprintf(r->text, r->text_bytes, "the rules refuse their state at tick %" PRIu64, first);
         return RULES_NOT_COMPARABLE;
     }
     rules_result result = compare_commands(r, first);
@@ -202,7 +243,7 @@ static rules_result open_rules(run *r)
 }
 
 rules_result rules_verify(foliot_replay *replay, rules_allowance allowance, char *text,
-                          size_t text_bytes, uint64_t *commands)
+                          size_t text_bytes, rules_counts *counts)
 {
     run r = {.replay = replay,
              .about = foliot_replay_get_summary(replay),
@@ -215,18 +256,26 @@ rules_result rules_verify(foliot_replay *replay, rules_allowance allowance, char
         result = run_all(&r);
         foliot_rules_destroy(r.rules);
     }
-    if (commands)
-        *commands = r.commands;
+    if (counts)
+        *counts = r.counts;
     if (result != RULES_MATCH)
         return result;
+    size_t length = 0;
     text[0] = 0;
-    if (r.drops)
+    if (r.counts.first_tick > r.about->first_tick) {
+        result = RULES_PART;
         snprintf(text, text_bytes,
-                 "the host dropped callbacks at %" PRIu64 " places, first at tick %" PRIu64,
-                 r.drops, r.drop_tick);
-    if (r.stop[0]) {
-        size_t length = strlen(text);
-        snprintf(text + length, text_bytes - length, "%s%s", length ? "; " : "", r.stop);
+                 "they cannot be compared before tick %" PRIu64
+                 ": no keyframe has their state up to there",
+                 r.counts.first_tick);
+        length = strlen(text);
     }
+    if (r.counts.drops)
+        snprintf(text + length, text_bytes - length,
+                 "%sthe host dropped callbacks at %" PRIu64 " places, first at tick %" PRIu64,
+                 length ? "; " : "", r.counts.drops, r.drop_tick);
+    length = strlen(text);
+    if (r.stop[0])
+        snprintf(text + length, text_bytes - length, "%s%s", length ? "; " : "", r.stop);
     return result;
 }

@@ -87,7 +87,9 @@ typedef struct result {
     double dt, realtime_factor;              // 0: not known
     uint32_t players;
     int rules; // rules_result; -1: there are none, or they are left out
-    uint64_t rules_commands;
+#ifndef FOLIOT_REPLAY_CORE
+    rules_counts rules_counts;
+#endif
     char rules_text[1024];
     int signature; // signature_verdict; -1: not asked for
     char signature_text[256];
@@ -234,7 +236,7 @@ static void verify_rules(result *r, foliot_replay *replay)
 {
 #ifndef FOLIOT_REPLAY_CORE
     r->rules = rules_verify(replay, RULES_ALLOWANCE_DEFAULT, r->rules_text, sizeof r->rules_text,
-                            &r->rules_commands);
+                            &r->rules_counts);
     if (r->rules == RULES_DIFFER)
         r->exit_code = FOLIOT__EXIT_DIVERGED;
     else if (r->rules != RULES_MATCH && rules_wanted)
@@ -353,13 +355,16 @@ static void put_json(const result *r)
 #ifndef FOLIOT_REPLAY_CORE
     if (rules_wanted || r->rules >= 0) {
         const char *verdict = r->rules == RULES_MATCH            ? "match"
+                              : r->rules == RULES_PART           ? "part"
                               : r->rules == RULES_DIFFER         ? "differ"
                               : r->rules == RULES_NOT_COMPARABLE ? "not comparable"
                               : r->rules == RULES_FAILED         ? "failed"
                                                                  : NULL;
         foliot__json_object(&json, "rules");
         foliot__json_text(&json, "verdict", verdict);
-        foliot__json_count(&json, "commands", r->rules_commands);
+        foliot__json_count(&json, "first_tick", r->rules_counts.first_tick);
+        foliot__json_count(&json, "commands", r->rules_counts.commands);
+        foliot__json_count(&json, "dropped", r->rules_counts.drops);
         foliot__json_text(&json, "text",
                           r->rules >= RULES_MATCH && r->rules_text[0] ? r->rules_text : NULL);
         foliot__json_close(&json);
@@ -402,8 +407,9 @@ static void put_text(const result *r)
     if (all_agrees(r) && r->realtime_factor > 0)
         printf(", %.0f x real time\n", r->realtime_factor);
 #ifndef FOLIOT_REPLAY_CORE
-    if (r->rules == RULES_MATCH)
-        printf("%s: rules match: %" PRIu64 " commands%s%s\n", r->file, r->rules_commands,
+    if (r->rules == RULES_MATCH || r->rules == RULES_PART)
+        printf("%s: rules match%s: %" PRIu64 " commands%s%s\n", r->file,
+               r->rules == RULES_PART ? " in part" : "", r->rules_counts.commands,
                r->rules_text[0] ? "; " : "", r->rules_text);
     else if (r->rules == RULES_DIFFER)
         printf("%s: RULES DIFFER: %s\n", r->file, r->rules_text);
