@@ -100,7 +100,7 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->unrest = !seed_plan_calm(run->plan, c->plan);
     c->order_sequence = c->number = c->heard = 0;
     c->heard_ns = c->followed_ns = 0;
-    c->reconnects_before = 0;
+    c->reconnects_before = c->reconnects_stale = 0;
     c->kept_player = FOLIOT_NO_PLAYER;
     seed_foe_begin(c);
     if (c->plan->kind == SEED_HOSTILE || c->plan->kind == SEED_FOE)
@@ -516,6 +516,17 @@ static bool compare_claim(seed_run *run, seed_caller *c)
     return true; // a tick that was never stepped before a crash has no digest to compare with
 }
 
+// The session, or its server, ends now. A welcome of it may still be on its way to a client that
+// reconnects.
+void seed_client_mark(seed_caller *c)
+{
+    foliot_client_statistics seen = foliot_client_get_statistics(c->client);
+    bool welcomed = seen.snapshots_received > 0 || seen.ticks_stepped > 0;
+    bool plays = foliot_client_get_state(c->client) == FOLIOT_CLIENT_PLAYING;
+    c->reconnects_before = seen.reconnects;
+    c->reconnects_stale = seen.reconnects + (welcomed && !plays);
+}
+
 // The client's state must equal the one that the server had at that tick, or in lockstep will have.
 static void check_claim(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
@@ -523,7 +534,7 @@ static void check_claim(seed_run *run, seed_caller *c, const foliot_client_stati
         return;
     const seed_host *h = &run->hosts[c->plan->session];
     if (h->anew && c->joined_ns < h->anew_ns &&
-        (seen->reconnects == c->reconnects_before ||
+        (seen->reconnects <= c->reconnects_stale ||
          foliot_client_get_state(c->client) != FOLIOT_CLIENT_PLAYING))
         return; // it has not connected to the new server yet
     // Nor to one that goes on where the dead one's recording ends: what it shows may be beyond.

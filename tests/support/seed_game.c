@@ -190,7 +190,7 @@ static void call_back(seed_run *run, uint32_t s, bool follows)
         bool plays = foliot_client_get_state(c->client) == FOLIOT_CLIENT_PLAYING;
         c->followed_ns = follows && plays && seed_plan_calm(run->plan, c->plan) ? run->now_ns : 0;
         c->unrest = true;
-        c->reconnects_before = foliot_client_get_statistics(c->client).reconnects;
+        seed_client_mark(c);
     }
 }
 

@@ -218,6 +218,7 @@ typedef struct seed_caller { // a client's runtime
     bool connected;
     uint32_t serial;            // of its transport in the hub
     uint64_t reconnects_before; // of its client, when the server died last
+    uint64_t reconnects_stale;  // up to this one it may have reconnected to the server that died
     // A player whose JOIN was durable when the server died: it is this client's until then.
     uint32_t kept_player; // UINT32_MAX: none
     uint64_t kept_until_ns;
@@ -305,6 +306,7 @@ bool seed_state_matches(const seed_host *host, uint64_t tick, bool steps, foliot
 void seed_client_open(seed_run *run, uint32_t index);
 void seed_client_act(seed_run *run, seed_caller *caller);
 void seed_client_close(seed_run *run, seed_caller *caller);
+void seed_client_mark(seed_caller *caller); // its session or server ends
 // Of the client that a server's event is about; NULL: of none that lives.
 seed_caller *seed_client_find(seed_run *run, const char *text);
 

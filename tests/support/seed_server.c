@@ -540,8 +540,7 @@ void seed_server_crash(seed_run *run)
     }
     for (uint32_t i = 0; i < run->plan->client_count; i++)
         if (run->callers[i].client)
-            run->callers[i].reconnects_before =
-                foliot_client_get_statistics(run->callers[i].client).reconnects;
+            seed_client_mark(&run->callers[i]);
     foliot_server_destroy(run->server);
     foliot_transport_destroy(run->host);
     run->server = NULL;
