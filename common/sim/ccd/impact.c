@@ -408,7 +408,7 @@ static void queue_impacts(foliot__ccd *ccd)
     bool slow = all_slow(c);
     uint32_t pairs = c->counts->pairs;
     for (uint32_t k = 0; k < pairs && !slow; k++) {
-        // A cheap bound: is_impact would be false whenever the two meet, as for most pairs of a
+        // A cheap bound: find_impact would be false whenever the two meet, as for most pairs of a
         // pile.
         uint32_t a = c->pairs[k].a, b = c->pairs[k].b;
         float inradius = c->inradius[a] < c->inradius[b] ? c->inradius[a] : c->inradius[b];

@@ -6,12 +6,13 @@
 //
 // The scheme has moved a body from x0 to x with the mean velocity u = (x - x0) / h, and has changed
 // its velocity to v. Impulses P of the last substep are added to velocities in full, and to
-// positions by the share c that the scheme gives a force (response.h). So a body at rest stays
-// where it is under every scheme. In the soft phase the velocity of a solver body is U = u + c P /
-// m: contacts and joints see where the substep will end, and remove overlaps and errors as damped
-// springs would. Their changes count in full. Then positions move by h (U - u). In the relaxing
-// phase the solver bodies have the resulting velocities: the spring's share is taken out again, and
-// friction and normal impulses are corrected.
+// positions by the share c that the scheme gives a force (integrator/scheme.h). So a body at rest
+// stays where it is under every scheme. In the soft phase the velocity of a solver body is U = u +
+// c P / m: contacts and joints see where the substep will end, and remove overlaps and errors as
+// damped springs would. Their changes count in full. Then positions move by h (U - u). In the
+// relaxing phase the solver bodies have the resulting velocities: the spring's share is taken out
+// again, and friction and normal impulses are corrected. Restitution is applied to impacts, one by
+// one, in ccd/collision_impulse.c.
 //
 // Impulses are binary32, positions and velocities binary64. Only increments are added, so a body
 // that nothing has pushed keeps its bits.
