@@ -76,7 +76,7 @@ SEED_WITH=looks planted focus-unlimited server/lib/interest.c 's/look->now_ns - 
 SEED_WITH=games,crashes planted order-twice server/lib/orders.c 's/^                                 .next = here + 1,/                                 .next = here ? here : 1,/'
 SEED_WITH=orders planted orders-unlimited server/lib/orders.c 's/^    book->tokens -= 1;//'
 SEED_WITH=games,crashes planted command-lost-at-resume server/lib/commands.c 's/^    if (game->rules)$/    if (game->rules \&\& session->tick > session->first_tick)/'
-SEED_WITH=games,crashes planted cooldown-anew common/recording/resume.c 's/return rules->restore(rules->user, bytes, length);/return bytes ? FOLIOT_STATUS_OK : rules->restore(rules->user, bytes, length);/'
+SEED_WITH=games,crashes planted cooldown-anew common/recording/resume.c 's/status = rules->restore(rules->user, bytes, length);/status = bytes ? FOLIOT_STATUS_OK : rules->restore(rules->user, bytes, length);/'
 SEED_WITH=games,crashes planted rules-not-run-again common/recording/resume.c 's/status = tick_rules(r);/(void)tick_rules;/'
 SEED_WITH=games planted late-joiner-untold server/lib/updates.c 's/foliot__update_state(&game->writer, known)/if (session->tick < session->first_tick + 60) &/'
 SEED_WITH=games,ends,crashes planted next-without-header server/lib/session.c 's/    if (s->recording)$/    if (s->recording \&\& !foliot__session_find(server, s->name))/'
