@@ -204,7 +204,8 @@ foliot_status foliot__order_script_at(foliot__order_script *s, uint64_t tick,
     for (uint32_t i = 0; i < *count; i++) {
         const foliot__scripted_order *from = &s->orders[low + i];
         s->given[i] = (foliot_order){from->player, from->sequence, from->kind, from->length, {0}};
-        memcpy(s->given[i].bytes, s->bytes.bytes + from->at, from->length);
+        if (from->length) // without a byte in any order there is no buffer
+            memcpy(s->given[i].bytes, s->bytes.bytes + from->at, from->length);
     }
     *orders = s->given;
     return FOLIOT_STATUS_OK;

@@ -58,6 +58,20 @@ static void lines_become_orders_in_order(void **state)
     foliot__order_script_free(&script);
 }
 
+// There is no buffer of bytes then, and a pointer into it would be undefined.
+static void orders_without_a_byte_are_orders(void **state)
+{
+    (void)state;
+    static const char text[] = "4 1 left\n4 2 left";
+    assert_int_equal(parse(text, strlen(text)), FOLIOT_STATUS_OK);
+    const foliot_order *at;
+    uint32_t count;
+    assert_int_equal(foliot__order_script_at(&script, 4, &at, &count), FOLIOT_STATUS_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(at[1].length, 0);
+    foliot__order_script_free(&script);
+}
+
 static void refused(const char *text, size_t length, const char *says)
 {
     assert_int_equal(parse(text, length), FOLIOT_STATUS_INVALID);
@@ -112,6 +126,7 @@ static void an_order_has_at_most_240_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(orders_without_a_byte_are_orders),
         cmocka_unit_test(lines_become_orders_in_order),
         cmocka_unit_test(wrong_lines_are_refused_with_their_place),
         cmocka_unit_test(an_order_has_at_most_240_bytes),
