@@ -49,14 +49,14 @@ void foliot__journal_note(foliot__journal *journal, const foliot__recording_note
     if (strcmp(note->what, "mode") == 0)
         journal->lockstep = strcmp(note->text, "lockstep") == 0;
     bool is_player = strcmp(note->what, "player") == 0, is_token = strcmp(note->what, "token") == 0,
-         is_heard = strcmp(note->what, "heard") == 0;
-    if (!is_player && !is_token && !is_heard)
+         acknowledges = strcmp(note->what, "heard") == 0;
+    if (!is_player && !is_token && !acknowledges)
         return;
     const char *rest = NULL;
     foliot_recorded_player *p = player_of(journal, note->text, &rest);
-    if (p && is_heard)
+    if (p && acknowledges)
         memset(&p->before, 0, sizeof p->before);
-    const char *name = p && !is_heard ? parse_proof(rest, &proof) : NULL;
+    const char *name = p && !acknowledges ? parse_proof(rest, &proof) : NULL;
     if (name && is_player) {
         *p = (foliot_recorded_player){.player = p->player, .proof = proof};
         foliot__text_clean(p->name, FOLIOT_NAME_BYTES, name);

@@ -108,8 +108,8 @@ static void forget_saved(foliot_rules *rules)
     rules->saved_length = 0;
 }
 
-// For good. `problem` "" takes the sentence of the status. What the host dropped before in this
-// tick stays: where the tick is run again, the same must be dropped.
+// Stops the rules for good. An empty `problem` becomes the sentence of the status. Drops by the
+// host earlier in this tick are kept: a rerun of the tick must drop the same callbacks.
 static void stop(foliot_rules *rules, foliot_status status, const char *problem)
 {
     clear_given(rules);

@@ -31,10 +31,9 @@ extern "C" {
 
 // -- inputs
 //
-// What one player does in one tick.
-//
-// Inputs are the only thing that enters a world from outside. The inputs of one tick are ordered by
-// (player, sequence); a world refuses any other order with FOLIOT_STATUS_INVALID.
+// An input is one player's joining, leaving or controls in one tick. Nothing but inputs and
+// commands enters a world from outside. The inputs of one tick are ordered by (player, sequence); a
+// world refuses any other order with FOLIOT_STATUS_INVALID.
 
 #define FOLIOT_PLAYERS_MAX 1024
 #define FOLIOT_NO_PLAYER UINT32_MAX // a spectator, or nobody

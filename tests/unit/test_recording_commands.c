@@ -512,7 +512,7 @@ static void malformed_orders_are_damage(void **state)
     check_eq(AIMED_ORDERS_OF("\x00\x18\x03\x01\x02\x03"), FOLIOT_STATUS_CORRUPT);
     check_eq(AIMED_ORDERS_OF("\x00\x18\x01\x01"), FOLIOT_STATUS_CORRUPT);
     check_eq(AIMED_ORDERS_OF("\x00\x1c\x00"), FOLIOT_STATUS_UNSUPPORTED); // kind 6
-    // What the host dropped: 8 bytes, of player 1024 and of nobody else.
+    // A drop by the host has 8 bytes and player 1024.
     check_eq(AIMED_ORDERS_OF("\x00\x8a\x80\x01\x08\0\0\0\0\0\0\0\0"), FOLIOT_STATUS_OK);
     check_eq(ORDERS_OF("\x00\x8a\x80\x01\x08\0\0\0\0\0\0\0\0"), FOLIOT_STATUS_CORRUPT);
     check_eq(AIMED_ORDERS_OF("\x00\x8a\x80\x01\x07\0\0\0\0\0\0\0"), FOLIOT_STATUS_CORRUPT);

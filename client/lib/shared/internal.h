@@ -136,7 +136,8 @@ typedef enum foliot__welcome_state {
 typedef struct foliot__client_join {
     foliot__welcome_state state;
     uint64_t welcomed_ns; // when the update began that read it
-    // Of a previous client, whose player this one continues; zeros: none. And its next sequence.
+    // The token of a previous client whose player this one continues (zeros: none), and that
+    // player's next sequence.
     foliot__token takes_over;
     uint32_t takes_over_sequence;
     // Snapshot pieces that arrived before the welcome, which states their format.
