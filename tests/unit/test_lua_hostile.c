@@ -6,6 +6,7 @@
 // the promised one, so that a busy machine is none.
 #include "clock.h"
 #include "lua_game.h"
+#include "pace.h"
 
 #ifndef FOLIOT_NO_LUA
 #define TICK_MS_MAX 25.0 // the promise is 5
@@ -238,7 +239,7 @@ typedef struct long_script {
     const char *name, *script;
 } long_script;
 
-#define LONG_TICKS 600
+#define LONG_TICKS PACE(600)
 #define SAVE_TICKS 20
 
 static const long_script long_scripts[] = {
