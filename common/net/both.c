@@ -128,7 +128,7 @@ static void both_peer_address(const foliot_transport *transport, foliot_peer_id 
 static uint64_t both_peer_host(const foliot_transport *transport, foliot_peer_id peer)
 {
     foliot_transport *part = part_of(transport, &peer);
-    return foliot_transport_get_peer_address_key(part, peer);
+    return foliot__transport_get_peer_address_key(part, peer);
 }
 
 static uint64_t both_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
@@ -161,13 +161,13 @@ static uint32_t both_show_token(foliot_transport *transport, const char *text,
                                 const uint8_t *return_secret, uint64_t now_s, uint64_t now_ns,
                                 foliot_peer_identity *identity)
 {
-    return foliot_transport_show_token(((both *)transport)->part[0], text, return_secret, now_s,
-                                       now_ns, identity);
+    return foliot__transport_show_token(((both *)transport)->part[0], text, return_secret, now_s,
+                                        now_ns, identity);
 }
 
 static void both_end_shown(foliot_transport *transport, const foliot_peer_identity *identity)
 {
-    foliot_transport_end_shown(((both *)transport)->part[0], identity);
+    foliot__transport_end_shown(((both *)transport)->part[0], identity);
 }
 
 static void both_set_keys(foliot_transport *transport, const uint8_t *keys, uint32_t count)
@@ -179,7 +179,7 @@ static void both_set_keys(foliot_transport *transport, const uint8_t *keys, uint
 static uint32_t both_show_password(foliot_transport *transport, const char *password,
                                    foliot_peer_identity *identity)
 {
-    return foliot_transport_show_password(((both *)transport)->part[0], password, identity);
+    return foliot__transport_show_password(((both *)transport)->part[0], password, identity);
 }
 
 // Sums of the parts' counters, except packets_refused, which is counted here: no part sees a packet

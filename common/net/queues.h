@@ -102,6 +102,9 @@ void foliot__queues_free(foliot_queues *q);
 bool foliot__queues_read_of(foliot_queues *q, foliot_peer_id peer, foliot_delivery delivery,
                             uint64_t now_ns, foliot_queues_packet *packet);
 bool foliot__queues_has_more(foliot_queues *q, foliot_peer_id peer, bool any);
+// Whether the transport has disconnected the peer. Packets sent before are still to be read, and
+// then the end, but a network need not wait for a connection that accepts no data.
+bool foliot__queues_get_ended(foliot_queues *queues, foliot_peer_id peer);
 // From any thread: whether foliot_queues_next would return a peer.
 bool foliot__queues_has_named(foliot_queues *q);
 

@@ -47,15 +47,8 @@ static foliot_status admit(foliot_queues *q, uint64_t address_key, uint64_t now_
 }
 
 foliot_status foliot_queues_join(foliot_queues *q, const char *address, uint64_t address_key,
-                                 uint64_t now_ns, foliot_peer_id *peer)
-{
-    static const foliot_peer_identity nobody;
-    return foliot_queues_join_as(q, address, address_key, &nobody, now_ns, peer);
-}
-
-foliot_status foliot_queues_join_as(foliot_queues *q, const char *address, uint64_t address_key,
-                                    const foliot_peer_identity *identity, uint64_t now_ns,
-                                    foliot_peer_id *peer)
+                                 const foliot_peer_identity *identity, uint64_t now_ns,
+                                 foliot_peer_id *peer)
 {
     foliot__queued_peer *p = NULL;
     if (address_key == 0)
@@ -77,7 +70,7 @@ foliot_status foliot_queues_join_as(foliot_queues *q, const char *address, uint6
                                    .farewell = farewell,
                                    .address_key = address_key};
         snprintf(p->address, sizeof p->address, "%s", address);
-        q->identities[p - q->places] = *identity;
+        q->identities[p - q->places] = identity ? *identity : (foliot_peer_identity){0};
         *peer = a->event.peer = foliot__queues_id(q, p);
         a->event.arrived_ns = now_ns;
         foliot__queues_append(q, a);
@@ -248,7 +241,7 @@ bool foliot_queues_read(foliot_queues *q, foliot_peer_id peer, uint64_t now_ns,
     return w != NULL || ended;
 }
 
-bool foliot_queues_get_ended(foliot_queues *q, foliot_peer_id peer)
+bool foliot__queues_get_ended(foliot_queues *q, foliot_peer_id peer)
 {
     pthread_mutex_lock(&q->lock);
     const foliot__queued_peer *p = foliot__queues_place(q, peer);

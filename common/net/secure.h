@@ -120,7 +120,7 @@ foliot__secure_peer *foliot__secure_replaced(foliot__secure *secure, foliot__sec
 void foliot__secure_refused(foliot__secure *secure, uint32_t reason);
 
 // -- shown by other means than an opening, from any thread
-// As foliot_transport_show_token and foliot_transport_show_password.
+// As foliot__transport_show_token and foliot__transport_show_password.
 uint32_t foliot__secure_show_token(foliot__secure *secure, const char *text,
                                    const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES],
                                    uint64_t now_s, uint64_t now_ns, foliot_peer_identity *identity);

@@ -105,8 +105,8 @@ void foliot_transport_get_peer_address(const foliot_transport *transport, foliot
     transport->maker->peer_address(transport, peer, text, bytes);
 }
 
-uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport,
-                                               foliot_peer_id peer)
+uint64_t foliot__transport_get_peer_address_key(const foliot_transport *transport,
+                                                foliot_peer_id peer)
 {
     return transport->maker->peer_host(transport, peer);
 }
@@ -119,10 +119,10 @@ bool foliot_transport_get_peer_identity(const foliot_transport *transport, folio
            transport->maker->peer_identity(transport, peer, identity);
 }
 
-uint32_t foliot_transport_show_token(foliot_transport *transport, const char *text,
-                                     const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES],
-                                     uint64_t now_s, uint64_t now_ns,
-                                     foliot_peer_identity *identity)
+uint32_t foliot__transport_show_token(foliot_transport *transport, const char *text,
+                                      const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES],
+                                      uint64_t now_s, uint64_t now_ns,
+                                      foliot_peer_identity *identity)
 {
     return transport->maker->show_token
                ? transport->maker->show_token(transport, text, return_secret, now_s, now_ns,
@@ -130,7 +130,7 @@ uint32_t foliot_transport_show_token(foliot_transport *transport, const char *te
                : FOLIOT_DISCONNECT_SECURITY;
 }
 
-void foliot_transport_end_shown(foliot_transport *transport, const foliot_peer_identity *identity)
+void foliot__transport_end_shown(foliot_transport *transport, const foliot_peer_identity *identity)
 {
     if (transport->maker->end_shown && identity->shown)
         transport->maker->end_shown(transport, identity);
@@ -146,15 +146,15 @@ foliot_status foliot_transport_set_keys(foliot_transport *transport, const uint8
     return FOLIOT_STATUS_OK;
 }
 
-uint32_t foliot_transport_show_password(foliot_transport *transport, const char *password,
-                                        foliot_peer_identity *identity)
+uint32_t foliot__transport_show_password(foliot_transport *transport, const char *password,
+                                         foliot_peer_identity *identity)
 {
     return transport->maker->show_password
                ? transport->maker->show_password(transport, password, identity)
                : FOLIOT_DISCONNECT_SECURITY;
 }
 
-foliot_security foliot_transport_get_security(const foliot_transport *transport)
+foliot_security foliot__transport_get_security(const foliot_transport *transport)
 {
     return transport->config.security;
 }

@@ -69,6 +69,35 @@ typedef struct foliot__transport_maker {
     uint32_t (*count_leaving)(foliot_transport *transport);
 } foliot__transport_maker;
 
+// Equal for peers of one IP address, whatever their ports; 0: unknown.
+uint64_t foliot__transport_get_peer_address_key(const foliot_transport *transport,
+                                                foliot_peer_id peer);
+// Credentials of peers of another network (queues.h), such as browsers: they are checked like
+// those of this transport's own peers. Callable from any thread, until the transport is destroyed.
+// The functions return 0 and the peer's identity, or a foliot_disconnect_reason.
+//
+// Checks the text of a connect token, which is then used up, for peers of this transport as well.
+// The peer draws a secret that is not zero; with the same secret the same token is accepted again,
+// up to an hour after it has expired. `now_s`: seconds since 1970; `now_ns`: as for a poll.
+//
+// It counts as a connection of the token's client, like one of this transport, until
+// foliot__transport_end_shown; FOLIOT_DISCONNECT_FULL: that client has reached its limit. The same
+// token shown again is the same connection: the caller ends the earlier one.
+FOLIOT_MUST_CHECK uint32_t
+foliot__transport_show_token(foliot_transport *transport, const char *text,
+                             const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES],
+                             uint64_t now_s, uint64_t now_ns, foliot_peer_identity *identity);
+// Reports the end of a connection that a token admitted. An identity of another kind is ignored,
+// and so is one whose token has been shown again since.
+void foliot__transport_end_shown(foliot_transport *transport, const foliot_peer_identity *identity);
+// Checks a password, ended by a zero, that was received over a confidential channel. The caller
+// limits the rate of attempts.
+FOLIOT_MUST_CHECK uint32_t foliot__transport_show_password(foliot_transport *transport,
+                                                           const char *password,
+                                                           foliot_peer_identity *identity);
+// The credentials that peers must show: ANONYMOUS and CLEAR admit everybody.
+foliot_security foliot__transport_get_security(const foliot_transport *transport);
+
 // The number of disconnected peers that have not acknowledged it yet. Each has some seconds.
 uint32_t foliot__transport_count_leaving(foliot_transport *transport);
 

@@ -74,7 +74,7 @@ typedef enum foliot_security {
 typedef struct foliot_peer_identity {
     foliot_security security;
     foliot_token token; // of TOKEN; else zero: a player of any session
-    uint64_t shown;     // by foliot_transport_show_token: for foliot_transport_end_shown; else 0
+    uint64_t shown;     // 0; the server's own networks count uses of tokens by it
 } foliot_peer_identity;
 
 typedef enum foliot_transport_event_kind {
@@ -280,37 +280,9 @@ uint16_t foliot_transport_get_port(const foliot_transport *transport);
 // Writes "127.0.0.1:40312", for people.
 void foliot_transport_get_peer_address(const foliot_transport *transport, foliot_peer_id peer,
                                        char *text, size_t bytes);
-// A number that is equal for peers of one IP address, whatever their ports; 0: unknown.
-uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport,
-                                               foliot_peer_id peer);
 // The identity of a peer, on the side that listens. False: no such peer.
 bool foliot_transport_get_peer_identity(const foliot_transport *transport, foliot_peer_id peer,
                                         foliot_peer_identity *identity);
-// Credentials of peers of another network (queues, below), such as browsers: they are checked like
-// those of this transport's own peers. Callable from any thread, until the transport is destroyed.
-// The functions return 0 and the peer's identity, or a foliot_disconnect_reason.
-//
-// Checks the text of a connect token, which is then used up, for peers of this transport as well.
-// The peer draws a secret that is not zero; with the same secret the same token is accepted again,
-// up to an hour after it has expired. `now_s`: seconds since 1970; `now_ns`: as for a poll.
-//
-// It counts as a connection of the token's client, like one of this transport, until
-// foliot_transport_end_shown; FOLIOT_DISCONNECT_FULL: that client has reached its limit. The same
-// token shown again is the same connection: the caller ends the earlier one.
-FOLIOT_MUST_CHECK uint32_t
-foliot_transport_show_token(foliot_transport *transport, const char *text,
-                            const uint8_t return_secret[FOLIOT_RETURN_SECRET_BYTES], uint64_t now_s,
-                            uint64_t now_ns, foliot_peer_identity *identity);
-// Reports the end of a connection that a token admitted. An identity of another kind is ignored,
-// and so is one whose token has been shown again since.
-void foliot_transport_end_shown(foliot_transport *transport, const foliot_peer_identity *identity);
-// Checks a password, ended by a zero, that was received over a confidential channel. The caller
-// limits the rate of attempts.
-FOLIOT_MUST_CHECK uint32_t foliot_transport_show_password(foliot_transport *transport,
-                                                          const char *password,
-                                                          foliot_peer_identity *identity);
-// The credentials that peers must show: ANONYMOUS and CLEAR admit everybody.
-foliot_security foliot_transport_get_security(const foliot_transport *transport);
 
 // The round-trip time to a peer as the transport measures it; 0: unknown.
 uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer);
@@ -354,17 +326,14 @@ FOLIOT_MUST_CHECK foliot_status foliot_transport_create_queues(const foliot_queu
 void foliot_queues_close(foliot_queues *queues); // no other thread may use it any more
 
 // Reports a new peer. `address` is text for people, the port is optional; `address_key` is equal
-// for peers of one IP address and not 0. FOLIOT_STATUS_FULL: no place, or none left for this
-// address; FOLIOT_STATUS_AGAIN: the address joins too fast; FOLIOT_STATUS_REFUSED: the transport is
-// gone; FOLIOT_STATUS_INVALID; FOLIOT_STATUS_MEMORY.
+// for peers of one IP address and not 0. `identity` is what the peer has proved; NULL: nothing.
+// FOLIOT_STATUS_FULL: no place, or none left for this address; FOLIOT_STATUS_AGAIN: the address
+// joins too fast; FOLIOT_STATUS_REFUSED: the transport is gone; FOLIOT_STATUS_INVALID;
+// FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_queues_join(foliot_queues *queues, const char *address,
-                                                   uint64_t address_key, uint64_t now_ns,
-                                                   foliot_peer_id *peer);
-// The same, for a peer that has proved who it is.
-FOLIOT_MUST_CHECK foliot_status foliot_queues_join_as(foliot_queues *queues, const char *address,
-                                                      uint64_t address_key,
-                                                      const foliot_peer_identity *identity,
-                                                      uint64_t now_ns, foliot_peer_id *peer);
+                                                   uint64_t address_key,
+                                                   const foliot_peer_identity *identity,
+                                                   uint64_t now_ns, foliot_peer_id *peer);
 // Passes a packet from the peer; copies the bytes. FOLIOT_STATUS_FULL: larger than the limit, or
 // too much waits to be polled: an unreliable packet is then lost; after a reliable one the caller
 // should end the connection; FOLIOT_STATUS_NOT_FOUND: the transport has disconnected the peer;
@@ -397,9 +366,6 @@ typedef struct foliot_queues_packet {
 bool foliot_queues_read(foliot_queues *queues, foliot_peer_id peer, uint64_t now_ns,
                         foliot_queues_packet *packet);
 void foliot_queues_release(foliot_queues_packet *packet);
-// Whether the transport has disconnected the peer. Packets sent before are still to be read, and
-// then the end, but a network need not wait for a connection that accepts no data.
-bool foliot_queues_get_ended(foliot_queues *queues, foliot_peer_id peer);
 
 #ifdef __cplusplus
 }

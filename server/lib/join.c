@@ -252,7 +252,7 @@ static bool host_admits(foliot_server *server, const foliot__session *session, f
 static bool may_enter(foliot_server *server, const foliot__session *session, foliot__peer *peer,
                       const foliot__hello_message *hello)
 {
-    uint64_t host = foliot_transport_get_peer_address_key(server->config.transport, peer->id);
+    uint64_t host = foliot__transport_get_peer_address_key(server->config.transport, peer->id);
     bool plays = !hello->spectates;
     bool returns = plays && foliot__player_known(session, &hello->token);
     // Every absent player may return and needs a connection.

@@ -9,6 +9,7 @@
 #include "session.h"
 
 #include "base/assert.h"
+#include "net/transport.h"
 
 #define PACKETS_A_TICK 4    // of a peer, that are welcome on average
 #define PACKETS_AT_ONCE 240 // and in a burst that a network held back
@@ -243,9 +244,9 @@ foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer)
     bool by_client =
         foliot_transport_get_peer_identity(server->config.transport, peer->id, &identity) &&
         identity.security == FOLIOT_SECURITY_TOKEN && identity.token.client != 0;
-    uint64_t host = by_client
-                        ? identity.token.client
-                        : foliot_transport_get_peer_address_key(server->config.transport, peer->id);
+    uint64_t host =
+        by_client ? identity.token.client
+                  : foliot__transport_get_peer_address_key(server->config.transport, peer->id);
     foliot__address *oldest = &server->addresses[0];
     // Linear scan on purpose, and seldom: no hash that an attacker could degrade.
     if (!is_of(&server->addresses[peer->address], host, by_client) ||

@@ -143,7 +143,7 @@ typedef struct foliot__peer {
 
 // Budgets and counts of all peers of one address, without port, or of one client of tokens.
 typedef struct foliot__address {
-    uint64_t host; // foliot_transport_get_peer_address_key, or the client
+    uint64_t host; // foliot__transport_get_peer_address_key, or the client
     bool by_client;
     uint64_t used_ns;
     uint64_t bulk_turn;   // when one of them was sent something in bulk

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "crypto/crypto.h"
 #include "game.h"
+#include "net/transport.h"
 #include "peer.h"
 #include "player.h"
 #include "session.h"
@@ -151,8 +152,8 @@ static void name_player(foliot__session *session, uint32_t player, const char *w
 uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_message *hello,
                               uint32_t peer, bool *resumed)
 {
-    uint64_t host = foliot_transport_get_peer_address_key(session->server->config.transport,
-                                                          session->server->peers[peer].id);
+    uint64_t host = foliot__transport_get_peer_address_key(session->server->config.transport,
+                                                           session->server->peers[peer].id);
     uint32_t found = find_player(session, &hello->token);
     *resumed = found != FOLIOT_NO_PLAYER;
     if (*resumed) {

@@ -12,6 +12,7 @@
 
 #include "crypto/crypto.h"
 #include "http/access.h"
+#include "net/transport.h"
 
 #define TOKEN_HEAD (1 + FOLIOT_RETURN_SECRET_BYTES) // the signal's kind, and the return secret
 
@@ -32,7 +33,7 @@ void foliot__web_peer_address(int descriptor, char *text, size_t bytes)
 bool foliot__web_proof_wanted(const foliot__web_gate *g)
 {
     foliot_security security =
-        g->transport ? foliot_transport_get_security(g->transport) : FOLIOT_SECURITY_CLEAR;
+        g->transport ? foliot__transport_get_security(g->transport) : FOLIOT_SECURITY_CLEAR;
     return security == FOLIOT_SECURITY_TOKEN || security == FOLIOT_SECURITY_PASSWORD;
 }
 
@@ -58,8 +59,8 @@ static uint32_t check_token(const foliot__web_gate *g, const uint8_t *shown, siz
     uint32_t reason = FOLIOT_DISCONNECT_TOKEN;
     if (length > TOKEN_HEAD && length - TOKEN_HEAD < sizeof text) {
         memcpy(text, shown + TOKEN_HEAD, length - TOKEN_HEAD);
-        reason = foliot_transport_show_token(g->transport, text, shown + 1, (uint64_t)time(NULL),
-                                             now_ns, &proof->identity);
+        reason = foliot__transport_show_token(g->transport, text, shown + 1, (uint64_t)time(NULL),
+                                              now_ns, &proof->identity);
     }
     if (reason == 0 && foliot__client_token_read(text, &token) == FOLIOT_STATUS_OK) {
         memcpy(proof->token_name, token.sealed, sizeof proof->token_name);
@@ -105,7 +106,7 @@ static uint32_t check_password(foliot__web_gate *g, const foliot__web_visitor *w
     if (length - 1 >= sizeof password || memchr(shown + 1, 0, length - 1))
         return FOLIOT_DISCONNECT_PASSWORD;
     memcpy(password, shown + 1, length - 1);
-    uint32_t reason = foliot_transport_show_password(g->transport, password, &proof->identity);
+    uint32_t reason = foliot__transport_show_password(g->transport, password, &proof->identity);
     foliot__forget(password, sizeof password);
     return reason;
 }
@@ -113,7 +114,7 @@ static uint32_t check_password(foliot__web_gate *g, const foliot__web_visitor *w
 uint32_t foliot__web_judge(foliot__web_gate *g, const foliot__web_visitor *who,
                            const uint8_t *message, size_t length, foliot__web_proof *proof)
 {
-    bool tokens = foliot_transport_get_security(g->transport) == FOLIOT_SECURITY_TOKEN;
+    bool tokens = foliot__transport_get_security(g->transport) == FOLIOT_SECURITY_TOKEN;
     uint8_t kind = message[0] == FOLIOT__WEB_SIGNAL ? message[1] : 0;
     *proof = (foliot__web_proof){0};
     if (tokens && kind == FOLIOT__WEB_SIGNAL_TOKEN)

@@ -92,8 +92,8 @@ static void end_browser(browser *b, uint32_t reason)
 static void join_queue(foliot__web *web, browser *b, const foliot_peer_identity *identity,
                        uint64_t now)
 {
-    if (foliot_queues_join_as(web->queues, b->address, key_of(b->address), identity, now,
-                              &b->peer) == FOLIOT_STATUS_OK)
+    if (foliot_queues_join(web->queues, b->address, key_of(b->address), identity, now, &b->peer) ==
+        FOLIOT_STATUS_OK)
         web->browsers[foliot__peer_index(b->peer)] = b;
     else
         end_browser(b, FOLIOT_DISCONNECT_FULL);
@@ -166,7 +166,7 @@ static void on_closed(void *user, void *of_socket)
         foliot_queues_leave(web->queues, b->peer, FOLIOT_DISCONNECT_NONE);
     }
     if (web->gate.transport)
-        foliot_transport_end_shown(web->gate.transport, &b->identity);
+        foliot__transport_end_shown(web->gate.transport, &b->identity);
     atomic_fetch_sub(&web->present, 1);
     web->in_channels++;
     foliot__channel_close(&b->channel);
@@ -285,7 +285,7 @@ static bool poll_packet(foliot__web *web, browser *b, foliot_queues_packet *pack
 {
     uint64_t now = foliot__clock_now_ns();
     if (foliot__channel_get_way(&b->channel, now) != FOLIOT__RTC_ABSENT &&
-        !foliot_queues_get_ended(web->queues, b->peer))
+        !foliot__queues_get_ended(web->queues, b->peer))
         return foliot__queues_read_of(web->queues, b->peer, FOLIOT_DELIVERY_RELIABLE, now, packet);
     return foliot_queues_read(web->queues, b->peer, now, packet);
 }
@@ -356,7 +356,7 @@ static void on_woken(void *user)
             continue;
         if (send_by_channel(web, b, now) && count < web->config.peers_max)
             web->waiting[count++] = b->socket;
-        if (foliot_queues_get_ended(web->queues, peer))
+        if (foliot__queues_get_ended(web->queues, peer))
             foliot__http_socket_limit(b->socket, FOLIOT__WEB_END_SECONDS);
     }
     foliot__http_sockets_want_write(web->http, web->waiting, count);

@@ -3,6 +3,7 @@
 #include "bridge.h"
 
 #include "base/assert.h"
+#include "net/transport.h"
 #include "status.h"
 
 void bridge_open(bridge *b, foliot_hub *hub, uint16_t port, foliot_queues *queues, uint64_t now_ns)
@@ -31,8 +32,8 @@ static void carry_event(bridge *b, const foliot_transport_event *e, uint64_t now
     if (e->kind == FOLIOT_TRANSPORT_CONNECTED) {
         FOLIOT_ASSERT(i < BRIDGE_PEERS);
         demand(foliot_queues_join(b->queues, "bridge",
-                                  foliot_transport_get_peer_address_key(b->listener, e->peer),
-                                  now_ns, &b->near[i]));
+                                  foliot__transport_get_peer_address_key(b->listener, e->peer),
+                                  NULL, now_ns, &b->near[i]));
         b->far[i] = e->peer;
         b->stopped[i] = false;
         b->count++;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/transport.h"
 
 #define SCRATCH_BYTES (64u << 10)
 
@@ -164,7 +165,7 @@ static void wire_peer_address(const foliot_transport *transport, foliot_peer_id 
 
 static uint64_t wire_peer_host(const foliot_transport *transport, foliot_peer_id peer)
 {
-    return foliot_transport_get_peer_address_key(((const wire *)transport)->inner, peer);
+    return foliot__transport_get_peer_address_key(((const wire *)transport)->inner, peer);
 }
 
 static uint64_t wire_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "foliot/transport.h"
+#include "net/transport.h"
 #include "status.h"
 
 #define MS 1000000u
@@ -43,7 +44,8 @@ static bool readable(int descriptor)
 static foliot_peer_id join(foliot_queues *queues, uint64_t key)
 {
     foliot_peer_id peer;
-    assert_int_equal(foliot_queues_join(queues, "192.0.2.1", key, MS, &peer), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_queues_join(queues, "192.0.2.1", key, NULL, MS, &peer),
+                     FOLIOT_STATUS_OK);
     return peer;
 }
 
@@ -119,7 +121,7 @@ static void packets_pass_both_ways_in_order(void **state)
     char address[32];
     foliot_transport_get_peer_address(e.transport, peer, address, sizeof address);
     assert_string_equal(address, "192.0.2.1");
-    assert_int_equal(foliot_transport_get_peer_address_key(e.transport, peer), 7);
+    assert_int_equal(foliot__transport_get_peer_address_key(e.transport, peer), 7);
     foliot_queues_set_round_trip(e.queues, peer, 5 * MS);
     assert_int_equal(foliot_transport_get_round_trip_ns(e.transport, peer), 5 * MS);
     demand(send_text(e.transport, peer, FOLIOT_DELIVERY_RELIABLE, "welcome"));
@@ -271,7 +273,7 @@ static void an_end_comes_after_what_was_sent_before(void **state)
     expect_nothing(e.transport); // of a connection that its owner has ended
     expect_taken(e.queues, peer, "bye");
     expect_end(e.queues, peer, 300);
-    assert_int_equal(foliot_queues_join(e.queues, "", 8, MS, &second), FOLIOT_STATUS_FULL);
+    assert_int_equal(foliot_queues_join(e.queues, "", 8, NULL, MS, &second), FOLIOT_STATUS_FULL);
     foliot_queues_leave(e.queues, peer, 0);
     second = join(e.queues, 8);
     assert_int_not_equal(second.value, peer.value); // no id is used twice
@@ -292,15 +294,15 @@ static void an_address_has_its_share_alone(void **state)
     ends e = open_queues(&config);
     foliot_peer_id first = join(e.queues, 7), peer;
     join(e.queues, 7);
-    assert_int_equal(foliot_queues_join(e.queues, "", 7, MS, &peer), FOLIOT_STATUS_FULL);
+    assert_int_equal(foliot_queues_join(e.queues, "", 7, NULL, MS, &peer), FOLIOT_STATUS_FULL);
     join(e.queues, 8);
     foliot_status status = FOLIOT_STATUS_OK;
     for (int i = 0; i < 100 && status == FOLIOT_STATUS_OK; i++) {
         foliot_queues_leave(e.queues, first, 0);
-        status = foliot_queues_join(e.queues, "", 7, MS, &first);
+        status = foliot_queues_join(e.queues, "", 7, NULL, MS, &first);
     }
     assert_int_equal(status, FOLIOT_STATUS_AGAIN);
-    assert_int_equal(foliot_queues_join(e.queues, "", 0, MS, &peer), FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_queues_join(e.queues, "", 0, NULL, MS, &peer), FOLIOT_STATUS_INVALID);
     foliot_transport_event event;
     while (foliot_transport_poll(e.transport, 2 * MS, &event))
         ;
@@ -321,7 +323,7 @@ static void either_side_may_end_first(void **state)
     assert_true(readable(foliot_queues_get_descriptor(e.queues)));
     expect_taken(e.queues, peer, "last");
     expect_end(e.queues, peer, FOLIOT_DISCONNECT_NONE);
-    assert_int_equal(foliot_queues_join(e.queues, "", 7, MS, &late), FOLIOT_STATUS_REFUSED);
+    assert_int_equal(foliot_queues_join(e.queues, "", 7, NULL, MS, &late), FOLIOT_STATUS_REFUSED);
     foliot_queues_close(e.queues);
     e = open_queues(&config);
     peer = join(e.queues, 7);
@@ -373,7 +375,7 @@ static void two_transports_are_one(void **state)
         outer[i] = event.peer;
         for (int k = 0; k < i; k++)
             assert_int_not_equal(outer[i].value, outer[k].value);
-        assert_int_equal(foliot_transport_get_peer_address_key(both, outer[i]), 7 + i);
+        assert_int_equal(foliot__transport_get_peer_address_key(both, outer[i]), 7 + i);
     }
     expect_nothing(both);
     assert_false(readable(descriptor));
@@ -439,7 +441,7 @@ static void *run_network(void *of)
     network *n = of;
     for (int round = 0; round < ROUNDS; round++) {
         foliot_peer_id peer;
-        if (foliot_queues_join(n->queues, "x", n->key, (uint64_t)round * 1000 * MS, &peer) !=
+        if (foliot_queues_join(n->queues, "x", n->key, NULL, (uint64_t)round * 1000 * MS, &peer) !=
             FOLIOT_STATUS_OK) {
             n->wrong++;
             continue;
