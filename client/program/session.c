@@ -409,7 +409,7 @@ int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment 
     config.name = name;
     config.fingerprint = a->fingerprint;
     config.spectates = a->options->spectate;
-    config.forces = a->options->force;
+    config.force_stepping = a->options->force;
     config.predicts = !a->options->no_predict;
     config.input_delay = (uint32_t)a->options->input_delay;
     config.clock = a->options->predict ? NULL : step_clock;

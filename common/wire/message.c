@@ -91,11 +91,11 @@ typedef struct field {
 
 static const field hello_fields[] = {
     U32(hello.protocol), // first: the other fields of another protocol are unknown
-    TEXT(hello.session),       NAME(hello.name, hello.name_too_long),
-    FLAG(hello.spectates),     TOKEN(hello.token),
-    DIGEST(hello.fingerprint), TEXT(hello.build),
-    FLAG(hello.forces),        TEXT(hello.simulation),
-    U32(hello.rules),          U32_MOST(hello.kind, FOLIOT__KIND_STEPPER),
+    TEXT(hello.session),        NAME(hello.name, hello.name_too_long),
+    FLAG(hello.spectates),      TOKEN(hello.token),
+    DIGEST(hello.fingerprint),  TEXT(hello.build),
+    FLAG(hello.force_stepping), TEXT(hello.simulation),
+    U32(hello.rules),           U32_MOST(hello.kind, FOLIOT__KIND_STEPPER),
 };
 
 static const field welcome_fields[] = {

@@ -93,7 +93,7 @@ typedef struct foliot__hello_message {
     foliot__token token; // of the player to resume
     foliot_digest fingerprint;
     char build[FOLIOT_NAME_BYTES];
-    bool forces;                             // into a lockstep session of another fingerprint
+    bool force_stepping;                     // into a lockstep session of another fingerprint
     char simulation[FOLIOT_KIND_NAME_BYTES]; // that it can step, and the version of its rules
     uint32_t rules;
     uint32_t kind; // foliot__kind, wished

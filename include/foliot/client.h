@@ -61,7 +61,7 @@ typedef struct foliot_client_config {
     // for a while in any case, and retries at growing intervals.
     bool steps_if_cheap;
     // For steppers:
-    bool forces;                              // asks to step even if the fingerprints differ
+    bool force_stepping;                      // asks to step even if the fingerprints differ
     uint32_t catch_up_ticks;                  // maximum ticks that one update steps; > 0
     const foliot_simulation_kind *simulation; // what to step; copied; NULL: foliot_world_kind
     const foliot_host *step_host;             // for the steps of a world; copied; or NULL

@@ -133,7 +133,7 @@ typedef struct foliot_session_config {
     uint32_t input_delay; // ticks between an input and its effect, for all players whose connection
                           // allows it
     bool refuses_forced;  // clients with another fingerprint do not step even if they ask to
-                          // (`forces`)
+                          // (`force_stepping`)
 } foliot_session_config;
 // Name "main", 60 ticks a second, snapshots, an input delay of 3 ticks. The caller sets scene and
 // world, or the simulation. The all-zero config is invalid.

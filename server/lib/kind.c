@@ -66,7 +66,7 @@ foliot__kind foliot__kind_of_newcomer(foliot__session *s, foliot__peer *peer,
     foliot__kind wished = (foliot__kind)hello->kind;
     peer->build.fingerprint = hello->fingerprint;
     peer->build.rules = !same || hello->rules != kind->version ? FOLIOT__RULES_OTHER
-                        : hello->forces                        ? FOLIOT__RULES_SAME_FORCED
+                        : hello->force_stepping                ? FOLIOT__RULES_SAME_FORCED
                                                                : FOLIOT__RULES_SAME;
     *reason = FOLIOT__KIND_WISHED;
     if (!s->world && wished == FOLIOT__KIND_WATCHER)

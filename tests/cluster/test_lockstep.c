@@ -363,7 +363,7 @@ static void another_fingerprint_watches_unless_forced(void **state)
         foliot_client_config config = foliot_client_config_default();
         config.fingerprint = (foliot_digest){1, 2};
         unsigned out = cluster_join(a, "delay=5ms", &config);
-        config.forces = true;
+        config.force_stepping = true;
         unsigned in = cluster_join(a, "delay=5ms", &config);
         cluster_run(a, 2);
         assert_int_equal(foliot_client_get_state(a->clients[out]), FOLIOT_CLIENT_PLAYING);

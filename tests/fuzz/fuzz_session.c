@@ -355,7 +355,7 @@ static void say_hello(game *g, connection *c, uint8_t what, script *b)
     strcpy(h->name, "hostile");
     h->spectates = flags & 8;
     h->fingerprint = fingerprint;
-    h->forces = flags & 16;
+    h->force_stepping = flags & 16;
     strcpy(h->simulation, foliot_world_kind.name);
     h->rules = foliot_world_kind.version;
     if (g->seen_count && flags & 32) {

@@ -17,7 +17,7 @@ static const foliot__hello_message sample_hello = {.protocol = FOLIOT_PROTOCOL,
                                                    .token = {"0123456789abcde"},
                                                    .fingerprint = {7, UINT64_MAX},
                                                    .build = "gcc",
-                                                   .forces = true,
+                                                   .force_stepping = true,
                                                    .simulation = "foliot.world",
                                                    .rules = 2,
                                                    .kind = FOLIOT__KIND_STEPPER};

@@ -68,7 +68,7 @@ static void write_hello(const foliot_client *c, foliot__message *m)
     h->token = foliot__client_welcomed(c) ? c->welcome.token : c->join.takes_over;
     h->fingerprint = c->simulation.fingerprint;
     snprintf(h->build, sizeof h->build, "%s", foliot_get_build());
-    h->forces = c->config.forces;
+    h->force_stepping = c->config.force_stepping;
     snprintf(h->simulation, sizeof h->simulation, "%s", c->simulation.kind.name);
     h->rules = c->simulation.kind.version;
     h->kind = c->role.asked;

@@ -19,7 +19,7 @@
 // Whether this build computes the scene like the server. With `forces` it does not matter.
 static bool computes_alike(const foliot_client *c)
 {
-    return c->config.forces || c->config.simulation || !c->scene ||
+    return c->config.force_stepping || c->config.simulation || !c->scene ||
            foliot_digest_equal(c->welcome.fingerprint, c->simulation.fingerprint) ||
            foliot__fingerprint_fits(c->scene, c->welcome.fingerprint);
 }

@@ -21,7 +21,7 @@ static foliot_status configure(foliot_client *c)
     c->simulation.kind = config->simulation ? *config->simulation : foliot_world_kind;
     if ((c->simulation.fingerprint.high | c->simulation.fingerprint.low) == 0)
         c->simulation.fingerprint =
-            config->forces || config->simulation
+            config->force_stepping || config->simulation
                 ? foliot_simulation_kind_get_fingerprint(&c->simulation.kind)
                 : foliot__fingerprint_base(); // the rest is compared with the scene
     if (config->step_host)
