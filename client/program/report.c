@@ -164,7 +164,8 @@ static void report_json(const foliot__app_player *p)
     foliot__json_text(&json, "scene", foliot_client_get_scene_name(p->client));
     foliot__json_count(&json, "ticks", s.newest_tick);
 #define JSON_uint64_t(name) foliot__json_count(&json, #name, s.name);
-#define JSON_double(name) foliot__json_real(&json, #name, s.name);
+#define JSON_double(name)                                                                          \
+    foliot__json_decimals(&json, #name, s.name, strcmp(#name, "loss") == 0 ? 6 : 3);
 #define JSON(type, name) JSON_##type(name)
     FOLIOT_CLIENT_STATISTICS(JSON)
 #undef JSON

@@ -4,10 +4,13 @@
 #include "base/json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/text.h"
+
+#define DECIMALS_BELOW 1e15 // where a double still has decimals
 
 foliot__json foliot__json_to(FILE *out)
 {
@@ -94,20 +97,36 @@ void foliot__json_text(foliot__json *json, const char *key, const char *value)
     quote(json->out, value);
 }
 
-void foliot__json_real(foliot__json *json, const char *key, double value)
+static void write_real(foliot__json *json, const char *key, char *text)
 {
-    if (value - value != 0) {
-        foliot__json_null(json, key);
-        return;
-    }
-    char text[40];
-    snprintf(text, sizeof text, "%.17g", value);
     // An embedder may have chosen a locale whose point is a comma.
     char *comma = strchr(text, ',');
     if (comma)
         *comma = '.';
     write_separator(json, key);
     fputs(text, json->out);
+}
+
+void foliot__json_real(foliot__json *json, const char *key, double value)
+{
+    char text[40];
+    if (value - value != 0) {
+        foliot__json_null(json, key);
+        return;
+    }
+    snprintf(text, sizeof text, "%.17g", value);
+    write_real(json, key, text);
+}
+
+void foliot__json_decimals(foliot__json *json, const char *key, double value, int decimals)
+{
+    char text[40];
+    if (!(fabs(value) < DECIMALS_BELOW)) {
+        foliot__json_real(json, key, value);
+        return;
+    }
+    snprintf(text, sizeof text, "%.*f", decimals, value);
+    write_real(json, key, text);
 }
 
 void foliot__json_reals(foliot__json *json, const char *key, const double *values, uint32_t count)

@@ -27,6 +27,8 @@ void foliot__json_close(foliot__json *json); // the innermost object or array
 void foliot__json_text(foliot__json *json, const char *key, const char *value);
 // 17 significant digits; NaN and infinities, which JSON does not have, give null.
 void foliot__json_real(foliot__json *json, const char *key, double value);
+// A measured value, such as a time: it has fewer digits than 17. Beyond 1e15 it is a real.
+void foliot__json_decimals(foliot__json *json, const char *key, double value, int decimals);
 void foliot__json_reals(foliot__json *json, const char *key, const double *values, uint32_t count);
 void foliot__json_count(foliot__json *json, const char *key, uint64_t value);
 void foliot__json_count_if(foliot__json *json, const char *key, bool known, // else null

@@ -82,7 +82,7 @@ static void begin_line(foliot__log *log, foliot__log_level level, const char *ev
                      (int)(log->unix_ns % (int64_t)SECOND_NS / 1000000));
             foliot__json_text(&log->writer, "time", when);
         }
-        foliot__json_real(&log->writer, "uptime", uptime(log));
+        foliot__json_decimals(&log->writer, "uptime", uptime(log), 3);
         foliot__json_text(&log->writer, "level", level_names[level]);
         foliot__json_text(&log->writer, "event", event);
     } else {
@@ -143,12 +143,6 @@ void foliot__log_count(foliot__log *log, const char *key, uint64_t value)
 {
     if (log->json)
         foliot__json_count(&log->writer, key, value);
-}
-
-void foliot__log_real(foliot__log *log, const char *key, double value)
-{
-    if (log->json)
-        foliot__json_real(&log->writer, key, value);
 }
 
 void foliot__log_bool(foliot__log *log, const char *key, bool value)

@@ -76,7 +76,6 @@ bool foliot__log_begin_unlimited(foliot__log *log, foliot__log_level level, cons
 // Fields, in JSON only: people read the sentence.
 void foliot__log_text(foliot__log *log, const char *key, const char *value);
 void foliot__log_count(foliot__log *log, const char *key, uint64_t value);
-void foliot__log_real(foliot__log *log, const char *key, double value);
 void foliot__log_bool(foliot__log *log, const char *key, bool value);
 void foliot__log_end(foliot__log *log); // in one write
 

@@ -106,7 +106,7 @@ static void print_players(const foliot__call *c, foliot__json *j)
         foliot__json_text(j, "address", *items[i].address ? items[i].address : NULL);
         foliot__json_bool(j, "present", items[i].present);
         foliot__json_text(j, "kind", items[i].steps ? "step" : "watch");
-        foliot__json_real(j, "round_trip_ms", (double)items[i].round_trip_ns * 1e-6);
+        foliot__json_decimals(j, "round_trip_ms", (double)items[i].round_trip_ns * 1e-6, 3);
         foliot__json_close(j);
     }
     foliot__json_close(j);

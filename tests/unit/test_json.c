@@ -69,6 +69,20 @@ static void reals_come_back_to_the_bit(void **state)
     free(text);
 }
 
+static void measured_values_have_few_digits(void **state)
+{
+    (void)state;
+    begin();
+    foliot__json_array(&json, NULL);
+    foliot__json_decimals(&json, NULL, 4.123, 3); // 4.1230000000000002 as a real
+    foliot__json_decimals(&json, NULL, -0.0625, 2);
+    foliot__json_decimals(&json, NULL, 0, 3);
+    foliot__json_decimals(&json, NULL, 1e300, 3);
+    foliot__json_decimals(&json, NULL, strtod("nan", NULL), 3);
+    foliot__json_close(&json);
+    check_written("[4.123,-0.06,0.000,1.0000000000000001e+300,null]");
+}
+
 static void reals_that_json_lacks_are_null(void **state)
 {
     (void)state;
@@ -116,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nested_values_get_their_commas),
         cmocka_unit_test(reals_come_back_to_the_bit),
+        cmocka_unit_test(measured_values_have_few_digits),
         cmocka_unit_test(reals_that_json_lacks_are_null),
         cmocka_unit_test(texts_are_escaped),
         cmocka_unit_test(broken_utf8_is_replaced),

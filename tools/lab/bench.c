@@ -147,12 +147,12 @@ int lab_bench(const lab_context *context, const char *file, bool json, uint64_t 
             foliot__json_object(&out, NULL);
             foliot__json_text(&out, "bench", "integrators");
             foliot__json_text(&out, "case", label);
-            foliot__json_real(&out, "value", own.ns);
+            foliot__json_decimals(&out, "value", own.ns, 3);
             foliot__json_text(&out, "unit", "ns a body and step");
             foliot__json_text(&out, "opponent", standard.ns > 0 ? "semi-implicit-euler" : NULL);
-            foliot__json_real(&out, "opponent_value", standard.ns > 0 ? standard.ns : NAN);
-            foliot__json_real(&out, "ratio", standard.ns > 0 ? own.ns / standard.ns : NAN);
-            foliot__json_real(&out, "evaluations", own.evaluations);
+            foliot__json_decimals(&out, "opponent_value", standard.ns > 0 ? standard.ns : NAN, 3);
+            foliot__json_decimals(&out, "ratio", standard.ns > 0 ? own.ns / standard.ns : NAN, 3);
+            foliot__json_decimals(&out, "evaluations", own.evaluations, 3);
             foliot__json_line(&out);
         }
     }

@@ -378,7 +378,8 @@ static void put_json(const result *r)
         foliot__json_close(&json);
     }
 #endif
-    foliot__json_real(&json, "realtime_factor", r->realtime_factor > 0 ? r->realtime_factor : NAN);
+    foliot__json_decimals(&json, "realtime_factor",
+                          r->realtime_factor > 0 ? r->realtime_factor : NAN, 3);
     foliot__json_line(&json);
 }
 
