@@ -364,10 +364,47 @@ static ssize_t broken(void)
     return -1;
 }
 
-// Writes straight to the socket: the library has sent no part of an answer while a head is read.
+// Writes straight to the socket.
 static void say(int descriptor, const char *text)
 {
     (void)!sendto(descriptor, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT, NULL, 0);
+}
+
+void foliot__intake_send_refusal(int descriptor, int status, const char *why)
+{
+    static const struct {
+        int status;
+        const char *name;
+    } names[] = {{400, "Bad Request"},
+                 {403, "Forbidden"},
+                 {404, "Not Found"},
+                 {417, "Expectation Failed"},
+                 {421, "Misdirected Request"},
+                 {429, "Too Many Requests"},
+                 {431, "Request Header Fields Too Large"},
+                 {501, "Not Implemented"},
+                 {503, "Service Unavailable"},
+                 {505, "HTTP Version Not Supported"}};
+    char text[512], body[160];
+    size_t i = 0;
+    while (names[i].status != status)
+        i++;
+    int body_bytes = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", why);
+    snprintf(text, sizeof text,
+             "HTTP/1.1 %d %s\r\nserver: foliot\r\ncontent-type: application/json\r\n"
+             "content-length: %d\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n"
+             "content-security-policy: default-src 'none'\r\nconnection: close\r\n\r\n%s",
+             names[i].status, names[i].name, body_bytes, body);
+    say(descriptor, text);
+    shutdown(descriptor, SHUT_WR);
+}
+
+void foliot__intake_refuse(foliot__intake *in, int descriptor, int status, const char *why)
+{
+    in->status = status;
+    in->why = why;
+    foliot__intake_send_refusal(descriptor, status, why);
+    foliot__intake_drop(in);
 }
 
 // Takes no byte after the head out of the kernel.
@@ -380,30 +417,8 @@ static ssize_t read_of_head(int descriptor, foliot__intake *in, uint8_t *bytes, 
     size_t taken = foliot__intake_read_head(in, piece, (size_t)got);
     (void)!recvfrom(descriptor, piece, taken, MSG_DONTWAIT, NULL, NULL);
     foliot__forget(piece, (size_t)got);
-    if (in->status) {
-        static const struct {
-            int status;
-            const char *name;
-        } names[] = {{400, "Bad Request"},
-                     {417, "Expectation Failed"},
-                     {431, "Request Header Fields Too Large"},
-                     {501, "Not Implemented"},
-                     {505, "HTTP Version Not Supported"}};
-        char text[512], body[160];
-        size_t i = 0;
-        while (names[i].status != in->status)
-            i++;
-        int answer_bytes = snprintf(body, sizeof body, "{\"error\": \"%s\"}\n", in->why);
-        snprintf(
-            text, sizeof text,
-            "HTTP/1.1 %d %s\r\nserver: foliot\r\ncontent-type: application/json\r\n"
-            "content-length: %d\r\ncache-control: no-store\r\nx-content-type-options: nosniff\r\n"
-            "content-security-policy: default-src 'none'\r\nconnection: close\r\n\r\n%s",
-            names[i].status, names[i].name, answer_bytes, body);
-        say(descriptor, text);
-        shutdown(descriptor, SHUT_WR);
-        foliot__intake_drop(in);
-    }
+    if (in->status)
+        foliot__intake_refuse(in, descriptor, in->status, in->why);
     if (in->state != FOLIOT__INTAKE_GIVE)
         return later();
     if (in->continues)

@@ -83,6 +83,11 @@ void foliot__intake_next(foliot__intake *intake);
 void foliot__intake_upgrade(foliot__intake *intake);
 // The rest of the connection is not needed.
 void foliot__intake_drop(foliot__intake *intake);
+// Answers the head that was read last with a status, and drops the rest. The answer goes straight
+// to the socket: the library has sent no part of one. `why` is a constant without quotation marks.
+void foliot__intake_refuse(foliot__intake *intake, int descriptor, int status, const char *why);
+// The answer alone.
+void foliot__intake_send_refusal(int descriptor, int status, const char *why);
 
 // From now on recv and poll on this descriptor go through `intake`, which the caller owns. False:
 // the number is too high to be watched.

@@ -128,9 +128,13 @@ static bool accept_one(foliot__http *http, struct lws_vhost *vhost, int listener
     uint32_t kept = http->config.unix_path && !local ? FOLIOT__HTTP_CONNECTIONS_KEPT : 0;
     if (!local)
         lws_get_peer_simple_fd(fd, peer, sizeof peer);
-    if (http->counters.connections_now + kept >= http->connections_max ||
-        !foliot__http_within_share(http, foliot__http_host_of(peer))) {
+    bool full = http->counters.connections_now + kept >= http->connections_max;
+    if (full || !foliot__http_within_share(http, foliot__http_host_of(peer))) {
         http->counters.connections_refused++;
+        foliot__intake_send_refusal(
+            fd, full ? HTTP_STATUS_SERVICE_UNAVAILABLE : 429,
+            full ? "the server has no free connection: try again later"
+                 : "too many connections are open from this address: close some");
         close(fd);
         return true;
     }

@@ -319,6 +319,8 @@ int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, v
                             size_t length)
 {
     foliot__http_connection *c;
+    const char *why;
+    int status;
     (void)user;
     switch (reason) {
     case LWS_CALLBACK_HTTP:
@@ -331,9 +333,17 @@ int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, v
             return -1;
         break;
     case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
-        return in && strncasecmp(in, "websocket", 9) == 0 ? 0 : -1; // no HTTP/2 in the clear
+        c = foliot__http_connection_of(wsi);
+        if (!c || !in || strncasecmp(in, "websocket", 9) != 0)
+            return -1; // no HTTP/2 in the clear
+        status = foliot__http_socket_refused(c, &why);
+        if (!status)
+            return 0;
+        foliot__intake_refuse(&c->intake, c->descriptor, status, why);
+        lws_set_timer_usecs(wsi, FOLIOT__HTTP_PART_SECONDS * LWS_USEC_PER_SEC);
+        return 1; // it is answered
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        return -1; // a WebSocket without the subprotocol
+        return -1; // the library chose "http" of the subprotocols: nothing else is let in
     default:
         return 0;
     }

@@ -176,6 +176,8 @@ int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, v
 int foliot__http_reply(foliot__http_connection *c, int status, const char *type, uint8_t *owned,
                        const void *bytes, size_t length, const foliot__http_file *file);
 // sockets.c
+// The status that refuses a request for a WebSocket, and why; 0: it is let in.
+int foliot__http_socket_refused(foliot__http_connection *c, const char **why);
 int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, void *user, void *in,
                            size_t length);
 

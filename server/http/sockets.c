@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define CLOSE_TOO_LARGE 1009
 #define CLOSE_POLICY 1008
@@ -19,9 +20,42 @@ static bool is_closing(const foliot__http_connection *c)
     return c->socket.state >= FOLIOT__SOCKET_CLOSING;
 }
 
-// The visitors of a proxy differ by the header that it adds.
-static bool within_share(foliot__http_connection *c)
+// Whether a list of tokens, separated by commas, has this one (RFC 9110, section 5.6.1).
+static bool lists(const char *list, const char *token)
 {
+    size_t length = strlen(token);
+    while (*list) {
+        list += strspn(list, ", \t");
+        size_t item = strcspn(list, ", \t");
+        if (item == length && strncasecmp(list, token, length) == 0)
+            return true;
+        list += item;
+    }
+    return false;
+}
+
+int foliot__http_socket_refused(foliot__http_connection *c, const char **why)
+{
+    const foliot__http_sockets *hook = c->http->config.sockets;
+    char path[128], connection[128], protocols[128], key[128];
+    int status = foliot__http_refused(c, why);
+    if (status)
+        return status;
+    *why = "no WebSocket is at this path";
+    if (!hook || !foliot__http_header(c->wsi, WSI_TOKEN_GET_URI, path, sizeof path) ||
+        strcmp(path, hook->path) != 0)
+        return HTTP_STATUS_NOT_FOUND;
+    // The library closes the connection without these.
+    *why = "the request for a WebSocket lacks Connection: Upgrade or Sec-WebSocket-Key";
+    if (!foliot__http_header(c->wsi, WSI_TOKEN_CONNECTION, connection, sizeof connection) ||
+        !lists(connection, "upgrade") ||
+        !foliot__http_header(c->wsi, WSI_TOKEN_KEY, key, sizeof key) || !*key)
+        return HTTP_STATUS_BAD_REQUEST;
+    *why = "the page speaks another version of the protocol than this server: reload it";
+    if (!foliot__http_header(c->wsi, WSI_TOKEN_PROTOCOL, protocols, sizeof protocols) ||
+        !lists(protocols, hook->subprotocol))
+        return HTTP_STATUS_BAD_REQUEST;
+    // The visitors of a proxy differ by the header that it adds.
     uint64_t before = c->host;
     if (foliot__http_forwarded(c, c->peer))
         c->host = foliot__http_host_of(c->peer);
@@ -30,7 +64,8 @@ static bool within_share(foliot__http_connection *c)
     bool within = host == before || foliot__http_within_share(c->http, host);
     c->host = host;
     c->http->counters.connections_refused += !within;
-    return within;
+    *why = "too many connections are open from this address: close some";
+    return within ? 0 : 429; // Too Many Requests
 }
 
 static void set_reason(foliot__http_connection *c, uint16_t code, const char *why)
@@ -115,8 +150,6 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
 {
     foliot__http_connection *c;
     const foliot__http_sockets *hook;
-    const char *why;
-    char path[128];
     void *opened;
     (void)user;
     switch (reason) {
@@ -125,14 +158,6 @@ int foliot__http_on_socket(struct lws *wsi, enum lws_callback_reasons reason, vo
         http->config.sockets->readable(http->config.sockets->user);
         return 0;
     }
-    case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        c = foliot__http_connection_of(wsi);
-        hook = c ? c->http->config.sockets : NULL;
-        return hook && foliot__http_refused(c, &why) == 0 &&
-                       foliot__http_header(c->wsi, WSI_TOKEN_GET_URI, path, sizeof path) &&
-                       strcmp(path, hook->path) == 0 && within_share(c)
-                   ? 0
-                   : -1;
     case LWS_CALLBACK_ESTABLISHED:
         c = foliot__http_connection_of(wsi);
         if (!c)

@@ -243,33 +243,94 @@ static void foreign_requests_are_refused(void **state)
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
         "Sec-WebSocket-Protocol: foliot.7\r\n\r\n";
-    static const char *const heads[] = {
-        "GET /ws HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n",
-        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://evil.example\r\n",
-        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: null\r\n",
-        "GET /other HTTP/1.1\r\nHost: 127.0.0.1\r\n",
-        "GET /ws HTTP/1.1\r\n",
-        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n",
-        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-        "Sec-WebSocket-Protocol: foliot.5\r\n\r\n",
-        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Protocol: foliot.7\r\nSec-WebSocket-Version: 13\r\n\r\n",
-        "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+    static const struct {
+        int status;
+        const char *head;
+    } requests[] = {
+        {421, "GET /ws HTTP/1.1\r\nHost: evil.example\r\nOrigin: http://evil.example\r\n"},
+        {403, "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: http://evil.example\r\n"},
+        {403, "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nOrigin: null\r\n"},
+        {404, "GET /other HTTP/1.1\r\nHost: 127.0.0.1\r\n"},
+        {404, "HEAD /ws HTTP/1.1\r\nHost: 127.0.0.1\r\n"},
+        {400, "GET /ws HTTP/1.1\r\n"},
+        {400, "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+              "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"},
+        {400, "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+              "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+              "Sec-WebSocket-Protocol: foliot.5\r\n\r\n"},
+        {400, "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+              "Sec-WebSocket-Protocol: foliot.7\r\nSec-WebSocket-Version: 13\r\n\r\n"},
+        {400, "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: close\r\n"
+              "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+              "Sec-WebSocket-Protocol: foliot.7\r\n\r\n"},
+        {404, "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"},
     };
-    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
-        char request[1024];
-        snprintf(request, sizeof request, "%s%s", heads[i],
-                 strstr(heads[i], "\r\n\r\n") ? "" : asks);
+    for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        char request[1024], rest[256];
+        const char *head = requests[i].head;
+        snprintf(request, sizeof request, "%s%s", head, strstr(head, "\r\n\r\n") ? "" : asks);
         int fd = web_connect(s.port), status = web_upgrade(fd, s.port, request);
-        if (status == 101)
-            fail_msg("request %zu was upgraded", i);
+        if (status != requests[i].status)
+            fail_msg("request %zu: status %d, not %d", i, status, requests[i].status);
+        // A sentence follows, and the connection ends.
+        ssize_t got = recv(fd, rest, sizeof rest, 0);
+        assert_true(head[0] == 'H' || got > 0);
         close(fd);
     }
     foliot_transport_event event;
     assert_false(foliot_transport_poll(s.transport, clock_now_ns(), &event));
     close_site(&s);
+}
+
+static void *open_nothing(void *user, foliot__http_socket *socket, const char *address)
+{
+    (void)socket;
+    (void)address;
+    return user;
+}
+
+static void close_nothing(void *user, void *of_socket)
+{
+    (void)user;
+    (void)of_socket;
+}
+
+// A service of few connections answers those beyond them, and those beyond an address's share.
+static void connections_beyond_the_limits_are_answered(void **state)
+{
+    enum { CONNECTIONS = 16, SHARE = CONNECTIONS / 4 };
+    (void)state;
+    char problem[256], request[512];
+    int fd[CONNECTIONS];
+    const foliot__http_sockets hook = {.path = "/ws",
+                                       .subprotocol = "foliot.7",
+                                       .message_bytes_max = 64,
+                                       .user = problem,
+                                       .opened = open_nothing,
+                                       .closed = close_nothing};
+    const foliot__http_config config = {
+        .address = "127.0.0.1", .connections_max = CONNECTIONS, .sockets = &hook};
+    foliot__http *http = foliot__http_start(&config, problem, sizeof problem);
+    assert_non_null(http);
+    uint16_t port = foliot__http_get_port(http);
+    for (int i = 0; i < SHARE; i++)
+        fd[i] = open_forwarded(port, "198.51.100.7");
+    snprintf(request, sizeof request,
+             "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 198.51.100.7\r\n"
+             "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+             "Sec-WebSocket-Protocol: foliot.7\r\n\r\n");
+    int beyond = web_connect(port);
+    assert_int_equal(web_upgrade(beyond, port, request), 429);
+    for (int i = SHARE; i < CONNECTIONS; i++) // the last is refused if `beyond` still has a place
+        fd[i] = web_connect(port);
+    int last = web_connect(port);
+    assert_int_equal(web_upgrade(last, port, ""), 503); // before it asks
+    close(last);
+    close(beyond);
+    for (int i = 0; i < CONNECTIONS; i++)
+        close(fd[i]);
+    assert_true(foliot__http_stop(http));
 }
 
 static void a_handshake_may_come_byte_by_byte(void **state)
@@ -622,6 +683,7 @@ int main(void)
         cmocka_unit_test(too_many_browsers_are_told),
         cmocka_unit_test(who_is_refused_holds_few_sockets),
         cmocka_unit_test(foreign_requests_are_refused),
+        cmocka_unit_test(connections_beyond_the_limits_are_answered),
         cmocka_unit_test(a_handshake_may_come_byte_by_byte),
         cmocka_unit_test(malformed_frames_end_their_socket_alone),
         cmocka_unit_test(frames_without_a_mask_are_refused),
