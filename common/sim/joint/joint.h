@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// joint.h: ball, hinge, weld and anchored distance joints. Solved directly (joint/joint_tree.c), so
-// they carry nothing from one tick to the next. The only state is whether a joint is broken.
+// joint.h: ball, hinge, weld and anchored distance joints. Solved directly (joint/joint_solve.c),
+// so they carry nothing from one tick to the next. The only state is whether a joint is broken.
 //
 // foliot__joints_alone does a whole substep of every island that no contact may push. For the
 // others the contact solver calls foliot__joints_remember_smooth and foliot__joints_solve before

@@ -4,13 +4,9 @@
 //
 //   joint.c            the phases of a tick, and breaking
 //   joint_islands.c    where the arrays lie; which bodies are joined: islands, trees and loops
-//   joint_jacobian.c   poses and free rotation; rows, errors, the bound of the free row
-//   joint_targets.c    the speeds that the rows of an island must gain
-//   joint_damping.c    light bodies under large forces
-//   joint_tree.c       joints that form trees, solved exactly
-//   joint_solve.c      an island: its trees, the joints that close loops, bounds
-//   joint_fallback.c   substeps that turn too far
-//   joint_energy.c     the energy that an island must have after a substep
+//   joint_jacobian.c   poses and free rotation; rows, errors, the limit of the free row; goals
+//   joint_solve.c      an island: its trees, the joints that close loops, limits
+//   joint_stability.c  damping of light bodies, substeps that turn too far, energy
 #ifndef FOLIOT_SIM_JOINT_JOINT_INTERNAL_H
 #define FOLIOT_SIM_JOINT_JOINT_INTERNAL_H
 
@@ -54,14 +50,14 @@ typedef struct foliot__joint_bound {
     double value;            // and now
 } foliot__joint_bound;
 
-// Friction of the rows that turn (joint_damping.c).
+// Friction of the rows that turn (joint_stability.c).
 typedef struct foliot__joint_friction {
     double moment;             // 0: none
     double goal[FOLIOT__ROWS]; // the speed that ends the rotation
     double sum[FOLIOT__ROWS];  // the impulses so far
 } foliot__joint_friction;
 
-// joint_tree.c's.
+// joint_solve.c's.
 typedef struct foliot__joint_factor {
     double soft[FOLIOT__ROWS]; // speed that a row gives way by for a unit of impulse
     double half[FOLIOT__ROWS];
@@ -97,7 +93,7 @@ typedef struct foliot__joint_body {
     uint32_t slot, joint; // that leads to the parent; FOLIOT__NONE at a root that floats
     double mass;
     mat3 inertia;         // world axes, at the pose of the rows
-    mat3 stiffness;       // of the forces on it against rotation (joint_damping.c)
+    mat3 stiffness;       // of the forces on it against rotation (joint_stability.c)
     double swing;         // the part of it that a substep cannot resolve, as a moment of inertia
     double factor[6][6];  // of the mass of all that hangs on it
     double impulse_in[6]; // impulses from outside the tree, then what is left of them
@@ -169,19 +165,19 @@ double foliot__joint_error_max(const foliot__joint *joint);
 void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *body,
                                  const foliot__pose *pose);
 
-// joint_damping.c: sets `friction.moment` of the joints from the impulses of the substep so far,
+// joint_stability.c: sets `friction.moment` of the joints from the impulses of the substep so far,
 // `share` of which a lasting force gives to positions. True if there is any: the island must be
 // solved again.
 bool foliot__island_damp(foliot__joints *j, const foliot__island *island, double h, double share);
 
-// joint_tree.c: the tree joints of an island. Factors must be made again after rows or `active`
+// joint_solve.c: the tree joints of an island. Factors must be made again after rows or `active`
 // have changed.
 void foliot__tree_factor(foliot__joints *j, const foliot__island *island);
 // Solves for `change` of the bodies and `impulse` of the tree joints, from their `goal` (`held`:
 // from 0) and the bodies' `impulse_in`, which is used up.
 void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool held);
 
-// joint_targets.c: rows and masses of an island after `moved` has moved its bodies for a time h.
+// joint_jacobian.c: rows and masses of an island after `moved` has moved its bodies for a time h.
 void foliot__island_linearise(foliot__joints *j, const foliot_world *world, foliot__island *island,
                               double h);
 // The first sets goals that move positions at the substep's end to where the joints hold, and
@@ -194,12 +190,12 @@ void foliot__island_target_velocities(foliot__joints *j, const foliot_world *wor
 // The velocity of a joint's body that is not in its island: NULL if it does not move.
 const double *foliot__joint_outside_velocity(const foliot_world *world, uint32_t slot,
                                              double out[6]);
-// joint_fallback.c: sets `moved` and `taken` in a substep that turns too far for foliot__joints_*.
+// joint_stability.c: sets `moved` and `taken` in a substep that turns too far for foliot__joints_*.
 void foliot__island_solve_fallback(foliot__joints *j, const foliot_world *world,
                                    foliot__island *island, double h);
 void foliot__island_clear_impulses(foliot__joints *j, const foliot__island *island);
 
-// joint_energy.c: sets `hangs`, `follows` and `carried`.
+// joint_stability.c: sets `hangs`, `follows` and `carried`.
 void foliot__island_find_frame(const foliot__joints *j, const foliot_world *world,
                                foliot__island *island);
 // Twice the energy of a body of the island that a substep keeps. `share` is what a lasting force
