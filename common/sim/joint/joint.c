@@ -45,13 +45,13 @@ void foliot__joints_begin(const foliot__step *step, bool first)
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j.joints[i];
         if (first) { // a tick starts from the present state alone
-            joint->bound.state = joint->bound.value <= joint->bound.least      ? FOLIOT__BOUND_LOW
-                                 : joint->bound.value >= joint->bound.greatest ? FOLIOT__BOUND_HIGH
-                                 : joint->bound.strength > 0 ? FOLIOT__BOUND_DRIVEN
-                                                             : FOLIOT__BOUND_FREE;
+            joint->limit.state = joint->limit.value <= joint->limit.least      ? FOLIOT__LIMIT_LOW
+                                 : joint->limit.value >= joint->limit.greatest ? FOLIOT__LIMIT_HIGH
+                                 : joint->limit.strength > 0 ? FOLIOT__LIMIT_DRIVEN
+                                                             : FOLIOT__LIMIT_FREE;
             joint->force = joint->torque = (vec3){0, 0, 0};
         }
-        joint->bound.value_before = joint->bound.value;
+        joint->limit.value_before = joint->limit.value;
         memset(joint->impulse_sum, 0, sizeof joint->impulse_sum);
     }
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_BODIES]; i++) {
@@ -191,7 +191,7 @@ static void find_velocities(foliot__joints *j, foliot_world *world, foliot__isla
 static bool has_motor(const foliot__joints *j, const foliot__island *island)
 {
     for (uint32_t i = 0; i < island->joints; i++)
-        if (j->joints[island->joint + i].bound.strength > 0)
+        if (j->joints[island->joint + i].limit.strength > 0)
             return true;
     return false;
 }
@@ -241,7 +241,7 @@ static void keep_energy(foliot__joints *j, foliot_world *world, foliot__island *
     for (uint32_t i = 0; i < island->joints && loses; i++) {
         const foliot__joint *joint = &j->joints[island->joint + i];
         loses =
-            !joint->bound.present || (joint->bound.state < FOLIOT__BOUND_LOW &&
+            !joint->limit.present || (joint->limit.state < FOLIOT__LIMIT_LOW &&
                                       joint->impulse_sum[joint->rows] == 0); // no impact at a limit
     }
     if (!gains && !loses)
@@ -364,7 +364,7 @@ static void save_velocity_without_joints(foliot__joints *j, const foliot__solver
     for (uint32_t i = 0; i < island->joints; i++) {
         const foliot__joint *joint = &j->joints[island->joint + i];
         for (uint32_t r = 0; r < FOLIOT__ROWS; r++) {
-            bool ends = r >= joint->rows + joint->bound.present;
+            bool ends = r >= joint->rows + joint->limit.present;
             double push = ends ? 0 : joint->impulse_sum[r];
             if (r >= joint->rows && joint->friction.moment > 0)
                 push += joint->friction.sum[r];
@@ -468,8 +468,8 @@ void foliot__joints_finish(const foliot__step *step)
     // Adds the substep's impulses to the tick's force and torque on b, for breaking.
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j.joints[i];
-        for (uint32_t r = 0; r < joint->rows + joint->bound.present; r++) {
-            double push = joint->impulse_sum[r], motor = joint->bound.strength * step->dt;
+        for (uint32_t r = 0; r < joint->rows + joint->limit.present; r++) {
+            double push = joint->impulse_sum[r], motor = joint->limit.strength * step->dt;
             if (r == joint->rows && joint->kind == FOLIOT_CONSTRAINT_HINGE)
                 push = push > motor ? push - motor : push < -motor ? push + motor : 0;
             bool along = r < 3 || joint->kind == FOLIOT_CONSTRAINT_DISTANCE;

@@ -16,17 +16,17 @@
 #define FOLIOT__ROWS 6 // of one joint, its free row included
 #define FOLIOT__NONE UINT32_MAX
 
-// The state of a joint's bounded row: the angle of a hinge or the length of a rope. The row's
+// The state of a joint's limit row: the angle of a hinge or the length of a rope. The row's
 // impulse is a decreasing step function of its speed. From low to high speed, it is any impulse
 // that keeps the row at `low`, the motor's torque, any impulse that keeps it at `drive`, the
 // motor's torque in the other direction, and any impulse that keeps it at `high`.
-typedef enum foliot__bound_state {
-    FOLIOT__BOUND_FREE,   // slower than the motor's speed: all its torque; without a motor: nothing
-    FOLIOT__BOUND_BRAKED, // faster: all its torque against
-    FOLIOT__BOUND_LOW,    // held at this speed, whatever impulse it takes
-    FOLIOT__BOUND_DRIVEN,
-    FOLIOT__BOUND_HIGH,
-} foliot__bound_state;
+typedef enum foliot__limit_state {
+    FOLIOT__LIMIT_FREE,   // slower than the motor's speed: all its torque; without a motor: nothing
+    FOLIOT__LIMIT_BRAKED, // faster: all its torque against
+    FOLIOT__LIMIT_LOW,    // held at this speed, whatever impulse it takes
+    FOLIOT__LIMIT_DRIVEN,
+    FOLIOT__LIMIT_HIGH,
+} foliot__limit_state;
 
 // Where a joint holds its bodies: fixed by the constraint.
 typedef struct foliot__joint_frame {
@@ -37,9 +37,9 @@ typedef struct foliot__joint_frame {
     quat start;              // b's orientation in a's axes as the scene starts
 } foliot__joint_frame;
 
-// The bounded row: the angle of a hinge, or the length of a rope.
-typedef struct foliot__joint_bound {
-    uint32_t state; // foliot__bound_state
+// The limit row: the angle of a hinge, or the length of a rope.
+typedef struct foliot__joint_limit {
+    uint32_t state; // foliot__limit_state
     bool present;
     bool counted;            // a hinge whose angle is counted beyond one turn: of the state
     bool followed;           // `value` was measured in this tick: the next one is the nearest to it
@@ -48,7 +48,7 @@ typedef struct foliot__joint_bound {
     double low, drive, high; // speeds that the row may gain; drive infinite without a motor
     double value_before;     // at the substep's start
     double value;            // and now
-} foliot__joint_bound;
+} foliot__joint_limit;
 
 // Friction of the rows that turn (joint_stability.c).
 typedef struct foliot__joint_friction {
@@ -71,9 +71,9 @@ typedef struct foliot__joint {
     uint32_t a, b;           // rows of `bodies`; FOLIOT__NONE: does not move
     uint32_t child, parent;  // likewise: the tree's order. A joint without child closes a loop
     uint32_t rows;           // that hold always
-    uint32_t active;         // `rows`, and the bounded one where it is held, or those of friction
+    uint32_t active;         // `rows`, and the limit row where it is held, or those of friction
     foliot__joint_frame frame;
-    foliot__joint_bound bound;
+    foliot__joint_limit limit;
     double error[FOLIOT__ROWS];
     double ja[FOLIOT__ROWS][6], jb[FOLIOT__ROWS][6];  // speed of a row per velocity of a body
     double goal[FOLIOT__ROWS], impulse[FOLIOT__ROWS]; // of the present solution
@@ -215,7 +215,7 @@ void foliot__island_blend(foliot__joints *j, const foliot__island *island, doubl
                           double goal2);
 
 // joint_solve.c: changes the speeds of the bodies so that every row gains its `goal`, and every
-// bounded row stands where its bound lets it. `h` is the length of the substep, which makes a
+// limit row stands where its limits let it. `h` is the length of the substep, which makes a
 // torque an impulse.
 void foliot__island_solve(foliot__joints *j, foliot__island *island, double h);
 

@@ -3,8 +3,8 @@
 // grows is ja . velocity of a + jb . velocity of b (linear, then angular, world axes).
 //
 // Ball: three rows, which keep the anchors together. Hinge: two more, which keep its axis as seen
-// from b; its angle is the bounded row. Weld: three more, no rotation at all. Distance: one row
-// along the line between the anchors, bounded where it is a rope.
+// from b; its angle is the limit row. Weld: three more, no rotation at all. Distance: one row
+// along the line between the anchors, limited where it is a rope.
 #include "sim/joint/joint_internal.h"
 
 #include "foliot/digest.h"
@@ -134,17 +134,17 @@ void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joi
         joint->frame.axis_b = quat_rotate(quat_conjugate(joint->frame.start), joint->frame.axis);
         bool limited = d->angle_min <= d->angle_max;
         joint->rows = 5;
-        joint->bound.present = limited || d->motor_torque > 0;
-        joint->bound.least = limited ? d->angle_min : -INFINITE;
-        joint->bound.greatest = limited ? d->angle_max : INFINITE;
-        joint->bound.counted = limited && (d->angle_min < -PI || d->angle_max > PI);
-        joint->bound.speed = d->motor_speed;
-        joint->bound.strength = d->motor_torque;
+        joint->limit.present = limited || d->motor_torque > 0;
+        joint->limit.least = limited ? d->angle_min : -INFINITE;
+        joint->limit.greatest = limited ? d->angle_max : INFINITE;
+        joint->limit.counted = limited && (d->angle_min < -PI || d->angle_max > PI);
+        joint->limit.speed = d->motor_speed;
+        joint->limit.strength = d->motor_torque;
     } else if (d->kind == FOLIOT_CONSTRAINT_DISTANCE) {
-        joint->bound.present = d->length_min < d->length;
-        joint->rows = !joint->bound.present;
-        joint->bound.least = d->length_min;
-        joint->bound.greatest = d->length;
+        joint->limit.present = d->length_min < d->length;
+        joint->rows = !joint->limit.present;
+        joint->limit.least = d->length_min;
+        joint->limit.greatest = d->length;
         joint->frame.arm_length = d->length;
     } else {
         joint->rows = d->kind == FOLIOT_CONSTRAINT_WELD ? 6 : 3;
@@ -239,26 +239,26 @@ static double nearest_angle(double angle, double other)
 
 void foliot__joint_begin_angle(const foliot_world *world, foliot__joint *joint)
 {
-    joint->bound.followed = false;
-    if (joint->bound.counted) {
+    joint->limit.followed = false;
+    if (joint->limit.counted) {
         uint8_t state = foliot__constraint_state(world)[joint->index];
-        joint->bound.value = PI * (state < 128 ? state / 2 : state / 2 - 128);
+        joint->limit.value = PI * (state < 128 ? state / 2 : state / 2 - 128);
     }
 }
 
 void foliot__joint_end_angle(foliot_world *world, foliot__joint *joint)
 {
     uint8_t *state = &foliot__constraint_state(world)[joint->index], now = 0;
-    if (joint->bound.counted) {
+    if (joint->limit.counted) {
         foliot__pose a = foliot__pose_of(world, joint->slot_a);
         foliot__pose b = foliot__pose_of(world, joint->slot_b);
         foliot__joint_measure(joint, &a, &b);
-        if (joint->bound.value !=
-            joint->bound.value) // a body is about to be frozen: the count stays
+        if (joint->limit.value !=
+            joint->limit.value) // a body is about to be frozen: the count stays
             return;
         const double most = FOLIOT_HALF_TURNS_MAX + 2;
         _Static_assert(2 * (FOLIOT_HALF_TURNS_MAX + 2) < 128, "twice the half turns fill a byte");
-        double turns = foliot_clamp(joint->bound.value / PI, -most, most);
+        double turns = foliot_clamp(joint->limit.value / PI, -most, most);
         now = (uint8_t)(2 * (int)(turns + (turns < 0 ? -0.5 : 0.5)));
     }
     world->digests.definition_dirty |= now != *state;
@@ -269,8 +269,8 @@ void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const fo
 {
     vec3 apart = arms_of(joint, a, b).apart;
     if (joint->kind == FOLIOT_CONSTRAINT_DISTANCE) {
-        joint->bound.value = vec3_length(apart);
-        joint->error[0] = joint->bound.value - joint->bound.greatest;
+        joint->limit.value = vec3_length(apart);
+        joint->error[0] = joint->limit.value - joint->limit.greatest;
         return;
     }
     vec3_store(apart, joint->error);
@@ -282,18 +282,18 @@ void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const fo
     if (joint->kind != FOLIOT_CONSTRAINT_HINGE)
         return;
     const foliot__joint_frame *frame = &joint->frame;
-    foliot__joint_bound *bound = &joint->bound;
+    foliot__joint_limit *limit = &joint->limit;
     vec3 off = vec3_cross(quat_rotate(a->q, frame->axis), quat_rotate(b->q, frame->axis_b));
     for (int r = 0; r < 2; r++)
         joint->error[3 + r] = vec3_dot(quat_rotate(a->q, frame->side[r]), off);
-    if (!bound->present)
+    if (!limit->present)
         return;
     // Once measured in a tick an angle is followed without jumps. The first one is measured from
     // the middle of the limits, so that neither limit is near the jump from pi to -pi.
     quat turn = turn_since_start(joint, a, b);
     double angle = 2 * foliot_atan2(vec3_dot(quat_vector(turn), frame->axis), turn.w);
-    if (!bound->counted) {
-        double middle = bound->least > -INFINITE ? (bound->least + bound->greatest) / 2 : 0;
+    if (!limit->counted) {
+        double middle = limit->least > -INFINITE ? (limit->least + limit->greatest) / 2 : 0;
         angle -= middle;
         if (angle > PI)
             angle -= 2 * PI;
@@ -301,10 +301,10 @@ void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const fo
             angle += 2 * PI;
         angle = angle < -PI ? angle + 2 * PI + middle : angle + middle;
     }
-    if (bound->counted || bound->followed)
-        angle = nearest_angle(angle, bound->value);
-    bound->value = angle;
-    bound->followed = true;
+    if (limit->counted || limit->followed)
+        angle = nearest_angle(angle, limit->value);
+    limit->value = angle;
+    limit->followed = true;
 }
 
 double foliot__joint_error_max(const foliot__joint *joint)
@@ -428,11 +428,11 @@ double foliot__island_target_positions(foliot__joints *j, const foliot_world *wo
         worst = error > worst ? error : worst;
         for (uint32_t r = 0; r < joint->rows; r++)
             joint->goal[r] = -joint->error[r] / h;
-        joint->bound.low = (joint->bound.least - joint->bound.value) / h;
-        joint->bound.high = (joint->bound.greatest - joint->bound.value) / h;
-        joint->bound.drive =
-            joint->bound.strength > 0
-                ? joint->bound.speed - (joint->bound.value - joint->bound.value_before) / h
+        joint->limit.low = (joint->limit.least - joint->limit.value) / h;
+        joint->limit.high = (joint->limit.greatest - joint->limit.value) / h;
+        joint->limit.drive =
+            joint->limit.strength > 0
+                ? joint->limit.speed - (joint->limit.value - joint->limit.value_before) / h
                 : infinite;
         for (uint32_t r = joint->rows;
              r < FOLIOT__ROWS && joint->kind != FOLIOT_CONSTRAINT_DISTANCE; r++)
@@ -456,13 +456,13 @@ void foliot__island_target_velocities(foliot__joints *j, const foliot_world *wor
                               : j->bodies[joint->b].change;
         for (uint32_t r = 0; r < joint->rows; r++)
             joint->goal[r] = -speed_of(joint, r, a, b);
-        if (!joint->bound.present)
+        if (!joint->limit.present)
             continue;
         double speed = speed_of(joint, joint->rows, a, b);
-        double below = (joint->bound.least - joint->bound.value) / h,
-               above = (joint->bound.greatest - joint->bound.value) / h;
-        joint->bound.low = (below < 0 ? below : 0) - speed;
-        joint->bound.high = (above > 0 ? above : 0) - speed;
-        joint->bound.drive = joint->bound.strength > 0 ? joint->bound.speed - speed : infinite;
+        double below = (joint->limit.least - joint->limit.value) / h,
+               above = (joint->limit.greatest - joint->limit.value) / h;
+        joint->limit.low = (below < 0 ? below : 0) - speed;
+        joint->limit.high = (above > 0 ? above : 0) - speed;
+        joint->limit.drive = joint->limit.strength > 0 ? joint->limit.speed - speed : infinite;
     }
 }

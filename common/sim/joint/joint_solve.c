@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // joint_solve.c: solves one island of joined bodies: its tree exactly, the joints that close loops
-// by conjugate gradients over the tree, and the bounded rows (limits, motors, ropes) by a search
+// by conjugate gradients over the tree, and the limit rows (limits, motors, ropes) by a search
 // for their states.
 //
 // With T the answer of the tree to an impulse, loops ask for (Jl T Jl^t) p = goal - Jl change. The
@@ -204,72 +204,72 @@ static void push_row(foliot__joints *j, const foliot__joint *joint, uint32_t row
         j->bodies[joint->b].impulse_in[c] += joint->jb[row][c] * impulse;
 }
 
-// -- the bounded row
+// -- the limit row
 
 static bool is_held(const foliot__joint *joint)
 {
-    return joint->bound.present && joint->bound.state >= FOLIOT__BOUND_LOW;
+    return joint->limit.present && joint->limit.state >= FOLIOT__LIMIT_LOW;
 }
 
-// The impulse of a bounded row that is not held, beyond what it has had in this substep.
+// The impulse of a limit row that is not held, beyond what it has had in this substep.
 static double free_impulse(const foliot__joint *joint, double h)
 {
-    if (!joint->bound.present || is_held(joint))
+    if (!joint->limit.present || is_held(joint))
         return 0;
-    double torque = joint->bound.strength * h;
-    return (joint->bound.state == FOLIOT__BOUND_FREE ? torque : -torque) -
+    double torque = joint->limit.strength * h;
+    return (joint->limit.state == FOLIOT__LIMIT_FREE ? torque : -torque) -
            joint->impulse_sum[joint->rows];
 }
 
 // The state that a row of this impulse and speed belongs to.
 static uint32_t state_after(const foliot__joint *joint, double impulse, double speed, double torque)
 {
-    bool up = joint->bound.drive > joint->bound.low, down = joint->bound.drive < joint->bound.high;
-    switch ((foliot__bound_state)joint->bound.state) {
-    case FOLIOT__BOUND_LOW:
+    bool up = joint->limit.drive > joint->limit.low, down = joint->limit.drive < joint->limit.high;
+    switch ((foliot__limit_state)joint->limit.state) {
+    case FOLIOT__LIMIT_LOW:
         if (impulse < (up ? torque : -torque))
-            return up ? FOLIOT__BOUND_FREE : FOLIOT__BOUND_BRAKED;
+            return up ? FOLIOT__LIMIT_FREE : FOLIOT__LIMIT_BRAKED;
         break;
-    case FOLIOT__BOUND_HIGH:
+    case FOLIOT__LIMIT_HIGH:
         if (impulse > (down ? -torque : torque))
-            return down ? FOLIOT__BOUND_BRAKED : FOLIOT__BOUND_FREE;
+            return down ? FOLIOT__LIMIT_BRAKED : FOLIOT__LIMIT_FREE;
         break;
-    case FOLIOT__BOUND_DRIVEN:
+    case FOLIOT__LIMIT_DRIVEN:
         if (impulse > torque)
-            return FOLIOT__BOUND_FREE;
+            return FOLIOT__LIMIT_FREE;
         if (impulse < -torque)
-            return FOLIOT__BOUND_BRAKED;
+            return FOLIOT__LIMIT_BRAKED;
         break;
-    case FOLIOT__BOUND_FREE:
-        if (speed < joint->bound.low)
-            return FOLIOT__BOUND_LOW;
-        if (speed > (down ? joint->bound.drive : joint->bound.high))
-            return down ? FOLIOT__BOUND_DRIVEN : FOLIOT__BOUND_HIGH;
+    case FOLIOT__LIMIT_FREE:
+        if (speed < joint->limit.low)
+            return FOLIOT__LIMIT_LOW;
+        if (speed > (down ? joint->limit.drive : joint->limit.high))
+            return down ? FOLIOT__LIMIT_DRIVEN : FOLIOT__LIMIT_HIGH;
         break;
-    case FOLIOT__BOUND_BRAKED:
-        if (speed > joint->bound.high)
-            return FOLIOT__BOUND_HIGH;
-        if (speed < (up ? joint->bound.drive : joint->bound.low))
-            return up ? FOLIOT__BOUND_DRIVEN : FOLIOT__BOUND_LOW;
+    case FOLIOT__LIMIT_BRAKED:
+        if (speed > joint->limit.high)
+            return FOLIOT__LIMIT_HIGH;
+        if (speed < (up ? joint->limit.drive : joint->limit.low))
+            return up ? FOLIOT__LIMIT_DRIVEN : FOLIOT__LIMIT_LOW;
         break;
     }
-    return joint->bound.state;
+    return joint->limit.state;
 }
 
-static bool review_bounds(foliot__joints *j, foliot__island *island, double h)
+static bool review_limits(foliot__joints *j, foliot__island *island, double h)
 {
     bool changed = false;
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = joint_at(j, island, i);
-        if (!joint->bound.present)
+        if (!joint->limit.present)
             continue;
         uint32_t row = joint->rows;
         double impulse = joint->impulse_sum[row] + (is_held(joint) ? joint->impulse[row] : 0);
         uint32_t state =
-            state_after(joint, impulse, speed_of(j, joint, row), joint->bound.strength * h);
-        changed |= state != joint->bound.state;
-        island->unfactored |= state != joint->bound.state && joint->friction.moment > 0;
-        joint->bound.state = state;
+            state_after(joint, impulse, speed_of(j, joint, row), joint->limit.strength * h);
+        changed |= state != joint->limit.state;
+        island->unfactored |= state != joint->limit.state && joint->friction.moment > 0;
+        joint->limit.state = state;
     }
     return changed;
 }
@@ -363,7 +363,7 @@ static void push_free_rows(foliot__joints *j, const foliot__island *island, doub
     clear_impulses_in(j, island);
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = joint_at(j, island, i);
-        if (joint->bound.present && !is_held(joint))
+        if (joint->limit.present && !is_held(joint))
             push_row(j, joint, joint->rows, free_impulse(joint, h));
     }
 }
@@ -399,14 +399,14 @@ void foliot__island_solve(foliot__joints *j, foliot__island *island, double h)
     for (uint32_t pass = 0; pass < PASSES; pass++) {
         for (uint32_t i = 0; i < island->joints; i++) {
             foliot__joint *joint = joint_at(j, island, i);
-            uint32_t active = joint->active, state = joint->bound.state;
+            uint32_t active = joint->active, state = joint->limit.state;
             // A motor never drives beyond a limit.
-            if (joint->bound.state == FOLIOT__BOUND_DRIVEN &&
-                joint->bound.drive <= joint->bound.low)
-                joint->bound.state = FOLIOT__BOUND_LOW;
-            if (joint->bound.state == FOLIOT__BOUND_DRIVEN &&
-                joint->bound.drive >= joint->bound.high)
-                joint->bound.state = FOLIOT__BOUND_HIGH;
+            if (joint->limit.state == FOLIOT__LIMIT_DRIVEN &&
+                joint->limit.drive <= joint->limit.low)
+                joint->limit.state = FOLIOT__LIMIT_LOW;
+            if (joint->limit.state == FOLIOT__LIMIT_DRIVEN &&
+                joint->limit.drive >= joint->limit.high)
+                joint->limit.state = FOLIOT__LIMIT_HIGH;
             uint32_t first = joint->rows,
                      rubs = joint->friction.moment > 0 && !is_held(joint) ? 6 - first : 0;
             joint->active = first + is_held(joint) + rubs;
@@ -418,16 +418,16 @@ void foliot__island_solve(foliot__joints *j, foliot__island *island, double h)
             }
             if (is_held(joint))
                 joint->goal[joint->rows] =
-                    joint->bound.state == FOLIOT__BOUND_LOW    ? joint->bound.low
-                    : joint->bound.state == FOLIOT__BOUND_HIGH ? joint->bound.high
-                                                               : joint->bound.drive;
-            island->unfactored |= active != joint->active || state != joint->bound.state;
+                    joint->limit.state == FOLIOT__LIMIT_LOW    ? joint->limit.low
+                    : joint->limit.state == FOLIOT__LIMIT_HIGH ? joint->limit.high
+                                                               : joint->limit.drive;
+            island->unfactored |= active != joint->active || state != joint->limit.state;
         }
         if (island->unfactored)
             foliot__tree_factor(j, island);
         island->unfactored = false;
         solve_once(j, island, h);
-        if (pass + 1 == PASSES || !review_bounds(j, island, h))
+        if (pass + 1 == PASSES || !review_limits(j, island, h))
             break;
     }
     // Adds the impulses to their sums, those of rows that are not held included.
@@ -437,7 +437,7 @@ void foliot__island_solve(foliot__joints *j, foliot__island *island, double h)
         for (uint32_t r = 0; r < joint->active; r++)
             (rubs && r >= joint->rows ? joint->friction.sum : joint->impulse_sum)[r] +=
                 joint->impulse[r];
-        if (joint->bound.present && !is_held(joint))
+        if (joint->limit.present && !is_held(joint))
             joint->impulse_sum[joint->rows] += free_impulse(joint, h);
     }
 }

@@ -279,7 +279,7 @@ bool foliot__island_outside_work(const foliot__joints *j, const foliot_world *wo
             continue;
         foliot__joint_outside_velocity(world, i % 2 ? joint->slot_b : joint->slot_a, v);
         vec3_store(vec3_sub(vec3_of(v), vec3_of(island->carried)), v);
-        for (uint32_t r = 0; r < joint->rows + joint->bound.present; r++)
+        for (uint32_t r = 0; r < joint->rows + joint->limit.present; r++)
             *work2 -=
                 2 * joint->impulse_sum[r] * foliot__dot6(i % 2 ? joint->jb[r] : joint->ja[r], v);
     }
