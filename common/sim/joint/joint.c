@@ -79,26 +79,7 @@ static void clear_friction(foliot__joints *j, foliot__island *island)
     }
 }
 
-// The first solve of a substep. It gives the forces, which determine the damping.
-static void solve_first(foliot__joints *j, const foliot_world *world, foliot__island *island,
-                        double h)
-{
-    foliot__island_solve(j, island, h);
-    if (!foliot__island_damp(j, island, h, foliot__response(world)))
-        return;
-    foliot__island_clear_impulses(j, island);
-    island->unfactored = true;
-    foliot__island_solve(j, island, h);
-}
-
 // -- without contacts
-
-static void put_pose(foliot_world *world, uint32_t slot, const foliot__pose *pose)
-{
-    foliot__v3_put(foliot__position(world), slot, pose->x);
-    if (world->scene.rotates)
-        foliot__quat_put(world, slot, pose->q);
-}
 
 static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
 {
@@ -132,7 +113,9 @@ static void move_body(foliot_world *world, const foliot__island *island, foliot_
     if (island->rough)
         memcpy(velocity, body->taken, sizeof velocity);
     get_velocity(world, body->slot, body->taken);
-    put_pose(world, body->slot, &pose);
+    foliot__v3_put(foliot__position(world), body->slot, pose.x);
+    if (world->scene.rotates)
+        foliot__quat_put(world, body->slot, pose.q);
     put_velocity(world, body->slot, velocity);
 }
 
@@ -147,10 +130,13 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
                sizeof j->bodies->taken);
     double worst = foliot__island_target_positions(j, world, island, h);
     for (int k = 0; k < CORRECTIONS || (k < CORRECTIONS_MAX && worst > SHARP); k++) {
-        if (!island->damped)
-            solve_first(j, world, island, h);
-        else
+        foliot__island_solve(j, island, h);
+        // The first solve of a substep gives the forces, which determine the damping.
+        if (!island->damped && foliot__island_damp(j, island, h, foliot__response(world))) {
+            foliot__island_clear_impulses(j, island);
+            island->unfactored = true;
             foliot__island_solve(j, island, h);
+        }
         island->damped = true;
         for (uint32_t i = 0; i < 6 * island->bodies; i++)
             j->bodies[island->body + i / 6].moved[i % 6] +=

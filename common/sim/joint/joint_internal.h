@@ -170,13 +170,6 @@ void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *
 // solved again.
 bool foliot__island_damp(foliot__joints *j, const foliot__island *island, double h, double share);
 
-// joint_solve.c: the tree joints of an island. Factors must be made again after rows or `active`
-// have changed.
-void foliot__tree_factor(foliot__joints *j, const foliot__island *island);
-// Solves for `change` of the bodies and `impulse` of the tree joints, from their `goal` (`held`:
-// from 0) and the bodies' `impulse_in`, which is used up.
-void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool held);
-
 // joint_jacobian.c: rows and masses of an island after `moved` has moved its bodies for a time h.
 void foliot__island_linearise(foliot__joints *j, const foliot_world *world, foliot__island *island,
                               double h);

@@ -169,20 +169,6 @@ static uint32_t row_of(const foliot__joints *j, uint32_t slot)
     return slot == FOLIOT_NO_BODY ? FOLIOT__NONE : j->body_of[slot];
 }
 
-// -- pairs that do not collide
-
-static void find_separate(const foliot_world *world, foliot__joints *j)
-{
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
-        const foliot_constraint_definition *d = &foliot__constraint(world)[j->joints[i].index];
-        if (d->kind > FOLIOT_CONSTRAINT_ROD && !d->collides && d->b != FOLIOT_NO_BODY)
-            j->table.separate[count++] = foliot__joint_pair_key(d->a, d->b);
-    }
-    foliot__sort_keys(j->table.separate, count);
-    j->table.counts[FOLIOT__JOINTS_SEPARATE] = count;
-}
-
 void foliot__joints_find_islands(foliot_world *world, foliot__joints *j)
 {
     memset(j->table.counts, 0, FOLIOT__JOINTS_COUNTS * sizeof *j->table.counts);
@@ -199,6 +185,14 @@ void foliot__joints_find_islands(foliot_world *world, foliot__joints *j)
         joint->child = row;
         joint->parent = joint->a == row ? joint->b : joint->a;
     }
-    find_separate(world, j);
+    // Pairs that do not collide.
+    uint32_t separate = 0;
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
+        const foliot_constraint_definition *d = &foliot__constraint(world)[j->joints[i].index];
+        if (d->kind > FOLIOT_CONSTRAINT_ROD && !d->collides && d->b != FOLIOT_NO_BODY)
+            j->table.separate[separate++] = foliot__joint_pair_key(d->a, d->b);
+    }
+    foliot__sort_keys(j->table.separate, separate);
+    j->table.counts[FOLIOT__JOINTS_SEPARATE] = separate;
     world->joints_ready = 1;
 }

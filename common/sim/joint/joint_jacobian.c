@@ -61,18 +61,6 @@ static void rotate_about_axis(double q[4], double m[3], double inverse, double h
     q[1 + c] = qc - s * qb;
 }
 
-// One turn about the momentum, for a body that has the same moment about every axis.
-static void turn_even(double q[4], const double m[3], double inverse, double half)
-{
-    double s[3] = {m[0] * inverse * half, m[1] * inverse * half, m[2] * inverse * half}, out[4];
-    out[0] = q[0] - ((q[1] * s[0] + q[2] * s[1]) + q[3] * s[2]);
-    out[1] = q[1] + q[0] * s[0] + (q[2] * s[2] - q[3] * s[1]);
-    out[2] = q[2] + q[0] * s[1] + (q[3] * s[0] - q[1] * s[2]);
-    out[3] = q[3] + q[0] * s[2] + (q[1] * s[1] - q[2] * s[0]);
-    for (int k = 0; k < 4; k++)
-        q[k] = out[k];
-}
-
 quat foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_body *body, double h)
 {
     foliot__v3 inverse = foliot__inverse_inertia(world);
@@ -87,31 +75,23 @@ quat foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_bo
     m[0] = v.x + (q[0] * c[0] + (q[3] * c[1] - q[2] * c[2]));
     m[1] = v.y + (q[0] * c[1] + (q[1] * c[2] - q[3] * c[0]));
     m[2] = v.z + (q[0] * c[2] + (q[2] * c[0] - q[1] * c[1]));
-    if (e[0] == e[1] && e[1] == e[2]) {
-        turn_even(q, m, e[0], h / 2);
-    } else {
-        rotate_about_axis(q, m, e[0], h / 4, 0, 1, 2);
-        rotate_about_axis(q, m, e[1], h / 4, 1, 2, 0);
-        rotate_about_axis(q, m, e[2], h / 2, 2, 0, 1);
-        rotate_about_axis(q, m, e[1], h / 4, 1, 2, 0);
-        rotate_about_axis(q, m, e[0], h / 4, 0, 1, 2);
+    if (e[0] == e[1] && e[1] == e[2]) { // one turn about the momentum
+        const double half = h / 2;
+        vec3 s = {m[0] * e[0] * half, m[1] * e[0] * half, m[2] * e[0] * half};
+        return quat_normalise((quat){q[0] - ((q[1] * s.x + q[2] * s.y) + q[3] * s.z),
+                                     q[1] + q[0] * s.x + (q[2] * s.z - q[3] * s.y),
+                                     q[2] + q[0] * s.y + (q[3] * s.x - q[1] * s.z),
+                                     q[3] + q[0] * s.z + (q[1] * s.y - q[2] * s.x)});
     }
+    rotate_about_axis(q, m, e[0], h / 4, 0, 1, 2);
+    rotate_about_axis(q, m, e[1], h / 4, 1, 2, 0);
+    rotate_about_axis(q, m, e[2], h / 2, 2, 0, 1);
+    rotate_about_axis(q, m, e[1], h / 4, 1, 2, 0);
+    rotate_about_axis(q, m, e[0], h / 4, 0, 1, 2);
     return quat_normalise(quat_of(q));
 }
 
 // -- definitions
-
-// Sets two directions that make a right-handed frame with the unit vector.
-static void frame_of(vec3 axis, vec3 side[2])
-{
-    double x = axis.x < 0 ? -axis.x : axis.x, y = axis.y < 0 ? -axis.y : axis.y;
-    double z = axis.z < 0 ? -axis.z : axis.z;
-    const vec3 least = {x <= y && x <= z, !(x <= y && x <= z) && y <= z,
-                        !(x <= y && x <= z) && !(y <= z)};
-    vec3 across = vec3_cross(axis, least);
-    side[0] = vec3_divide(across, vec3_length(across));
-    side[1] = vec3_cross(axis, side[0]);
-}
 
 void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joint *joint)
 {
@@ -129,8 +109,14 @@ void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joi
     if (d->b != FOLIOT_NO_BODY)
         joint->frame.arm_length += vec3_length(joint->frame.anchor_b);
     if (d->kind == FOLIOT_CONSTRAINT_HINGE) {
-        joint->frame.axis = vec3_of(d->axis);
-        frame_of(joint->frame.axis, joint->frame.side);
+        vec3 axis = joint->frame.axis = vec3_of(d->axis);
+        // Two directions that make a right-handed frame with the axis.
+        double x = axis.x < 0 ? -axis.x : axis.x, y = axis.y < 0 ? -axis.y : axis.y;
+        double z = axis.z < 0 ? -axis.z : axis.z;
+        bool least_x = x <= y && x <= z, least_y = !least_x && y <= z;
+        vec3 across = vec3_cross(axis, (vec3){least_x, least_y, !least_x && !least_y});
+        joint->frame.side[0] = vec3_divide(across, vec3_length(across));
+        joint->frame.side[1] = vec3_cross(axis, joint->frame.side[0]);
         joint->frame.axis_b = quat_rotate(quat_conjugate(joint->frame.start), joint->frame.axis);
         bool limited = d->angle_min <= d->angle_max;
         joint->rows = 5;
@@ -321,13 +307,6 @@ double foliot__joint_error_max(const foliot__joint *joint)
 
 // -- masses
 
-// The sum of the axes times these factors.
-static vec3 axes_sum(const vec3 axis[3], vec3 factor)
-{
-    return vec3_add(vec3_add(vec3_scale(axis[0], factor.x), vec3_scale(axis[1], factor.y)),
-                    vec3_scale(axis[2], factor.z));
-}
-
 // A body that does not rotate gets moments of 1: no row uses its rotation.
 void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *body,
                                  const foliot__pose *pose)
@@ -339,8 +318,12 @@ void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *
         axis[k] = quat_rotate(pose->q, axes[k]);
     body->mass = foliot__mass(world)[body->slot];
     mat3 part = mat3_transpose((mat3){{axis[0], axis[1], axis[2]}});
-    for (int i = 0; i < 3; i++)
-        body->inertia.row[i] = axes_sum(axis, vec3_multiply(moment, part.row[i]));
+    for (int i = 0; i < 3; i++) {
+        vec3 factor = vec3_multiply(moment, part.row[i]);
+        body->inertia.row[i] =
+            vec3_add(vec3_add(vec3_scale(axis[0], factor.x), vec3_scale(axis[1], factor.y)),
+                     vec3_scale(axis[2], factor.z));
+    }
 }
 
 // -- goals: the speeds that the rows of an island must gain, for positions and for velocities

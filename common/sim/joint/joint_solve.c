@@ -69,15 +69,6 @@ static void solve_upper(double l[6][6], uint32_t n, double *x)
     }
 }
 
-static void start_mass(foliot__joint_body *body)
-{
-    memset(body->factor, 0, sizeof body->factor);
-    for (int i = 0; i < 3; i++) {
-        body->factor[i][i] = body->mass;
-        vec3_store(body->inertia.row[i], body->factor[3 + i] + 3);
-    }
-}
-
 static void factor_joint(foliot__joints *j, foliot__joint *joint)
 {
     foliot__joint_body *child = &j->bodies[joint->child];
@@ -114,10 +105,18 @@ static void factor_joint(foliot__joints *j, foliot__joint *joint)
         }
 }
 
-void foliot__tree_factor(foliot__joints *j, const foliot__island *island)
+// Factors of the tree joints of an island. They must be made again after rows or `active` have
+// changed.
+static void factor_tree(foliot__joints *j, const foliot__island *island)
 {
-    for (uint32_t i = 0; i < island->bodies; i++)
-        start_mass(&j->bodies[island->body + i]);
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        memset(body->factor, 0, sizeof body->factor);
+        for (int k = 0; k < 3; k++) {
+            body->factor[k][k] = body->mass;
+            vec3_store(body->inertia.row[k], body->factor[3 + k] + 3);
+        }
+    }
     for (uint32_t i = island->bodies; i-- > 0;) {
         foliot__joint_body *body = &j->bodies[island->body + i];
         factor_block(body->factor, 6);
@@ -145,7 +144,9 @@ static void pass_up(foliot__joints *j, foliot__joint *joint, const double *pushe
     }
 }
 
-void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool held)
+// Solves for `change` of the bodies and `impulse` of the tree joints, from their `goal` (`held`:
+// from 0) and the bodies' `impulse_in`, which is used up.
+static void solve_tree(foliot__joints *j, const foliot__island *island, bool held)
 {
     for (uint32_t i = island->bodies; i-- > 0;) {
         foliot__joint_body *body = &j->bodies[island->body + i];
@@ -181,11 +182,6 @@ void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool he
 #define LOOP_TOLERANCE 0x1p-48 // of the squared error
 #define LOOP_ITERATIONS 100
 #define CURVATURE_MIN 0x1p-40 // of the diagonal's: below it, rows repeat others
-
-static foliot__joint *joint_at(const foliot__joints *j, const foliot__island *island, uint32_t i)
-{
-    return &j->joints[island->joint + i];
-}
 
 static double speed_of(const foliot__joints *j, const foliot__joint *joint, uint32_t row)
 {
@@ -260,7 +256,7 @@ static bool review_limits(foliot__joints *j, foliot__island *island, double h)
 {
     bool changed = false;
     for (uint32_t i = 0; i < island->joints; i++) {
-        foliot__joint *joint = joint_at(j, island, i);
+        foliot__joint *joint = &j->joints[island->joint + i];
         if (!joint->limit.present)
             continue;
         uint32_t row = joint->rows;
@@ -337,7 +333,7 @@ static void solve_loops(const loops *l)
         clear_impulses_in(l->j, l->island);
         EACH_ROW (l, joint, r, n)
             push_row(l->j, joint, r, l->search[n]);
-        foliot__tree_solve(l->j, l->island, true);
+        solve_tree(l->j, l->island, true);
         EACH_ROW (l, joint, r, n)
             l->product[n] = speed_of(l->j, joint, r);
         double curvature = 0, flat = 0;
@@ -362,7 +358,7 @@ static void push_free_rows(foliot__joints *j, const foliot__island *island, doub
 {
     clear_impulses_in(j, island);
     for (uint32_t i = 0; i < island->joints; i++) {
-        foliot__joint *joint = joint_at(j, island, i);
+        foliot__joint *joint = &j->joints[island->joint + i];
         if (joint->limit.present && !is_held(joint))
             push_row(j, joint, joint->rows, free_impulse(joint, h));
     }
@@ -371,7 +367,7 @@ static void push_free_rows(foliot__joints *j, const foliot__island *island, doub
 static void solve_once(foliot__joints *j, foliot__island *island, double h)
 {
     push_free_rows(j, island, h);
-    foliot__tree_solve(j, island, false);
+    solve_tree(j, island, false);
     if (island->loops == 0)
         return;
     uint32_t first = island->joint + island->joints - island->loops;
@@ -391,14 +387,14 @@ static void solve_once(foliot__joints *j, foliot__island *island, double h)
         push_row(j, joint, r, l.impulse[n]);
         joint->impulse[r] = l.impulse[n];
     }
-    foliot__tree_solve(j, island, false);
+    solve_tree(j, island, false);
 }
 
 void foliot__island_solve(foliot__joints *j, foliot__island *island, double h)
 {
     for (uint32_t pass = 0; pass < PASSES; pass++) {
         for (uint32_t i = 0; i < island->joints; i++) {
-            foliot__joint *joint = joint_at(j, island, i);
+            foliot__joint *joint = &j->joints[island->joint + i];
             uint32_t active = joint->active, state = joint->limit.state;
             // A motor never drives beyond a limit.
             if (joint->limit.state == FOLIOT__LIMIT_DRIVEN &&
@@ -424,7 +420,7 @@ void foliot__island_solve(foliot__joints *j, foliot__island *island, double h)
             island->unfactored |= active != joint->active || state != joint->limit.state;
         }
         if (island->unfactored)
-            foliot__tree_factor(j, island);
+            factor_tree(j, island);
         island->unfactored = false;
         solve_once(j, island, h);
         if (pass + 1 == PASSES || !review_limits(j, island, h))
@@ -432,7 +428,7 @@ void foliot__island_solve(foliot__joints *j, foliot__island *island, double h)
     }
     // Adds the impulses to their sums, those of rows that are not held included.
     for (uint32_t i = 0; i < island->joints; i++) {
-        foliot__joint *joint = joint_at(j, island, i);
+        foliot__joint *joint = &j->joints[island->joint + i];
         bool rubs = joint->friction.moment > 0 && !is_held(joint);
         for (uint32_t r = 0; r < joint->active; r++)
             (rubs && r >= joint->rows ? joint->friction.sum : joint->impulse_sum)[r] +=

@@ -39,27 +39,11 @@ static void add_stiffness(foliot__joint_body *body, vec3 force, vec3 arm)
     }
 }
 
-static void find_swing(foliot__joint_body *body, double h)
+// Whether friction between the joint's bodies acts on rotations within the island alone.
+static bool rubs_inside(const foliot__joint *joint)
 {
-    const vec3 *k = body->stiffness.row;
-    double trace = (k[0].x + k[1].y) + k[2].z, weighed = 0;
-    for (int i = 0; i < 3; i++)
-        weighed += vec3_dot(k[i], body->inertia.row[i]);
-    // The moment about the axes of the stiffness, and the least moment that a substep can resolve.
-    double moment = trace > 0 ? weighed / trace : 0, least = h * h * trace / 2;
-    body->swing = least > moment ? least - moment : 0;
-}
-
-static bool set_friction(const foliot__joints *j, foliot__joint *joint)
-{
-    bool both = joint->a != FOLIOT__NONE && joint->b != FOLIOT__NONE;
-    bool turns = joint->kind == FOLIOT_CONSTRAINT_BALL || joint->kind == FOLIOT_CONSTRAINT_HINGE;
-    joint->friction.moment = 0;
-    if (!both || !turns)
-        return false;
-    double a = j->bodies[joint->a].swing, b = j->bodies[joint->b].swing;
-    joint->friction.moment = (a < b ? a : b) / 2;
-    return joint->friction.moment > 0;
+    return joint->a != FOLIOT__NONE && joint->b != FOLIOT__NONE &&
+           (joint->kind == FOLIOT_CONSTRAINT_BALL || joint->kind == FOLIOT_CONSTRAINT_HINGE);
 }
 
 bool foliot__island_damp(foliot__joints *j, const foliot__island *island, double h, double share)
@@ -79,10 +63,25 @@ bool foliot__island_damp(foliot__joints *j, const foliot__island *island, double
                 add_stiffness(&j->bodies[joint->a], vec3_negate(force),
                               arm_of((const double(*)[6])joint->ja, -1));
         }
-    for (uint32_t i = 0; i < island->bodies; i++)
-        find_swing(&j->bodies[island->body + i], h);
-    for (uint32_t i = 0; i < island->joints; i++)
-        any |= set_friction(j, &j->joints[island->joint + i]);
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        const vec3 *k = body->stiffness.row;
+        double trace = (k[0].x + k[1].y) + k[2].z, weighed = 0;
+        for (int r = 0; r < 3; r++)
+            weighed += vec3_dot(k[r], body->inertia.row[r]);
+        // The moment about the axes of the stiffness, and the least that a substep can resolve.
+        double moment = trace > 0 ? weighed / trace : 0, least = h * h * trace / 2;
+        body->swing = least > moment ? least - moment : 0;
+    }
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = &j->joints[island->joint + i];
+        joint->friction.moment = 0;
+        if (!rubs_inside(joint))
+            continue;
+        double a = j->bodies[joint->a].swing, b = j->bodies[joint->b].swing;
+        joint->friction.moment = (a < b ? a : b) / 2;
+        any |= joint->friction.moment > 0;
+    }
     return any;
 }
 
@@ -114,19 +113,6 @@ static void limit_turn(double velocity[6], double h)
         velocity[k] *= TURN_MAX / turn;
 }
 
-static void apply_step(foliot__joints *j, const foliot__island *island, double h)
-{
-    double turn2 = 0;
-    for (uint32_t i = 0; i < island->bodies; i++) {
-        double one = turn2_of(j->bodies[island->body + i].change);
-        turn2 = one > turn2 ? one : turn2;
-    }
-    double turn = foliot__sqrt(turn2) * h, share = turn > STEP_MAX ? STEP_MAX / turn : 1;
-    for (uint32_t i = 0; i < island->bodies; i++)
-        for (int k = 0; k < 6; k++)
-            j->bodies[island->body + i].moved[k] += share * j->bodies[island->body + i].change[k];
-}
-
 // Sets friction in every joint that makes the island one body, or none.
 static void set_stiffness(foliot__joints *j, foliot__island *island, bool stiff)
 {
@@ -137,10 +123,7 @@ static void set_stiffness(foliot__joints *j, foliot__island *island, bool stiff)
         reach += j->joints[island->joint + i].frame.arm_length;
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = &j->joints[island->joint + i];
-        bool turns =
-            joint->kind == FOLIOT_CONSTRAINT_BALL || joint->kind == FOLIOT_CONSTRAINT_HINGE;
-        bool both = joint->a != FOLIOT__NONE && joint->b != FOLIOT__NONE;
-        joint->friction.moment = stiff && turns && both ? STIFFNESS * mass * reach * reach : 0;
+        joint->friction.moment = stiff && rubs_inside(joint) ? STIFFNESS * mass * reach * reach : 0;
         memset(joint->friction.sum, 0, sizeof joint->friction.sum);
         const double *a = joint->a == FOLIOT__NONE ? NULL : j->bodies[joint->a].taken;
         const double *b = joint->b == FOLIOT__NONE ? NULL : j->bodies[joint->b].taken;
@@ -187,7 +170,16 @@ static double try_velocities(foliot__joints *j, const foliot_world *world, folio
         if (worst < SHARP || k == CORRECTIONS)
             return worst;
         foliot__island_solve(j, island, h);
-        apply_step(j, island, h);
+        double turn2 = 0;
+        for (uint32_t i = 0; i < island->bodies; i++) {
+            double one = turn2_of(j->bodies[island->body + i].change);
+            turn2 = one > turn2 ? one : turn2;
+        }
+        double turn = foliot__sqrt(turn2) * h, share = turn > STEP_MAX ? STEP_MAX / turn : 1;
+        for (uint32_t i = 0; i < island->bodies; i++)
+            for (int c = 0; c < 6; c++)
+                j->bodies[island->body + i].moved[c] +=
+                    share * j->bodies[island->body + i].change[c];
     }
 }
 
