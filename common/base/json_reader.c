@@ -91,14 +91,10 @@ static bool hex_digits(foliot__json_reader *r, uint32_t *value)
 {
     *value = 0;
     for (int i = 0; i < 4; i++, r->at++) {
-        char c = here(r);
-        uint32_t digit = is_digit(c)            ? (uint32_t)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a') + 10
-                         : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A') + 10
-                                                : 16;
-        if (digit == 16)
+        int digit = foliot__hex_value(here(r));
+        if (digit < 0)
             return foliot__json_fail(r, "\\u wants four hexadecimal digits");
-        *value = *value << 4 | digit;
+        *value = *value << 4 | (uint32_t)digit;
     }
     return true;
 }

@@ -55,7 +55,6 @@ const foliot__option foliot__ctl_show_options[] = {
 
 int foliot__ctl_key(const foliot__arguments *arguments)
 {
-    static const char digits[] = "0123456789abcdef";
     const char *file = arguments->operands[0];
     uint8_t key[FOLIOT_KEY_BYTES];
     char text[2 * FOLIOT_KEY_BYTES + 1];
@@ -66,10 +65,7 @@ int foliot__ctl_key(const foliot__arguments *arguments)
         return FOLIOT__EXIT_ERROR;
     }
     foliot_key_draw(key);
-    for (size_t i = 0; i < sizeof key; i++) {
-        text[2 * i] = digits[key[i] >> 4];
-        text[2 * i + 1] = digits[key[i] & 15];
-    }
+    foliot__hex_print(text, key, sizeof key);
     text[sizeof text - 1] = '\n';
     bool written = write(fd, text, sizeof text) == (ssize_t)sizeof text && fsync(fd) == 0;
     int wrong = errno;

@@ -126,9 +126,7 @@ static foliot_status export_commands(foliot_replay *replay)
 // Bytes as hexadecimal digits; also as text where they are printable.
 static void put_payload(foliot__json *json, const uint8_t *bytes, size_t length)
 {
-    char hex[2 * FOLIOT_MESSAGE_BYTES_MAX + 1] = "", text[FOLIOT_MESSAGE_BYTES_MAX + 1];
-    for (size_t i = 0; i < length; i++)
-        snprintf(hex + 2 * i, 3, "%02x", bytes[i]);
+    char hex[2 * FOLIOT_MESSAGE_BYTES_MAX + 1], text[FOLIOT_MESSAGE_BYTES_MAX + 1];
     memcpy(text, bytes, length);
     text[length] = 0;
     bool plain = strlen(text) == length;
@@ -137,7 +135,7 @@ static void put_payload(foliot__json *json, const uint8_t *bytes, size_t length)
         taken = foliot__utf8_decode(text + at, &character);
         plain = taken > 0 && foliot__printable(character);
     }
-    foliot__json_text(json, "bytes", hex);
+    foliot__json_text(json, "bytes", foliot__hex_print(hex, bytes, length));
     if (plain)
         foliot__json_text(json, "text", text);
 }

@@ -266,10 +266,5 @@ double tool_now(void)
 
 void tool_digest_text(const uint8_t *bytes, uint32_t count, char text[33])
 {
-    static const char digits[] = "0123456789abcdef";
-    for (uint32_t i = 0; i < count && i < 16; i++) {
-        text[2 * i] = digits[bytes[i] >> 4];
-        text[2 * i + 1] = digits[bytes[i] & 15];
-    }
-    text[2 * (count < 16 ? count : 16)] = 0;
+    foliot__hex_print(text, bytes, count < 16 ? count : 16);
 }
