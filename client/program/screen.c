@@ -10,6 +10,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "board.h"
@@ -130,15 +131,13 @@ static foliot__colour colour_of(const foliot_client *client, uint32_t slot, uint
 static bool collect_figures(foliot__screen *screen, const foliot_client *client,
                             const foliot_sample *sample)
 {
-    foliot__figure *figures = realloc(screen->figures, (sample->count + 1) * sizeof *figures);
     screen->figure_count = 0;
-    if (!figures)
+    if (!foliot__array_resize(&screen->figures, sample->count, sizeof *screen->figures))
         return false;
-    screen->figures = figures;
     for (uint32_t i = 0; i < sample->count; i++) {
         const foliot_body_state *body = &sample->bodies[i];
         if (body->flags & FOLIOT_BODY_ALIVE)
-            figures[screen->figure_count++] =
+            screen->figures[screen->figure_count++] =
                 (foliot__figure){.slot = i,
                                  .colour = colour_of(client, i, body->flags),
                                  .shape = shape_of(client, i, body->flags),

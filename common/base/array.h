@@ -3,26 +3,26 @@
 #ifndef FOLIOT_BASE_ARRAY_H
 #define FOLIOT_BASE_ARRAY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
-// The array of `*capacity` items of which `count` are in use, with room for one more: the same, or
-// moved to twice the room, at first `least` items. NULL: there is no memory, and the array stays as
-// it was.
-static inline void *foliot__array_with_room(void *items, uint32_t count, uint32_t *capacity,
-                                            uint32_t least, size_t item_bytes)
+// In all of these `array` is the address of the pointer to the items, which changes when they move.
+// False: there is no memory, and the array stays as it was.
+
+// Room for exactly `count` items.
+bool foliot__array_resize(void *array, size_t count, size_t item_bytes);
+// Room for `wanted` items. An array that is too small gets room for `room`, which is no less.
+bool foliot__array_reserve(void *array, uint32_t *capacity, size_t wanted, size_t room,
+                           size_t item_bytes);
+
+// Room for one more than `count`. The array doubles; at first it has room for `least`.
+static inline bool foliot__array_grow(void *array, uint32_t count, uint32_t *capacity,
+                                      uint32_t least, size_t item_bytes)
 {
-    if (count < *capacity)
-        return items;
-    size_t wanted = *capacity ? 2 * (size_t)*capacity : least;
-    if (wanted > UINT32_MAX || wanted > SIZE_MAX / item_bytes)
-        return NULL;
-    void *larger = realloc(items, wanted * item_bytes);
-    if (larger)
-        *capacity = (uint32_t)wanted;
-    return larger;
+    return foliot__array_reserve(array, capacity, (size_t)count + 1,
+                                 *capacity ? 2 * (size_t)*capacity : least, item_bytes);
 }
 
 // The first of items in ascending order whose key is not below `key`; `count` if there is none. An

@@ -31,11 +31,9 @@ static foliot_status append_valid(foliot_command_list *list, const foliot_comman
     size_t text_bytes = 0;
     for (uint32_t i = 0; (text = next_text(&copy, &i));)
         text_bytes += strlen(*text) + 1;
-    void *commands = foliot__array_with_room(list->commands, list->count, &list->capacity, 16,
-                                             sizeof *list->commands);
-    if (!commands)
+    if (!foliot__array_grow(&list->commands, list->count, &list->capacity, 16,
+                            sizeof *list->commands))
         return FOLIOT_STATUS_MEMORY;
-    list->commands = commands;
 
     // The pool of texts moves as it grows: all commands then point into the new one. The old one
     // stays until the texts of the new command are copied, since they may lie in it.

@@ -23,12 +23,8 @@ typedef struct reader {
 static bool append_command(reader *r, const foliot__command_line *line)
 {
     foliot__command_script *s = &r->script;
-    void *commands =
-        foliot__array_with_room(s->commands, s->count, &s->capacity, 64, sizeof *s->commands);
     size_t bytes = foliot_command_encode(&line->command, NULL, 0), needed = s->bytes.length + bytes;
-    if (commands)
-        s->commands = commands;
-    if (!commands ||
+    if (!foliot__array_grow(&s->commands, s->count, &s->capacity, 64, sizeof *s->commands) ||
         (needed > s->bytes.capacity && !foliot__buffer_reserve(&s->bytes, 2 * needed + 1024)))
         return foliot__line_script_no_memory(&r->lines);
     s->commands[s->count] = (foliot__scripted_command){

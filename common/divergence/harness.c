@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "divergence/harness_inputs.h"
 #include "simulation/input_log.h"
+#include "simulation/simulation.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,8 +14,7 @@
 #include <string.h>
 
 typedef struct saved {
-    uint8_t *bytes;
-    size_t length, capacity;
+    foliot__buffer state;
     foliot_digest digest;
 } saved;
 
@@ -47,19 +47,8 @@ foliot_harness_config foliot_harness_config_default(void)
 
 static foliot_status save_state(const foliot_simulation *simulation, saved *to)
 {
-    foliot_status status = foliot_simulation_capture(simulation, NULL, 0, &to->length);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    if (to->length > to->capacity || !to->bytes) {
-        free(to->bytes);
-        to->capacity = to->length + to->length / 2 + 1;
-        to->bytes = malloc(to->capacity);
-        if (!to->bytes)
-            return FOLIOT_STATUS_MEMORY;
-    }
-    status = foliot_simulation_capture(simulation, to->bytes, to->capacity, &to->length);
     to->digest = foliot_simulation_get_digest(simulation);
-    return status;
+    return foliot__simulation_save(simulation, &to->state);
 }
 
 static saved *state_at(harness *h, uint64_t tick)
@@ -100,12 +89,12 @@ static void explain_difference(harness *h, foliot_harness_row *row, const foliot
     bool captured;
     if (find_difference(h, actual, row->divergence.tick, &row->divergence, &captured) || !captured)
         return;
-    while (byte < expected->length && byte < got->length &&
-           expected->bytes[byte] == got->bytes[byte])
+    while (byte < expected->state.length && byte < got->state.length &&
+           expected->state.bytes[byte] == got->state.bytes[byte])
         byte++;
-    if (byte < expected->length || byte < got->length)
+    if (byte < expected->state.length || byte < got->state.length)
         snprintf(row->text + used, sizeof row->text - used,
-                 "; no part differs, but saved byte %zu of %zu does", byte, expected->length);
+                 "; no part differs, but saved byte %zu of %zu does", byte, expected->state.length);
 }
 
 // `actual` must be what the undisturbed run is now.
@@ -122,8 +111,8 @@ static void compare_to_run(harness *h, foliot_harness_test test, const foliot_si
         return;
     }
     bool digests = foliot_digest_equal(expected->digest, h->other.digest);
-    if (digests && expected->length == h->other.length &&
-        memcmp(expected->bytes, h->other.bytes, expected->length) == 0)
+    if (digests && expected->state.length == h->other.state.length &&
+        memcmp(expected->state.bytes, h->other.state.bytes, expected->state.length) == 0)
         return;
     record_failure(h, test, tick, text);
     if (digests) {
@@ -164,7 +153,8 @@ static bool restore_run_state(harness *h, foliot_harness_test test, foliot_simul
                               uint64_t tick)
 {
     const saved *from = state_at(h, tick);
-    foliot_status status = foliot_simulation_restore(simulation, from->bytes, from->length);
+    foliot_status status =
+        foliot_simulation_restore(simulation, from->state.bytes, from->state.length);
     char text[128] = "";
     if (status != FOLIOT_STATUS_OK)
         snprintf(text, sizeof text, "it refuses its own saved bytes (%s)",
@@ -262,19 +252,20 @@ static bool disturb_bits(harness *h)
     saved *flipped = &h->flipped;
     if (save_state(&h->run, flipped) != FOLIOT_STATUS_OK)
         return true;
-    size_t bits = flipped->length * 8;
+    size_t bits = flipped->state.length * 8;
     for (uint32_t i = 0; i < h->config->perturbations && bits > 0; i++) {
         size_t bit = (size_t)(foliot__rng_u64(&h->rng) % bits);
         char text[96];
         bool captured;
         row->checks++;
-        flipped->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        bool accepted = foliot_simulation_restore(&h->disturbed, flipped->bytes, flipped->length) ==
-                            FOLIOT_STATUS_OK &&
-                        save_state(&h->disturbed, &h->other) == FOLIOT_STATUS_OK &&
-                        h->other.length == flipped->length &&
-                        memcmp(h->other.bytes, flipped->bytes, flipped->length) == 0;
-        flipped->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        flipped->state.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        bool accepted =
+            foliot_simulation_restore(&h->disturbed, flipped->state.bytes, flipped->state.length) ==
+                FOLIOT_STATUS_OK &&
+            save_state(&h->disturbed, &h->other) == FOLIOT_STATUS_OK &&
+            h->other.state.length == flipped->state.length &&
+            memcmp(h->other.state.bytes, flipped->state.bytes, flipped->state.length) == 0;
+        flipped->state.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         if (!accepted || !foliot_digest_equal(h->other.digest, state_at(h, tick)->digest))
             continue;
         snprintf(text, sizeof text, "the digest does not notice bit %zu of saved byte %zu", bit % 8,
@@ -356,8 +347,8 @@ static foliot_status run_tick(harness *h)
         return status;
     const saved *now = state_at(h, tick + 1);
     h->result->ticks++;
-    if (now->length > h->result->saved_bytes)
-        h->result->saved_bytes = now->length;
+    if (now->state.length > h->result->saved_bytes)
+        h->result->saved_bytes = now->state.length;
     if (begin_test(h, FOLIOT_HARNESS_replay)) {
         if (step_or_fail(h, FOLIOT_HARNESS_replay, &h->again))
             compare_to_run(h, FOLIOT_HARNESS_replay, &h->again,
@@ -455,13 +446,13 @@ foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_har
     for (int i = 0; i < FOLIOT_HARNESS_DISTANCES; i++)
         foliot_simulation_destroy(&h->rolled[i]);
     for (uint32_t i = 0; h->ring && i < h->ring_size; i++)
-        free(h->ring[i].bytes);
+        foliot__buffer_free(&h->ring[i].state);
     for (uint32_t i = 0; h->commands && i < h->ring_size; i++)
         foliot_command_list_destroy(&h->commands[i]);
     free(h->ring);
     free(h->commands);
-    free(h->other.bytes);
-    free(h->flipped.bytes);
+    foliot__buffer_free(&h->other.state);
+    foliot__buffer_free(&h->flipped.state);
     free(h->players);
     foliot_step_trace_destroy(h->expected);
     foliot_step_trace_destroy(h->actual);

@@ -5,34 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Grows a table to `wanted` elements. Without memory it sets the status.
-static void *grow_table(foliot__rewind *r, void *old, uint32_t *capacity, uint32_t wanted,
-                        size_t size)
-{
-    if (wanted <= *capacity)
-        return old;
-    void *bigger = realloc(old, (size_t)wanted * 2 * size);
-    if (!bigger) {
-        r->status = FOLIOT_STATUS_MEMORY;
-        return old;
-    }
-    *capacity = wanted * 2;
-    return bigger;
-}
-
-static void save_state(foliot__rewind *r, uint8_t **bytes, size_t *capacity, size_t *length)
-{
-    size_t needed = 0;
-    r->status = foliot_simulation_capture(&r->simulation, NULL, 0, &needed);
-    if (r->status == FOLIOT_STATUS_OK && needed + 1 > *capacity) {
-        uint8_t *bigger = realloc(*bytes, needed + 1);
-        r->status = bigger ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
-        *bytes = bigger ? bigger : *bytes;
-        *capacity = bigger ? needed + 1 : *capacity;
-    }
-    if (r->status == FOLIOT_STATUS_OK)
-        r->status = foliot_simulation_capture(&r->simulation, *bytes, *capacity, length);
-}
+#include "base/array.h"
+#include "simulation/simulation.h"
 
 void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind, const void *setup,
                           size_t setup_bytes, const uint8_t *state, size_t state_bytes,
@@ -41,7 +15,7 @@ void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind,
     r->tick = tick;
     r->tick_count = r->input_count = r->stepped = r->given = r->commanded = 0;
     foliot_command_list_clear(&r->commands);
-    r->before_bytes = r->after_bytes = r->held_bytes = 0;
+    r->before.length = r->after.length = r->held.length = 0;
     r->assumes_held = false;
     r->active = true;
     r->finished = false;
@@ -59,10 +33,11 @@ void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind,
 
 void foliot__rewind_give(foliot__rewind *r, const foliot_tick_inputs *tick)
 {
-    uint32_t count = tick->input_count;
-    r->inputs =
-        grow_table(r, r->inputs, &r->input_capacity, r->input_count + count, sizeof *tick->inputs);
-    r->counts = grow_table(r, r->counts, &r->tick_capacity, r->tick_count + 1, sizeof *r->counts);
+    const uint32_t count = tick->input_count, wanted = r->input_count + count;
+    if (!foliot__array_reserve(&r->inputs, &r->input_capacity, wanted, 2 * (size_t)wanted,
+                               sizeof *r->inputs) ||
+        !foliot__array_grow(&r->counts, r->tick_count, &r->tick_capacity, 2, sizeof *r->counts))
+        r->status = FOLIOT_STATUS_MEMORY;
     for (uint32_t i = 0; i < tick->command_count && r->status == FOLIOT_STATUS_OK; i++)
         r->status = foliot_command_list_append(&r->commands, &tick->commands[i]);
     if (r->status != FOLIOT_STATUS_OK)
@@ -75,15 +50,10 @@ void foliot__rewind_give(foliot__rewind *r, const foliot_tick_inputs *tick)
 
 void foliot__rewind_hold(foliot__rewind *r, const uint8_t *state, size_t state_bytes)
 {
-    if (state_bytes > r->held_capacity) {
-        uint8_t *bigger = realloc(r->held, state_bytes);
-        if (!bigger)
-            return; // the search does without
-        r->held = bigger;
-        r->held_capacity = state_bytes;
-    }
-    memcpy(r->held, state, state_bytes);
-    r->held_bytes = state_bytes;
+    if (!foliot__buffer_reserve(&r->held, state_bytes))
+        return; // the search does without
+    memcpy(r->held.bytes, state, state_bytes);
+    r->held.length = state_bytes;
 }
 
 void foliot__rewind_assume_held(foliot__rewind *r)
@@ -93,17 +63,17 @@ void foliot__rewind_assume_held(foliot__rewind *r)
 
 static void trace_last_step(foliot__rewind *r, const foliot_tick_inputs *tick)
 {
-    save_state(r, &r->before, &r->before_capacity, &r->before_bytes);
+    r->status = foliot__simulation_save(&r->simulation, &r->before);
     foliot_step_trace_reset(r->trace, r->tick);
     if (r->status == FOLIOT_STATUS_OK)
         r->status = foliot_step_trace_step_tick(r->trace, &r->simulation, tick);
     if (r->status == FOLIOT_STATUS_OK)
-        save_state(r, &r->after, &r->after_capacity, &r->after_bytes);
+        r->status = foliot__simulation_save(&r->simulation, &r->after);
     r->digest = foliot_simulation_get_digest(&r->simulation);
     if (r->status == FOLIOT_STATUS_OK) {
-        bool held = r->held_bytes > 0;
-        if (!held ||
-            foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) == FOLIOT_STATUS_OK) {
+        bool held = r->held.length > 0;
+        if (!held || foliot_simulation_restore(&r->simulation, r->held.bytes, r->held.length) ==
+                         FOLIOT_STATUS_OK) {
             if (held || r->assumes_held)
                 r->status = foliot_step_trace_capture_held(r->trace, &r->simulation);
         }
@@ -141,6 +111,19 @@ bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps)
     return r->finished || r->status != FOLIOT_STATUS_OK;
 }
 
+void foliot__rewind_describe(const foliot__rewind *r, foliot_divergence_report *found)
+{
+    const foliot_tick_inputs last = foliot__rewind_last(r);
+    found->before = r->before.bytes;
+    found->before_bytes = r->before.length;
+    found->after = r->after.bytes;
+    found->after_bytes = r->after.length;
+    found->inputs = last.inputs;
+    found->input_count = last.input_count;
+    found->commands = last.commands;
+    found->command_count = last.command_count;
+}
+
 foliot_tick_inputs foliot__rewind_last(const foliot__rewind *r)
 {
     return r->finished ? next_inputs(r) : (foliot_tick_inputs){0};
@@ -150,9 +133,7 @@ void foliot__rewind_drop_trace(foliot__rewind *r)
 {
     foliot_step_trace_destroy(r->trace);
     r->trace = NULL;
-    free(r->held);
-    r->held = NULL;
-    r->held_bytes = r->held_capacity = 0;
+    foliot__buffer_free(&r->held);
 }
 
 void foliot__rewind_release(foliot__rewind *r)
@@ -167,7 +148,7 @@ void foliot__rewind_free(foliot__rewind *r)
     free(r->inputs);
     foliot_command_list_destroy(&r->commands);
     free(r->counts);
-    free(r->before);
-    free(r->after);
+    foliot__buffer_free(&r->before);
+    foliot__buffer_free(&r->after);
     *r = (foliot__rewind){0};
 }

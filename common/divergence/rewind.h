@@ -5,6 +5,7 @@
 #ifndef FOLIOT_DIVERGENCE_REWIND_H
 #define FOLIOT_DIVERGENCE_REWIND_H
 
+#include "base/pack.h"
 #include "foliot/divergence.h"
 
 typedef struct foliot__rewind {
@@ -19,12 +20,10 @@ typedef struct foliot__rewind {
     } * counts;
     uint32_t tick_count, tick_capacity, input_count, input_capacity;
     uint32_t stepped, given, commanded; // ticks, inputs and commands so far
-    uint8_t *before, *after;            // saved states of tick - 1 and of tick
-    size_t before_bytes, after_bytes, before_capacity, after_capacity;
-    uint8_t *held; // what the run itself had saved of that tick
-    size_t held_bytes, held_capacity;
-    foliot_digest digest; // of `after`
-    foliot_status status; // the first error
+    foliot__buffer before, after;       // saved states of tick - 1 and of tick
+    foliot__buffer held;                // what the run itself had saved of that tick
+    foliot_digest digest;               // of `after`
+    foliot_status status;               // the first error
     bool active, finished, assumes_held;
 } foliot__rewind;
 
@@ -42,6 +41,8 @@ void foliot__rewind_assume_held(foliot__rewind *r);
 bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps);
 // Inputs and commands of the last step; none if no step was taken.
 foliot_tick_inputs foliot__rewind_last(const foliot__rewind *r);
+// Points a report to them, and to the states before and after that step.
+void foliot__rewind_describe(const foliot__rewind *r, foliot_divergence_report *found);
 // Frees the trace, which is larger than the simulation: the search is over. The inputs of the
 // last step, and the states around it, stay. foliot__rewind_release frees the simulation too.
 void foliot__rewind_drop_trace(foliot__rewind *r);

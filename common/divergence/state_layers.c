@@ -3,7 +3,9 @@
 // of them differ in. Knows nothing of files and peers.
 #include "divergence/state_layers.h"
 
+#include "base/array.h"
 #include "base/rng.h"
+#include "simulation/simulation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +28,7 @@ void foliot_step_trace_destroy(foliot_step_trace *trace)
     }
     free(trace->names);
     free(trace->row);
-    free(trace->bytes);
+    foliot__buffer_free(&trace->saved);
     free(trace);
 }
 
@@ -53,18 +55,6 @@ uint64_t foliot_step_trace_get_tick(const foliot_step_trace *trace)
 
 // -- taking
 
-static bool reserve_parts(foliot__trace_layer *layer, uint32_t count)
-{
-    if (count <= layer->part_capacity)
-        return true;
-    void *parts = realloc(layer->parts, sizeof *layer->parts * count);
-    if (!parts)
-        return false;
-    layer->parts = parts;
-    layer->part_capacity = count;
-    return true;
-}
-
 // Grown by an eighth at a time: a layer of a large world has megabytes.
 static bool reserve_bits(foliot__trace_layer *layer, uint32_t more)
 {
@@ -72,10 +62,8 @@ static bool reserve_bits(foliot__trace_layer *layer, uint32_t more)
     if (needed <= layer->field_capacity)
         return true;
     size_t capacity = needed + needed / 8 + 64;
-    void *bits = realloc(layer->bits, sizeof *layer->bits * capacity);
-    if (!bits)
+    if (!foliot__array_resize(&layer->bits, capacity, sizeof *layer->bits))
         return false;
-    layer->bits = bits;
     layer->field_capacity = capacity;
     return true;
 }
@@ -83,13 +71,8 @@ static bool reserve_bits(foliot__trace_layer *layer, uint32_t more)
 // Room for a part's fields, all zeros.
 static bool prepare_row(foliot_step_trace *trace, uint32_t count)
 {
-    if (count > trace->row_capacity) {
-        void *row = realloc(trace->row, sizeof *trace->row * count);
-        if (!row)
-            return false;
-        trace->row = row;
-        trace->row_capacity = count;
-    }
+    if (!foliot__array_reserve(&trace->row, &trace->row_capacity, count, count, sizeof *trace->row))
+        return false;
     if (count)
         memset(trace->row, 0, sizeof *trace->row * count);
     return true;
@@ -123,10 +106,8 @@ static bool find_names(foliot_step_trace *trace, uint32_t count, size_t *name)
     *name = trace->name_count;
     if (trace->name_count + count > trace->name_capacity) {
         size_t capacity = 2 * trace->name_capacity + count;
-        void *names = realloc(trace->names, sizeof *trace->names * capacity);
-        if (!names)
+        if (!foliot__array_resize(&trace->names, capacity, sizeof *trace->names))
             return false;
-        trace->names = names;
         trace->name_capacity = capacity;
     }
     for (uint32_t i = 0; i < count; i++)
@@ -160,7 +141,8 @@ static bool capture_parts(foliot_step_trace *trace, foliot__trace_layer *layer,
 {
     const foliot_simulation_kind *kind = simulation->kind;
     uint32_t count = kind->part_count(simulation->self);
-    if (!reserve_parts(layer, count))
+    if (!foliot__array_reserve(&layer->parts, &layer->part_capacity, count, count,
+                               sizeof *layer->parts))
         return false;
     for (uint32_t part = 0; part < count; part++) {
         foliot_simulation_part about = {.index = part};
@@ -174,28 +156,14 @@ static bool capture_parts(foliot_step_trace *trace, foliot__trace_layer *layer,
     return true;
 }
 
-static const uint8_t *saved_bytes(foliot_step_trace *trace, const foliot_simulation *simulation,
-                                  size_t *length)
-{
-    const foliot_simulation_kind *kind = simulation->kind;
-    *length = kind->capture(simulation->self, NULL, 0);
-    if (*length > trace->byte_capacity || !trace->bytes) {
-        free(trace->bytes);
-        trace->byte_capacity = *length + 1;
-        trace->bytes = malloc(trace->byte_capacity);
-        if (!trace->bytes)
-            return NULL;
-    }
-    return kind->capture(simulation->self, trace->bytes, *length) == *length ? trace->bytes : NULL;
-}
-
 // Rows of 64 saved bytes, named by their offsets, in words of eight, little-endian.
 static bool capture_bytes(foliot_step_trace *trace, foliot__trace_layer *layer,
                           const uint8_t *bytes, size_t length)
 {
     size_t words = (length + 7) / 8;
     uint32_t rows = (uint32_t)((words + ROW_WORDS - 1) / ROW_WORDS);
-    if (!reserve_parts(layer, rows))
+    if (!foliot__array_reserve(&layer->parts, &layer->part_capacity, rows, rows,
+                               sizeof *layer->parts))
         return false;
     for (uint32_t row = 0; row < rows; row++) {
         size_t first = (size_t)row * ROW_WORDS;
@@ -227,9 +195,8 @@ static foliot_status capture_layer(foliot_step_trace *trace, uint32_t index,
     if (simulation->kind->part_count) {
         complete = capture_parts(trace, layer, simulation);
     } else {
-        size_t length;
-        const uint8_t *bytes = saved_bytes(trace, simulation, &length);
-        complete = bytes && capture_bytes(trace, layer, bytes, length);
+        complete = foliot__simulation_save(simulation, &trace->saved) == FOLIOT_STATUS_OK &&
+                   capture_bytes(trace, layer, trace->saved.bytes, trace->saved.length);
     }
     layer->taken = complete;
     if (!complete)

@@ -3,6 +3,7 @@
 #ifndef FOLIOT_DIVERGENCE_STATE_LAYERS_H
 #define FOLIOT_DIVERGENCE_STATE_LAYERS_H
 
+#include "base/pack.h"
 #include "foliot/divergence.h"
 
 #define FOLIOT__LAYERS_MAX (FOLIOT_SIMULATION_STAGES_MAX + 1) // every stage, and what was held
@@ -46,8 +47,7 @@ struct foliot_step_trace {
     uint32_t list_count;
     foliot_simulation_field *row; // scratch: of a part
     uint32_t row_capacity;
-    uint8_t *bytes; // of a simulation without parts
-    size_t byte_capacity;
+    foliot__buffer saved; // the state of a simulation without parts
     foliot_status status; // FOLIOT_STATUS_MEMORY: something is missing
 };
 

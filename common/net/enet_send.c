@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 
 #define LOOK_EVERY_NS 20000000u
@@ -252,11 +253,8 @@ static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, ui
             s->peer->mtu = mtu;
         } else if (s && s->state != SLOT_ASKING) {
             // The packet waits until ENet has connected.
-            ENetPacket **waiting =
-                realloc(s->waiting, (s->waiting_count + 1) * sizeof(ENetPacket *));
-            if (!waiting)
+            if (!foliot__array_resize(&s->waiting, s->waiting_count + 1, sizeof *s->waiting))
                 continue;
-            s->waiting = waiting;
             s->waiting[s->waiting_count++] = packet;
             packet->referenceCount++;
             taken++;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/array.h"
 #include "foliot/transport.h"
 
 #define HELD_PACKETS 2    // that pass before a held one goes on
@@ -126,15 +127,9 @@ static void swap(foliot__packet *a, foliot__packet *b)
 
 static foliot_status insert(foliot__impaired_link *link, foliot__packet packet)
 {
-    if (link->count == link->capacity) {
-        size_t capacity = link->capacity ? 2 * link->capacity : 64;
-        foliot__packet *heap = realloc(link->heap, capacity * sizeof *heap);
-        if (!heap) {
-            free(packet.bytes);
-            return FOLIOT_STATUS_MEMORY;
-        }
-        link->heap = heap;
-        link->capacity = capacity;
+    if (!foliot__array_grow(&link->heap, link->count, &link->capacity, 64, sizeof *link->heap)) {
+        free(packet.bytes);
+        return FOLIOT_STATUS_MEMORY;
     }
     packet.order = link->order++;
     size_t at = link->count++;

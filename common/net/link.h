@@ -25,7 +25,7 @@ typedef struct foliot__impaired_link {
     foliot_impairment impairment;
     foliot__rng rng;
     foliot__packet *heap; // by (due_ns, order)
-    size_t count, capacity;
+    uint32_t count, capacity;
     uint64_t order;
     uint64_t busy_until_ns; // of the rate limit
     bool in_burst;          // of the Gilbert model

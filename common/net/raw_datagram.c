@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/assert.h"
 
 #define OUTBOX_DATAGRAMS_MIN 8u
@@ -146,33 +147,15 @@ bool foliot__fragment_read(foliot__reassembly *r, const uint8_t *fragment, size_
 
 // -- the inbox
 
-// So that at least `wanted` fit; grows by doubling.
-static bool grow(void **block, size_t *capacity, size_t wanted, size_t item_bytes)
-{
-    size_t larger = *capacity ? *capacity : 64;
-    while (larger < wanted)
-        larger *= 2;
-    if (larger == *capacity)
-        return true;
-    void *grown = realloc(*block, larger * item_bytes);
-    if (!grown)
-        return false;
-    *block = grown;
-    *capacity = larger;
-    return true;
-}
-
 bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t *bytes,
                         size_t length, uint64_t arrived_ns)
 {
     if (inbox->first == inbox->count)
         inbox->first = inbox->count = inbox->used = 0;
-    void *entries = inbox->entries, *block = inbox->bytes;
-    bool room = grow(&entries, &inbox->capacity, inbox->count + 1, sizeof *inbox->entries) &&
-                grow(&block, &inbox->room, inbox->used + length, 1);
-    inbox->entries = entries;
-    inbox->bytes = block;
-    if (!room)
+    size_t wanted = inbox->used + length;
+    if (!foliot__array_grow(&inbox->entries, inbox->count, &inbox->capacity, 64,
+                            sizeof *inbox->entries) ||
+        !foliot__array_reserve(&inbox->bytes, &inbox->room, wanted, 2 * wanted + 64, 1))
         return false;
     inbox->entries[inbox->count++] = (foliot__inbox_entry){peer, inbox->used, length, arrived_ns};
     if (length)

@@ -89,9 +89,10 @@ typedef struct foliot__inbox_entry {
 } foliot__inbox_entry;
 typedef struct foliot__inbox {
     foliot__inbox_entry *entries;
-    size_t first, count, capacity;
+    size_t first, used;
+    uint32_t count, capacity;
     uint8_t *bytes;
-    size_t used, room;
+    uint32_t room;
 } foliot__inbox;
 
 bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t *bytes,

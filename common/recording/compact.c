@@ -117,12 +117,10 @@ static foliot_status copy_block(compaction *c)
     size_t length;
     foliot_status status = put_ticks(c);
     if (status == FOLIOT_STATUS_OK && c->content.has_keyframe) {
-        void *index = foliot__array_with_room(c->index, c->index_count, &c->index_capacity, 256,
-                                              sizeof *c->index);
-        if (!index) {
+        if (!foliot__array_grow(&c->index, c->index_count, &c->index_capacity, 256,
+                                sizeof *c->index)) {
             status = FOLIOT_STATUS_MEMORY;
         } else {
-            c->index = index;
             c->index[c->index_count][0] = c->content.tick;
             c->index[c->index_count++][1] = c->length;
         }

@@ -60,11 +60,10 @@ static int build_block(foliot__drain *drain, const foliot__queued *queued)
     foliot__pack_raw(block, no_header, sizeof no_header);
     if (queued->kind == FOLIOT__QUEUED_KEYFRAME) {
         copy_payload(drain, queued, &drain->state);
-        void *index = foliot__array_with_room(drain->index, drain->index_count,
-                                              &drain->index_capacity, 1024, sizeof *drain->index);
-        if (drain->state.failed || !index)
+        if (drain->state.failed ||
+            !foliot__array_grow(&drain->index, drain->index_count, &drain->index_capacity, 1024,
+                                sizeof *drain->index))
             return ENOMEM;
-        drain->index = index;
         drain->index[drain->index_count][0] = queued->tick;
         drain->index[drain->index_count++][1] = drain->length;
         size_t state_bytes = queued->length - queued->rules_bytes - queued->note_bytes;

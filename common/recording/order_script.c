@@ -135,11 +135,8 @@ static bool read_line(void *user, const char *text, size_t length)
                                     .kind = (uint8_t)kinds[kind].kind};
     if (!read_content(r, &line, kind + 1 == kind_count, &order))
         return false;
-    void *orders =
-        foliot__array_with_room(s->orders, s->count, &s->capacity, 64, sizeof *s->orders);
-    if (!orders)
+    if (!foliot__array_grow(&s->orders, s->count, &s->capacity, 64, sizeof *s->orders))
         return foliot__line_script_no_memory(&r->lines);
-    s->orders = orders;
     s->orders[s->count++] = order;
     return true;
 }
@@ -194,13 +191,8 @@ foliot_status foliot__order_script_at(foliot__order_script *s, uint64_t tick,
     while (end < s->count && s->orders[end].tick == tick)
         end++;
     *count = end - low;
-    if (*count > s->given_capacity) {
-        foliot_order *given = realloc(s->given, *count * sizeof *given);
-        if (!given)
-            return FOLIOT_STATUS_MEMORY;
-        s->given = given;
-        s->given_capacity = *count;
-    }
+    if (!foliot__array_reserve(&s->given, &s->given_capacity, *count, *count, sizeof *s->given))
+        return FOLIOT_STATUS_MEMORY;
     for (uint32_t i = 0; i < *count; i++) {
         const foliot__scripted_order *from = &s->orders[low + i];
         s->given[i] = (foliot_order){from->player, from->sequence, from->kind, from->length, {0}};

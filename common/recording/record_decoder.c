@@ -421,13 +421,11 @@ static void decode_note(decoding *d)
     const char *text = foliot__unpack_str(d->r, &text_length);
     if (d->r->status != FOLIOT_STATUS_OK)
         return;
-    void *items = foliot__array_with_room(notes->items, notes->count, &notes->capacity, 8,
-                                          sizeof *notes->items);
-    if (!items) {
+    if (!foliot__array_grow(&notes->items, notes->count, &notes->capacity, 8,
+                            sizeof *notes->items)) {
         no_memory(d);
         return;
     }
-    notes->items = items;
     foliot__recording_note *note = &notes->items[notes->count++];
     note->tick = tick;
     copy_text(note->what, sizeof note->what, what, what_length);
@@ -444,17 +442,16 @@ static void decode_message(decoding *d)
     corrupt_if(d, player > UINT32_MAX || reliable > 1 || length > FOLIOT_MESSAGE_BYTES_MAX);
     if (d->r->status != FOLIOT_STATUS_OK)
         return;
-    void *items = foliot__array_with_room(messages->items, messages->count, &messages->capacity, 16,
-                                          sizeof *messages->items);
-    if (items) {
-        messages->items = items;
+    bool room = foliot__array_grow(&messages->items, messages->count, &messages->capacity, 16,
+                                   sizeof *messages->items);
+    if (room) {
         messages->items[messages->count++] = (foliot__recorded_message){
             tick, (uint32_t)player, length, messages->payload.length, reliable == 1};
         // A pointer to bytes, also where all messages are empty.
         if (messages->payload.capacity > 0 || foliot__buffer_reserve(&messages->payload, 256))
             foliot__pack_raw(&messages->payload, bytes, length);
     }
-    if (!items || messages->payload.failed)
+    if (!room || messages->payload.failed)
         no_memory(d);
 }
 

@@ -6,6 +6,7 @@
 #include "sim/selftest/fingerprint.h"
 #include "sim/world/layout.h"
 #include "base/crc32c.h"
+#include "simulation/simulation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,17 +34,6 @@ static bool config_valid(const foliot_recording_config *config)
            config->queue_bytes >= QUEUE_BYTES_MIN &&
            (!rules || (rules->name && rules->name[0] && strlen(rules->name) < FOLIOT_NAME_BYTES &&
                        rules->text_bytes <= FOLIOT_RULES_SCRIPT_BYTES_MAX));
-}
-
-static bool capture_state(foliot_recording *recording, const foliot_simulation *simulation)
-{
-    size_t length = 0;
-    if (foliot_simulation_capture(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK ||
-        !foliot__buffer_reserve(&recording->capture, length))
-        return false;
-    recording->capture.length = length;
-    return foliot_simulation_capture(simulation, recording->capture.bytes, length, &length) ==
-           FOLIOT_STATUS_OK;
 }
 
 void foliot__recording_set_features(foliot_recording *recording, uint32_t features,
@@ -119,7 +109,7 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
     recording->digest = foliot_simulation_get_digest(simulation);
     if (!foliot__recording_encoder_init(&recording->encoder, tick, config->digest_ticks,
                                         config->digest_bytes) ||
-        !capture_state(recording, simulation)) {
+        foliot__simulation_save(simulation, &recording->capture) != FOLIOT_STATUS_OK) {
         foliot__recording_encoder_free(&recording->encoder);
         foliot__buffer_free(&recording->capture);
         free(recording);
@@ -183,7 +173,7 @@ static bool put_keyframe(foliot_recording *recording, const foliot_simulation *s
     foliot__buffer *payload = &recording->capture;
     if (!foliot__recording_close_block(recording))
         return false;
-    if (!capture_state(recording, simulation)) {
+    if (foliot__simulation_save(simulation, &recording->capture) != FOLIOT_STATUS_OK) {
         recording->full = true;
         return false;
     }

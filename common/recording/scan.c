@@ -219,12 +219,9 @@ static foliot_status scan_blocks(scanning *s, foliot_damage *damage)
             break;
         count_block(s);
         if (content->has_keyframe && s->index_made) {
-            void *index =
-                foliot__array_with_room(replay->index, replay->index_count, &replay->index_capacity,
-                                        64, sizeof *replay->index);
-            if (!index)
+            if (!foliot__array_grow(&replay->index, replay->index_count, &replay->index_capacity,
+                                    64, sizeof *replay->index))
                 return FOLIOT_STATUS_MEMORY;
-            replay->index = index;
             replay->index[replay->index_count][0] = content->tick;
             replay->index[replay->index_count++][1] = content->offset;
         } else if (content->has_keyframe) {

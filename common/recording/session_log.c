@@ -26,11 +26,7 @@ void foliot__session_log_clear(foliot__session_log *log)
 // Room for one more run.
 static bool reserve_run(foliot__tick_runs *runs)
 {
-    void *room =
-        foliot__array_with_room(runs->runs, runs->count, &runs->capacity, 16, sizeof *runs->runs);
-    if (room)
-        runs->runs = room;
-    return room;
+    return foliot__array_grow(&runs->runs, runs->count, &runs->capacity, 16, sizeof *runs->runs);
 }
 
 // Counts what was put at `index`, with room for a run reserved.
@@ -63,11 +59,9 @@ foliot_status foliot__session_log_order(foliot__session_log *log, uint64_t tick,
 {
     if (!reserve_run(&log->order_runs))
         return FOLIOT_STATUS_MEMORY;
-    foliot_order *orders = foliot__array_with_room(log->orders, log->order_count,
-                                                   &log->order_capacity, 16, sizeof *orders);
-    if (!orders)
+    if (!foliot__array_grow(&log->orders, log->order_count, &log->order_capacity, 16,
+                            sizeof *log->orders))
         return FOLIOT_STATUS_MEMORY;
-    log->orders = orders;
     log->orders[log->order_count] = *order;
     extend_run(&log->order_runs, tick, log->order_count++);
     return FOLIOT_STATUS_OK;

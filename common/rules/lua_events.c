@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 #include "rules/rules.h"
 
@@ -317,19 +318,15 @@ static void call_events(lua_State *L, const foliot_world *world)
 
 // -- sensors, hits and contacts
 
-// Room for `count` values of `bytes` bytes in a buffer that lasts.
-static void *make_room(foliot__lua *lua, void *buffer, uint32_t *capacity, uint32_t count,
-                       size_t bytes)
+// Room for `count` values of `bytes` bytes in an array that lasts.
+static void make_room(foliot__lua *lua, void *array, uint32_t *capacity, uint32_t count,
+                      size_t bytes)
 {
-    if (count <= *capacity)
-        return buffer;
-    void *more = realloc(buffer, 2 * count * bytes);
-    if (!more && foliot__lua_free_reserve(lua))
-        more = realloc(buffer, 2 * count * bytes);
-    if (!more)
+    size_t room = 2 * (size_t)count;
+    if (!foliot__array_reserve(array, capacity, count, room, bytes) &&
+        !(foliot__lua_free_reserve(lua) &&
+          foliot__array_reserve(array, capacity, count, room, bytes)))
         foliot__lua_abandon(lua, "there is no memory");
-    *capacity = 2 * count;
-    return more;
 }
 
 // One of the two bodies of an event: the one in the slot now, or the one before this step, which
@@ -355,8 +352,8 @@ static void call_sensors(lua_State *L, const foliot_world *world)
     if (!is_defined(lua, FOLIOT__LUA_on_sensor))
         return;
     uint32_t count = foliot_world_get_sensor_events(world, NULL, 0);
-    lua->events.sensors = make_room(lua, lua->events.sensors, &lua->events.sensor_capacity, count,
-                                    sizeof *lua->events.sensors);
+    make_room(lua, &lua->events.sensors, &lua->events.sensor_capacity, count,
+              sizeof *lua->events.sensors);
     foliot_world_get_sensor_events(world, lua->events.sensors, count);
     for (uint32_t i = 0; i < count; i++) {
         if (!push_callback(L, FOLIOT__LUA_on_sensor))
@@ -406,8 +403,8 @@ static void call_contacts(lua_State *L, const foliot_world *world)
     uint32_t count =
         foliot_world_get_contact_events(world, events->contacts, events->contact_capacity);
     if (count > events->contact_capacity) {
-        events->contacts = make_room(lua, events->contacts, &events->contact_capacity, count,
-                                     sizeof *events->contacts);
+        make_room(lua, &events->contacts, &events->contact_capacity, count,
+                  sizeof *events->contacts);
         count = foliot_world_get_contact_events(world, events->contacts, events->contact_capacity);
     }
     for (uint32_t i = 0; i < count; i++) {

@@ -159,13 +159,11 @@ void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason)
     for (uint32_t i = 0; i < rules->kick_count; i++)
         if (rules->kicks[i].player == player)
             return;
-    kick *kicks = foliot__array_with_room(rules->kicks, rules->kick_count, &rules->kick_capacity, 8,
-                                          sizeof *kicks);
-    if (!kicks) {
+    if (!foliot__array_grow(&rules->kicks, rules->kick_count, &rules->kick_capacity, 8,
+                            sizeof *rules->kicks)) {
         rules->no_memory = true;
         return;
     }
-    rules->kicks = kicks;
     kick *k = &rules->kicks[rules->kick_count++];
     k->player = player;
     foliot__text_clean(k->reason, sizeof k->reason, reason ? reason : "");
@@ -180,11 +178,9 @@ void foliot_rules_refuse_order(foliot_rules *rules, uint32_t player)
         last->count++;
         return;
     }
-    refusal *refusals = foliot__array_with_room(rules->refusals, rules->refusal_count,
-                                                &rules->refusal_capacity, 8, sizeof *refusals);
-    if (!refusals)
+    if (!foliot__array_grow(&rules->refusals, rules->refusal_count, &rules->refusal_capacity, 8,
+                            sizeof *rules->refusals))
         return; // they are only counted
-    rules->refusals = refusals;
     rules->refusals[rules->refusal_count++] = (refusal){player, 1};
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/file.h"
 #include "scene/key_tables.h"
 
@@ -15,15 +16,11 @@
 static bool grow_list(foliot__list *list)
 {
     uint32_t capacity = list->capacity ? 2 * list->capacity : 64;
-    char *items = realloc(list->items, capacity * list->item_bytes);
-    if (items)
-        list->items = items;
-    foliot__origin *origins = realloc(list->origins, capacity * sizeof *origins);
-    if (origins)
-        list->origins = origins;
-    if (items && origins)
-        list->capacity = capacity;
-    return items && origins;
+    if (!foliot__array_resize(&list->items, capacity, list->item_bytes) ||
+        !foliot__array_resize(&list->origins, capacity, sizeof *list->origins))
+        return false;
+    list->capacity = capacity;
+    return true;
 }
 
 bool foliot__list_append(foliot__assembly *assembly, foliot__list *list, const void *item,

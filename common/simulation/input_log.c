@@ -3,6 +3,7 @@
 // peers.
 #include "simulation/input_log.h"
 
+#include "base/array.h"
 #include "base/assert.h"
 
 #include <stdlib.h>
@@ -42,25 +43,12 @@ static bool is_after(const foliot_input *a, const foliot_input *b)
     return a->player != b->player ? a->player > b->player : a->sequence > b->sequence;
 }
 
-// Room for one more of `size` bytes; the table doubles.
-static void *grow_table(void *table, size_t count, size_t *capacity, size_t size)
-{
-    if (count < *capacity)
-        return table;
-    size_t wanted = *capacity ? 2 * *capacity : 64;
-    void *larger = wanted > SIZE_MAX / size ? NULL : realloc(table, wanted * size);
-    if (larger)
-        *capacity = wanted;
-    return larger;
-}
-
 foliot_status foliot__input_log_append(foliot__input_log *log, const foliot_input *input)
 {
-    foliot_input *inputs =
-        grow_table(log->inputs, log->input_count, &log->input_capacity, sizeof *log->inputs);
-    if (!inputs)
+    if (!foliot__array_grow(&log->inputs, (uint32_t)log->input_count, &log->input_capacity, 64,
+                            sizeof *log->inputs))
         return FOLIOT_STATUS_MEMORY;
-    log->inputs = inputs;
+    foliot_input *inputs = log->inputs;
     // Insertion from the back: inputs mostly arrive in order, and a tick holds few.
     size_t open = tick_start(log, log->tick_count), at = log->input_count;
     while (at > open && is_after(&inputs[at - 1], input))
@@ -76,11 +64,10 @@ foliot_status foliot__input_log_append(foliot__input_log *log, const foliot_inpu
 
 foliot_status foliot__input_log_close_tick(foliot__input_log *log)
 {
-    size_t *ends = grow_table(log->ends, log->tick_count, &log->tick_capacity, sizeof *log->ends);
-    if (!ends)
+    if (!foliot__array_grow(&log->ends, (uint32_t)log->tick_count, &log->tick_capacity, 64,
+                            sizeof *log->ends))
         return FOLIOT_STATUS_MEMORY;
-    log->ends = ends;
-    ends[log->tick_count++] = log->input_count + log->forgotten;
+    log->ends[log->tick_count++] = log->input_count + log->forgotten;
     return FOLIOT_STATUS_OK;
 }
 

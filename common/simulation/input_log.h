@@ -13,12 +13,12 @@
 
 // All zero but `first_tick` is an empty log whose open tick is first_tick.
 typedef struct foliot__input_log {
-    uint64_t first_tick; // the oldest tick kept
-    size_t tick_count;   // closed ticks kept
-    size_t *ends;        // of each closed tick: the index after its last input
-    size_t tick_capacity;
+    uint64_t first_tick;  // the oldest tick kept
+    size_t tick_count;    // closed ticks kept
+    size_t *ends;         // of each closed tick: the index after its last input
     foliot_input *inputs; // closed ones, then those of the open tick
-    size_t input_count, input_capacity;
+    size_t input_count;
+    uint32_t tick_capacity, input_capacity;
     size_t forgotten; // closed inputs dropped from the front; `ends` go on counting
 } foliot__input_log;
 

@@ -132,12 +132,8 @@ static bool read_line(void *user, const char *line, size_t length)
     foliot_input input = {.player = (uint32_t)player, .sequence = ++r->sequences[player]};
     if (!read_control(r, words, count, &input))
         return false;
-    void *ticks = foliot__array_with_room(s->ticks, s->count, &capacity, 64, sizeof *s->ticks);
-    s->ticks = ticks ? ticks : s->ticks;
-    void *inputs =
-        foliot__array_with_room(s->inputs, s->count, &r->capacity, 64, sizeof *s->inputs);
-    s->inputs = inputs ? inputs : s->inputs;
-    if (!ticks || !inputs)
+    if (!foliot__array_grow(&s->ticks, s->count, &capacity, 64, sizeof *s->ticks) ||
+        !foliot__array_grow(&s->inputs, s->count, &r->capacity, 64, sizeof *s->inputs))
         return foliot__line_script_no_memory(&r->lines);
     s->inputs[s->count] = input;
     s->ticks[s->count++] = tick;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // simulation.c: calls through a simulation's table, with defaults for its optional members. Knows
 // nothing of any particular simulation.
-#include "foliot/simulation.h"
+#include "simulation/simulation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,6 +117,18 @@ foliot_status foliot_simulation_capture(const foliot_simulation *simulation, voi
     return !bytes || needed <= capacity ? FOLIOT_STATUS_OK : FOLIOT_STATUS_FULL;
 }
 
+foliot_status foliot__simulation_save(const foliot_simulation *simulation, foliot__buffer *state)
+{
+    size_t needed = 0;
+    foliot_status status = foliot_simulation_capture(simulation, NULL, 0, &needed);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    // Never NULL, with which a simulation would only count.
+    if (!foliot__buffer_reserve(state, needed + 1))
+        return FOLIOT_STATUS_MEMORY;
+    return foliot_simulation_capture(simulation, state->bytes, needed, &state->length);
+}
+
 foliot_status foliot_simulation_restore(foliot_simulation *simulation, const void *bytes,
                                         size_t length)
 {
@@ -128,17 +140,11 @@ foliot_status foliot_simulation_restore(foliot_simulation *simulation, const voi
 foliot_status foliot_simulation_copy(foliot_simulation *simulation, const foliot_simulation *from)
 {
     if (!simulation->kind->copy) {
-        size_t length = 0;
-        foliot_status status = foliot_simulation_capture(from, NULL, 0, &length);
-        if (status != FOLIOT_STATUS_OK)
-            return status;
-        uint8_t *bytes = malloc(length + 1);
-        if (!bytes)
-            return FOLIOT_STATUS_MEMORY;
-        status = foliot_simulation_capture(from, bytes, length, &length);
+        foliot__buffer state = {0};
+        foliot_status status = foliot__simulation_save(from, &state);
         if (status == FOLIOT_STATUS_OK)
-            status = foliot_simulation_restore(simulation, bytes, length);
-        free(bytes);
+            status = foliot_simulation_restore(simulation, state.bytes, state.length);
+        foliot__buffer_free(&state);
         return status;
     }
     simulation->kind->copy(simulation->self, from->self);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/text.h"
 
 #define RECORD_BYTES_MAX 600 // of one that is not of tags: two texts and their lengths
@@ -48,16 +49,6 @@ void foliot__session_state_clear(foliot__session_state *state)
     state->reason[0] = state->next[0] = 0;
 }
 
-static bool grow_table(void *table, uint32_t capacity, size_t entry_bytes)
-{
-    void *grown, *old;
-    memcpy(&old, table, sizeof old);
-    grown = realloc(old, capacity * entry_bytes);
-    if (grown)
-        memcpy(table, &grown, sizeof grown);
-    return grown != NULL;
-}
-
 // Room for that slot; slots between are as unnamed.
 static foliot_status reach_slot(foliot__session_state *s, uint32_t slot)
 {
@@ -66,10 +57,10 @@ static foliot_status reach_slot(foliot__session_state *s, uint32_t slot)
     if (slot >= s->slot_capacity) {
         uint32_t capacity = slot < 512 ? 1024 : slot < s->slots_max / 2 ? 2 * slot : s->slots_max;
         capacity = capacity < s->slots_max ? capacity : s->slots_max;
-        if (!grow_table(&s->tags, capacity, sizeof *s->tags) ||
-            !grow_table(&s->prototypes, capacity, sizeof *s->prototypes) ||
-            !grow_table(&s->generations, capacity, sizeof *s->generations) ||
-            !grow_table(&s->changed, capacity, sizeof *s->changed))
+        if (!foliot__array_resize(&s->tags, capacity, sizeof *s->tags) ||
+            !foliot__array_resize(&s->prototypes, capacity, sizeof *s->prototypes) ||
+            !foliot__array_resize(&s->generations, capacity, sizeof *s->generations) ||
+            !foliot__array_resize(&s->changed, capacity, sizeof *s->changed))
             return FOLIOT_STATUS_MEMORY;
         s->slot_capacity = capacity;
     }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "foliot/snapshot.h"
 #include "wire/snapshot_body.h"
@@ -22,20 +23,14 @@ static foliot_status grow(foliot_snapshot_pieces *p)
 {
     size_t needed = ((size_t)p->count + 1) * FOLIOT_SNAPSHOT_PIECE_BYTES;
     if (p->bytes_capacity < needed) {
-        uint8_t *bytes = realloc(p->bytes, 2 * needed);
-        if (!bytes)
+        if (!foliot__array_resize(&p->bytes, 2 * needed, 1))
             return FOLIOT_STATUS_MEMORY;
-        p->bytes = bytes;
         p->bytes_capacity = 2 * needed;
     }
-    if (p->offsets_capacity < p->count + 2) {
-        uint32_t *offsets = realloc(p->offsets, sizeof *offsets * (2 * p->count + 8));
-        if (!offsets)
-            return FOLIOT_STATUS_MEMORY;
-        p->offsets = offsets;
-        p->offsets_capacity = 2 * p->count + 8;
-    }
-    return FOLIOT_STATUS_OK;
+    return foliot__array_reserve(&p->offsets, &p->offsets_capacity, p->count + 2, 2 * p->count + 8,
+                                 sizeof *p->offsets)
+               ? FOLIOT_STATUS_OK
+               : FOLIOT_STATUS_MEMORY;
 }
 
 // One piece. A body beyond the expected size, which no model predicts, goes into the next one.
@@ -113,28 +108,8 @@ foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t
 // -- the head of a piece, in whole bytes. Refuses a head whose numbers contradict each other, and
 // one that claims more bodies than its bytes can carry.
 
+#define FORM_MAX (2 * FOLIOT__SNAPSHOT_AGE_MAX + 1)
 #define UNSENT_BYTES_MAX 12 // that a decoder may read behind the end of a piece
-
-// Seven bits a byte, the low ones first; the high bit says that more follow.
-static void write_varint(foliot__writer *w, uint32_t value)
-{
-    for (; value >= 0x80; value >>= 7)
-        foliot__write_u8(w, (uint8_t)(value | 0x80));
-    foliot__write_u8(w, (uint8_t)value);
-}
-
-static uint32_t read_varint(foliot__reader *r)
-{
-    uint32_t value = 0;
-    for (unsigned shift = 0; shift < 28; shift += 7) {
-        uint8_t byte = foliot__read_u8(r);
-        value |= (uint32_t)(byte & 0x7f) << shift;
-        if (byte < 0x80)
-            return value;
-    }
-    foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    return 0;
-}
 
 // The usual snapshot is one piece, all of its slots: then it needs no more than their number.
 void foliot__snapshot_head_write(foliot__writer *w, const foliot_snapshot_head *head)
@@ -142,8 +117,8 @@ void foliot__snapshot_head_write(foliot__writer *w, const foliot_snapshot_head *
     bool whole = head->pieces == 1;
     uint32_t age = (uint32_t)(head->has_baseline ? head->tick - head->baseline_tick : 0);
     foliot__write_u32(w, (uint32_t)head->tick);
-    write_varint(w, age << 1 | whole);
-    write_varint(w, head->bodies);
+    foliot__write_varint(w, age << 1 | whole);
+    foliot__write_varint(w, head->bodies);
     if (whole)
         return;
     foliot__write_u16(w, (uint16_t)head->piece);
@@ -155,11 +130,11 @@ void foliot__snapshot_head_write(foliot__writer *w, const foliot_snapshot_head *
 void foliot__snapshot_head_read(foliot__reader *r, uint64_t near, foliot_snapshot_head *head)
 {
     uint64_t tick = foliot__tick_near(foliot__read_u32(r), near);
-    uint32_t form = read_varint(r);
-    uint32_t bodies = read_varint(r), age = form >> 1;
+    uint32_t form = (uint32_t)foliot__read_varint(r, FORM_MAX);
+    uint32_t bodies = (uint32_t)foliot__read_varint(r, FOLIOT_BODIES_MAX), age = form >> 1;
     *head = (foliot_snapshot_head){
         .tick = tick, .has_baseline = age != 0, .baseline_tick = tick - age, .pieces = 1};
-    if (age > tick || age > FOLIOT__SNAPSHOT_AGE_MAX || bodies > FOLIOT_BODIES_MAX) {
+    if (age > tick || r->status != FOLIOT_STATUS_OK) {
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         return;
     }

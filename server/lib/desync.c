@@ -212,17 +212,8 @@ static void keep_case(foliot__session *s, const foliot__peer *peer)
                                           .kind = s->simulation.kind,
                                           .setup = s->simulation.setup,
                                           .setup_bytes = s->simulation.setup_bytes};
-    if (known) {
-        q->found.before = r->before;
-        q->found.before_bytes = r->before_bytes;
-        q->found.after = r->after;
-        q->found.after_bytes = r->after_bytes;
-        const foliot_tick_inputs last = foliot__rewind_last(r);
-        q->found.inputs = last.inputs;
-        q->found.input_count = last.input_count;
-        q->found.commands = last.commands;
-        q->found.command_count = last.command_count;
-    }
+    if (known)
+        foliot__rewind_describe(r, &q->found);
     q->found_ns = s->server->now_ns;
     q->has_case = true;
     q->reported = false;

@@ -32,11 +32,9 @@ static bool hold_order(foliot__game *game, uint32_t player, foliot__order_book *
 {
     if (book->waiting == FOLIOT__ORDERS_HELD)
         return false;
-    foliot__waiting_order *waiting = foliot__array_with_room(
-        game->waiting, game->waiting_count, &game->waiting_capacity, 16, sizeof *game->waiting);
-    if (!waiting)
+    if (!foliot__array_grow(&game->waiting, game->waiting_count, &game->waiting_capacity, 16,
+                            sizeof *game->waiting))
         return false;
-    game->waiting = waiting;
     foliot_order *order = &game->waiting[game->waiting_count].order;
     game->waiting[game->waiting_count++].shown = message->shown;
     *order = (foliot_order){.player = player,
@@ -113,13 +111,11 @@ static void close_order(foliot__session *session, uint32_t player, foliot_order_
                         const void *bytes, size_t length)
 {
     foliot__game *game = &session->game;
-    foliot_order *orders = foliot__array_with_room(game->orders, game->order_count,
-                                                   &game->order_capacity, 16, sizeof *game->orders);
-    if (!orders) {
+    if (!foliot__array_grow(&game->orders, game->order_count, &game->order_capacity, 16,
+                            sizeof *game->orders)) {
         session->server->counters.orders_abandoned++;
         return;
     }
-    game->orders = orders;
     foliot_order *order = &game->orders[game->order_count++];
     *order = (foliot_order){.player = player,
                             .sequence = ++session->players[player].orders.sequence,
@@ -131,15 +127,9 @@ static void close_order(foliot__session *session, uint32_t player, foliot_order_
 bool foliot__orders_reserve(foliot__session *session, uint32_t count)
 {
     foliot__game *game = &session->game;
-    if (count <= game->order_capacity - game->order_count)
-        return true;
     const uint32_t most = game->order_count + count;
-    foliot_order *orders = realloc(game->orders, most * sizeof *orders);
-    if (!orders)
-        return false;
-    game->orders = orders;
-    game->order_capacity = most;
-    return true;
+    return foliot__array_reserve(&game->orders, &game->order_capacity, most, most,
+                                 sizeof *game->orders);
 }
 
 // -- aims of players

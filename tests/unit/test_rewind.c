@@ -107,8 +107,8 @@ static void what_is_released_leaves_its_case(void **state)
     rewind_to(&r, true);
     assert_non_null(r.trace);
     uint8_t after[sizeof saved];
-    assert_in_range(r.after_bytes, 1, sizeof after);
-    memcpy(after, r.after, r.after_bytes);
+    assert_in_range(r.after.length, 1, sizeof after);
+    memcpy(after, r.after.bytes, r.after.length);
     for (int whole = 0; whole < 2; whole++) {
         if (whole)
             foliot__rewind_release(&r);
@@ -117,7 +117,7 @@ static void what_is_released_leaves_its_case(void **state)
         assert_null(r.trace);
         check_eq(r.simulation.self == NULL, whole);
         check_eq(foliot__rewind_last(&r).command_count, inputs_of(TO - 1).command_count);
-        assert_memory_equal(r.after, after, r.after_bytes);
+        assert_memory_equal(r.after.bytes, after, r.after.length);
         assert_true(foliot_digest_equal(rewind_to(&r, true), digests[TO]));
         assert_non_null(r.trace);
     }

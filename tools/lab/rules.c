@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/rng.h"
 #include "rules/rules.h"
 
@@ -147,13 +148,8 @@ bool lab_say(lab_said *said, const foliot_scene *scene, uint64_t tick, const fol
 {
     bool draws = scene && scene->script.history_ticks > 0;
     uint32_t most = given_count + (draws ? in->input_count : 0);
-    if (most > said->capacity) {
-        foliot_order *orders = realloc(said->orders, most * sizeof *orders);
-        if (!orders)
-            return false;
-        said->orders = orders;
-        said->capacity = most;
-    }
+    if (!foliot__array_reserve(&said->orders, &said->capacity, most, most, sizeof *said->orders))
+        return false;
     if (given_count)
         memcpy(said->orders, given, given_count * sizeof *given);
     said->count = given_count;

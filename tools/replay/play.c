@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/watchdog.h"
@@ -156,15 +157,13 @@ static void draw_frame(player *p)
     foliot__canvas_clear(&p->canvas);
     // Copies all present bodies into p->figures.
     uint32_t bodies = foliot_world_get_body_count(world);
-    foliot__figure *figures = realloc(p->figures, (bodies + 1) * sizeof *figures);
     p->figure_count = 0;
-    if (!figures)
+    if (!foliot__array_resize(&p->figures, bodies, sizeof *p->figures))
         return;
-    p->figures = figures;
     for (uint32_t i = 0; i < bodies; i++) {
         if (!foliot_world_get_body_alive(world, i))
             continue;
-        foliot__figure *figure = &figures[p->figure_count++];
+        foliot__figure *figure = &p->figures[p->figure_count++];
         *figure = (foliot__figure){.slot = i,
                                    .shape = foliot_world_get_body_shape(world, i),
                                    .body = foliot_world_get_body_state(world, i)};

@@ -191,11 +191,8 @@ static uint32_t scene_index(report *r, const char *name)
 static bool put(report *r, const char *file, char *detail, const char *scene,
                 report_verdict verdict)
 {
-    report_result *results =
-        foliot__array_with_room(r->results, r->count, &r->capacity, 1024, sizeof *results);
-    if (!results)
+    if (!foliot__array_grow(&r->results, r->count, &r->capacity, 1024, sizeof *r->results))
         return false;
-    r->results = results;
     report_result *result = &r->results[r->count];
     *result = (report_result){.file = strdup(file),
                               .detail = detail,

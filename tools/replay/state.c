@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "simulation/simulation.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,21 +24,13 @@ const foliot__option state_options[] = {
 
 static char *captured_hex(const foliot_simulation *s)
 {
-    size_t length = 0;
-    if (foliot_simulation_capture(s, NULL, 0, &length) != FOLIOT_STATUS_OK)
-        return NULL;
-    uint8_t *bytes = malloc(length + 1);
-    char *text = malloc(2 * length + 1);
-    if (!bytes || !text ||
-        foliot_simulation_capture(s, bytes, length, &length) != FOLIOT_STATUS_OK) {
-        free(bytes);
-        free(text);
-        return NULL;
-    }
-    for (size_t i = 0; i < length; i++)
-        snprintf(text + 2 * i, 3, "%02x", bytes[i]);
-    text[2 * length] = 0;
-    free(bytes);
+    foliot__buffer state = {0};
+    char *text = NULL;
+    if (foliot__simulation_save(s, &state) == FOLIOT_STATUS_OK)
+        text = malloc(2 * state.length + 1);
+    if (text)
+        foliot__hex_print(text, state.bytes, state.length);
+    foliot__buffer_free(&state);
     return text;
 }
 

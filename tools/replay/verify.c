@@ -432,11 +432,8 @@ typedef struct file_list {
 
 static bool list_put(file_list *list, const char *name)
 {
-    const char **names =
-        foliot__array_with_room(list->names, list->count, &list->capacity, 256, sizeof *names);
-    if (!names)
+    if (!foliot__array_grow(&list->names, list->count, &list->capacity, 256, sizeof *list->names))
         return false;
-    list->names = names;
     list->names[list->count++] = name;
     return true;
 }

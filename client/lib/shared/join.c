@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define SHOWN_AHEAD_TICKS 600 // that a restarted server may be behind; the client waits for it
 
 // -- the setup
@@ -156,14 +158,10 @@ static void receive_scene_part(foliot_client *c, const foliot__scene_part *part)
         part->length > total - c->setup.parts_length)
         return;
     uint32_t wanted = c->setup.parts_length + part->length;
-    if (wanted > c->setup.parts_capacity) { // room for these alone: the rest may never arrive
-        uint32_t capacity = wanted < total / 2 ? 2 * wanted : total;
-        uint8_t *bytes = realloc(c->setup.parts, capacity);
-        if (!bytes)
-            return;
-        c->setup.parts = bytes;
-        c->setup.parts_capacity = capacity;
-    }
+    // Room for these alone: the rest may never arrive.
+    if (!foliot__array_reserve(&c->setup.parts, &c->setup.parts_capacity, wanted,
+                               wanted < total / 2 ? 2 * wanted : total, 1))
+        return;
     memcpy(c->setup.parts + c->setup.parts_length, part->bytes, part->length);
     c->setup.parts_length = wanted;
     if (wanted == total)

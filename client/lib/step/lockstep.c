@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/bytes.h"
 #include "recording/keyframe_codec.h"
+#include "simulation/simulation.h"
 #include "wire/lockstep_limits.h"
 
 #define ACK_EVERY_BYTES                                                                            \
@@ -56,8 +58,8 @@ void foliot__lockstep_client_destroy(foliot__lockstep_client *l)
     foliot_command_list_destroy(&l->step.commands);
     free(l->state.bytes);
     free(l->kept.bytes);
-    free(l->base.bytes);
-    free(l->next.bytes);
+    foliot__buffer_free(&l->base.state);
+    foliot__buffer_free(&l->next.state);
     foliot__rewind_free(&l->search.rewind);
     free(l);
 }
@@ -110,20 +112,7 @@ const foliot_world *foliot__lockstep_client_world(const foliot__lockstep_client 
 
 static void save_checkpoint(foliot__checkpoint *c, const foliot_simulation *simulation)
 {
-    size_t length = 0;
-    c->valid = false;
-    if (foliot_simulation_capture(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK)
-        return;
-    if (length + 1 > c->capacity) {
-        uint8_t *bytes = realloc(c->bytes, length + 1);
-        if (!bytes)
-            return;
-        c->bytes = bytes;
-        c->capacity = length + 1;
-    }
-    c->valid =
-        foliot_simulation_capture(simulation, c->bytes, c->capacity, &length) == FOLIOT_STATUS_OK;
-    c->length = length;
+    c->valid = foliot__simulation_save(simulation, &c->state) == FOLIOT_STATUS_OK;
     c->tick = foliot_simulation_get_tick(simulation);
 }
 
@@ -205,8 +194,8 @@ static bool begin_from_bytes(foliot__lockstep_client *l, const uint8_t *state)
     l->history[l->tick % FOLIOT__CLIENT_TICKS] = foliot_simulation_get_digest(&l->simulation);
     save_checkpoint(&l->base, &l->simulation);
     l->next.valid = false;
-    size_t stride =
-        l->base.valid ? l->base.length + l->base.length / 4 + 256 : 0; // bodies may come
+    size_t stride = l->base.valid ? l->base.state.length + l->base.state.length / 4 + 256
+                                  : 0;               // bodies may come
     if (!l->kept.bytes || stride > l->kept.stride) { // room for as many ticks as fit
         free(l->kept.bytes);
         l->kept.bytes = NULL;
@@ -249,18 +238,11 @@ static bool begin_from_state(foliot__lockstep_client *l)
     return begun;
 }
 
+// Room for twice the received bytes: the rest may never arrive.
 static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
 {
-    if (wanted <= l->state.capacity)
-        return true;
-    size_t capacity =
-        2 * wanted < l->state.total ? 2 * wanted : l->state.total; // twice the received bytes
-    uint8_t *bytes = realloc(l->state.bytes, capacity);
-    if (!bytes)
-        return false;
-    l->state.bytes = bytes;
-    l->state.capacity = capacity;
-    return true;
+    size_t room = 2 * wanted < l->state.total ? 2 * wanted : l->state.total;
+    return foliot__array_reserve(&l->state.bytes, &l->state.capacity, wanted, room, 1);
 }
 
 // Discards a state from before that tick.

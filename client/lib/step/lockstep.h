@@ -7,6 +7,7 @@
 
 #include "foliot/client.h"
 #include "foliot/simulation.h"
+#include "base/pack.h"
 #include "divergence/rewind.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
@@ -22,8 +23,7 @@
 typedef struct foliot__checkpoint {
     bool valid;
     uint64_t tick;
-    uint8_t *bytes;
-    size_t length, capacity;
+    foliot__buffer state;
 } foliot__checkpoint;
 
 // A state that arrives in parts.
@@ -33,7 +33,8 @@ typedef struct foliot__lockstep_state {
     uint64_t tick;
     uint32_t players;
     uint8_t *bytes;
-    size_t total, have, capacity, acked;
+    uint32_t capacity;
+    size_t total, have, acked;
     size_t unpacked; // length when it is decompressed; total: it is as it is
 } foliot__lockstep_state;
 

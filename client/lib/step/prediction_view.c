@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define FADE_TICKS 8.0      // until a correction is down to 1/e, if it is not large ...
 #define FADE_JUMPS 2.0      // ... so that no frame moves a body by more than this many `jump`
 #define FADE_OWN_TICKS 3.0  // of the own body, which its player feels
@@ -37,16 +39,11 @@ static bool grow(foliot__prediction_view *view, uint32_t wanted)
         return true;
     for (int i = 0; i < 4; i++) {
         foliot__predicted_tick *t = &view->ticks[i / 2][i % 2];
-        foliot__predicted_body *bodies = realloc(t->bodies, capacity * sizeof *bodies);
-        if (!bodies)
+        if (!foliot__array_resize(&t->bodies, capacity, sizeof *t->bodies))
             return false;
-        t->bodies = bodies;
     }
-    foliot_body_state *shown = realloc(view->shown, capacity * sizeof *shown);
-    if (!shown)
-        return false;
-    view->shown = shown;
-    if (foliot__error_smoothing_grow(&view->smoothing, view->capacity, capacity) !=
+    if (!foliot__array_resize(&view->shown, capacity, sizeof *view->shown) ||
+        foliot__error_smoothing_grow(&view->smoothing, view->capacity, capacity) !=
             FOLIOT_STATUS_OK ||
         foliot__error_smoothing_grow(&view->own, view->own.offsets ? 1 : 0, 1) != FOLIOT_STATUS_OK)
         return false;

@@ -13,7 +13,8 @@ static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
         return false;
     foliot__lockstep_client_drop_case(l);
     foliot__rewind_begin(&l->search.rewind, &l->kind, l->simulation.setup,
-                         l->simulation.setup_bytes, l->base.bytes, l->base.length, tick);
+                         l->simulation.setup_bytes, l->base.state.bytes, l->base.state.length,
+                         tick);
     foliot_command_list commands = {0};
     for (uint64_t t = l->base.tick; t < tick; t++) {
         uint32_t count =
@@ -117,17 +118,8 @@ void foliot__lockstep_client_receive_diverged(foliot__lockstep_client *l,
     d->stage_name = d->stage_known ? l->search.found_names.stage : NULL;
     d->group = found->group[0] ? l->search.found_names.group : "part";
     d->field_name = found->field_name[0] ? l->search.found_names.field_name : NULL;
-    if (r->finished && r->status == FOLIOT_STATUS_OK && r->tick == found->tick) {
-        l->search.found.before = r->before;
-        l->search.found.before_bytes = r->before_bytes;
-        l->search.found.after = r->after;
-        l->search.found.after_bytes = r->after_bytes;
-        const foliot_tick_inputs last = foliot__rewind_last(r);
-        l->search.found.inputs = last.inputs;
-        l->search.found.input_count = last.input_count;
-        l->search.found.commands = last.commands;
-        l->search.found.command_count = last.command_count;
-    }
+    if (r->finished && r->status == FOLIOT_STATUS_OK && r->tick == found->tick)
+        foliot__rewind_describe(r, &l->search.found);
     l->search.has_report = true;
     l->search.divergences++;
     foliot__rewind_release(&l->search.rewind);

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 // Ticks between the two snapshots from which a spin is computed: enough that rounding matters
 // little, and so few that no body makes half a turn.
 #define SPIN_TICKS 4u
@@ -142,11 +144,9 @@ static bool reserve_entry(foliot__snapshot_buffer *buffer, foliot__entry *entry,
 
 static bool grow_states(foliot_body_state **states, uint32_t from, uint32_t to)
 {
-    foliot_body_state *grown = realloc(*states, (size_t)to * sizeof *grown);
-    if (!grown)
+    if (!foliot__array_resize(states, to, sizeof **states))
         return false;
-    memset(grown + from, 0, (size_t)(to - from) * sizeof *grown);
-    *states = grown;
+    memset(*states + from, 0, (size_t)(to - from) * sizeof **states);
     return true;
 }
 

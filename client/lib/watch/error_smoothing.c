@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define WEIGHT_MIN 0.004 // a difference of 100 steps is then below half of one
 
 static const foliot__smoothing_offset none = {.turn = {1, 0, 0, 0}};
@@ -14,12 +16,10 @@ static const foliot__smoothing_offset none = {.turn = {1, 0, 0, 0}};
 foliot_status foliot__error_smoothing_grow(foliot__error_smoothing *smoothing, uint32_t from,
                                            uint32_t to)
 {
-    foliot__smoothing_offset *grown = realloc(smoothing->offsets, (size_t)to * sizeof *grown);
-    if (!grown)
+    if (!foliot__array_resize(&smoothing->offsets, to, sizeof *smoothing->offsets))
         return FOLIOT_STATUS_MEMORY;
     for (uint32_t i = from; i < to; i++)
-        grown[i] = none;
-    smoothing->offsets = grown;
+        smoothing->offsets[i] = none;
     return FOLIOT_STATUS_OK;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "interpolation.h"
 #include "wire/lockstep_message.h"
 #include "sim/math/vec3.h"
@@ -61,13 +62,9 @@ static bool reserve_slots(foliot__tracks *t, uint32_t count)
     size_t more = (capacity - t->capacity) * (sizeof *t->tracks + sizeof *t->bodies);
     if (!may_hold(t, more))
         return false;
-    foliot__track *tracks = realloc(t->tracks, capacity * sizeof *tracks);
-    if (tracks)
-        t->tracks = tracks;
-    foliot_body_state *bodies = tracks ? realloc(t->bodies, capacity * sizeof *bodies) : NULL;
-    if (!bodies)
+    if (!foliot__array_resize(&t->tracks, capacity, sizeof *t->tracks) ||
+        !foliot__array_resize(&t->bodies, capacity, sizeof *t->bodies))
         return false;
-    t->bodies = bodies;
     for (uint32_t i = t->capacity; i < capacity; i++) {
         t->tracks[i] = (foliot__track){.guessed_from = UINT64_MAX};
         t->bodies[i] = (foliot_body_state){.orientation = {1, 0, 0, 0}};
@@ -88,12 +85,9 @@ static bool reserve_state(foliot__tracks *t, foliot__track *track)
     }
     uint32_t capacity = track->capacity ? 2u * track->capacity : STATES_FIRST;
     size_t more = (capacity - track->capacity) * sizeof *track->states;
-    if (!may_hold(t, more))
+    if (!may_hold(t, more) ||
+        !foliot__array_resize(&track->states, capacity, sizeof *track->states))
         return false;
-    foliot__track_state *states = realloc(track->states, capacity * sizeof *states);
-    if (!states)
-        return false;
-    track->states = states;
     track->capacity = (uint8_t)capacity;
     t->bytes += more;
     return true;
