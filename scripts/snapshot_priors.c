@@ -14,9 +14,8 @@
 
 static void count_bit(foliot__range_encoder *coder, foliot__model *model, bool bit);
 #define foliot__range_encode count_bit
-#include "../common/wire/snapshot_body.c"
-#undef foliot__range_encode
 #include "../common/wire/snapshot_codec.c"
+#undef foliot__range_encode
 #define main bench_main
 #include "../tests/bench/snapshot_codec.c"
 #undef main

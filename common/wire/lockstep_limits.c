@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lockstep_limits.c: the limits of every program, and nothing else: see lockstep_limits.h.
-#include "wire/lockstep_limits.h"
+// lockstep_limits.c: the limits of every program, and nothing else: see lockstep_message.h.
+#include "wire/lockstep_message.h"
 
 const foliot__lockstep_limits *foliot__lockstep_limits_now(void)
 {

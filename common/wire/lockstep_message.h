@@ -1,19 +1,43 @@
 // SPDX-License-Identifier: MIT
 // lockstep_message.h: the packets of a lockstep session (docs/reference/protocol.md, LOCKSTEP).
 // Ticks are sent as their low 32 bits. Every decoder accepts hostile bytes; a block stays in place,
-// to be decoded by lockstep_block.h.
+// to be decoded by foliot__block_decode.
 #ifndef FOLIOT_WIRE_LOCKSTEP_MESSAGE_H
 #define FOLIOT_WIRE_LOCKSTEP_MESSAGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "foliot/command.h"
 #include "foliot/digest.h"
 #include "foliot/status.h"
 #include "foliot/transport.h"
-#include "wire/lockstep_block.h"
+#include "wire/message.h"
 #include "wire/tick_log.h"
-#include "wire/tick_near.h"
+
+// -- the inputs of consecutive ticks
+
+// A block is compact, and can be decoded alone, whatever other packets were lost: the first
+// controls of each player in it are complete, later ones are differences.
+// (docs/reference/protocol.md)
+
+#define FOLIOT__BLOCK_INPUTS_MAX 4096 // in one block
+#define FOLIOT__BLOCK_TICKS_MAX 16383
+
+// By tick, then by player, then in the order of input. Sequences are not sent.
+typedef struct foliot__block {
+    uint32_t ticks, count;
+    uint32_t ages[FOLIOT__BLOCK_INPUTS_MAX]; // of each input: ticks after the first of the block
+    foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX];
+} foliot__block;
+
+// The bytes of a block after its head; 0 is valid (no inputs). SIZE_MAX if it does not fit.
+size_t foliot__block_encode(const foliot__block *block, uint8_t *bytes, size_t capacity);
+// All of `length` are the block's. `ticks` comes from the head. FOLIOT_STATUS_CORRUPT,
+// FOLIOT_STATUS_TRUNCATED.
+foliot_status foliot__block_decode(const uint8_t *bytes, size_t length, uint32_t ticks,
+                                   foliot__block *block);
 
 #define FOLIOT__LOCKSTEP_INPUT_PACKET 19  // client
 #define FOLIOT__RELAY_PACKET 20           // server
@@ -59,7 +83,7 @@ typedef struct foliot__relay {
     uint32_t ticks; // of the block
     const uint8_t *block;
     size_t block_length;
-    const uint8_t *runs; // which of the ticks have commands (tick_commands.h)
+    const uint8_t *runs; // which of the ticks have commands (tick_log.h)
     size_t runs_length;  // 0: none of them
 } foliot__relay;
 
@@ -127,5 +151,25 @@ uint32_t foliot__block_apply(foliot__tick_log *log, const foliot__block *block, 
 
 // The contribution of one tick's digest to a sum of digests.
 uint64_t foliot__digest_share(uint64_t tick, foliot_digest digest);
+
+// -- limits
+
+// How much data of a lockstep session is kept and in flight. One function in a separate file, so
+// that a test can link a replacement with tiny limits: then small worlds and short runs reach every
+// edge.
+
+typedef struct foliot__lockstep_limits {
+    double log_seconds;      // of closed ticks are kept, and the delay of spectators
+    double keyframe_seconds; // between two saved states
+    uint32_t part_bytes;     // of a saved state in one message, at most FOLIOT__SCENE_PART_BYTES
+    uint32_t heard_bytes;    // of it, after which a client acknowledges them
+    uint32_t window_bytes;   // of it in flight to one peer; more than heard_bytes
+} foliot__lockstep_limits;
+#define FOLIOT__LOCKSTEP_LIMITS                                                                    \
+    {                                                                                              \
+        90, 2, 8192, 16u << 10, 256u << 10                                                         \
+    }
+
+const foliot__lockstep_limits *foliot__lockstep_limits_now(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Initial shares of zeros, in 2^-16, of the models of a block (lockstep_block.c,
+// Initial shares of zeros, in 2^-16, of the models of a block (lockstep_message.c,
 // docs/reference/protocol.md): typical of people at a keyboard and of bots. gap: lengths 1 to 15 in
 // unary
 6553, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107,

@@ -13,7 +13,6 @@
 #include "base/pack.h"
 #include "base/text.h"
 #include "base/unpack.h"
-#include "wire/tick_near.h"
 
 // -- fields
 

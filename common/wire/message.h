@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "foliot/digest.h"
 #include "foliot/command.h"
+#include "foliot/digest.h"
 #include "foliot/rules.h"
 #include "foliot/scene.h"
 #include "foliot/simulation.h"
@@ -350,5 +350,18 @@ void foliot__status_packet_encode(const foliot__status_packet *packet,
                                   uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES]);
 foliot_status foliot__status_packet_decode(const uint8_t *bytes, size_t length,
                                            foliot__status_packet *packet);
+
+// -- ticks
+
+// Ticks have 64 bits, and are sent as their low 32: a reader knows a near one.
+
+// The tick with these low bits that is nearest to `near`; none is below 0.
+static inline uint64_t foliot__tick_near(uint32_t low, uint64_t near)
+{
+    int32_t distance = (int32_t)(low - (uint32_t)near);
+    return distance < 0 && near < (uint64_t) - (int64_t)distance
+               ? low
+               : near + (uint64_t)(int64_t)distance;
+}
 
 #endif

@@ -8,10 +8,33 @@
 #define FOLIOT_WIRE_SESSION_STATE_H
 
 #include "base/bytes.h"
+#include "base/pack.h"
 #include "foliot/command.h"
 #include "foliot/world.h"
 #include "wire/message.h"
-#include "wire/tag_code.h"
+
+// -- tags
+
+// Changed tags as bits (docs/reference/protocol.md, "Tags"). A record is self-contained: tags are
+// coded against the number of slots and the earlier tags in the record.
+
+#define FOLIOT__TAG_RECORD 0x80u // bit of a record's first byte: the rest of it are tags
+#define FOLIOT__TAGS_MAX 512     // in one record
+// The maximum size of a record of `count` tags.
+#define FOLIOT__TAGS_BYTES_MAX(count) (8 * (size_t)(count) + 8)
+
+typedef struct foliot__tag_change {
+    uint32_t slot, tag;
+} foliot__tag_change;
+
+// Writes 1 to FOLIOT__TAGS_MAX changes of slots below `slots_max`, in ascending order and each
+// once.
+void foliot__tags_encode(foliot__writer *w, const foliot__tag_change *changes, uint32_t count,
+                         uint32_t slots_max);
+// Reads the record whose first byte has been read: `first`. Returns the number of changes. Hostile
+// bytes fail the reader, and give 0.
+uint32_t foliot__tags_decode(foliot__reader *r, uint8_t first, uint32_t slots_max,
+                             foliot__tag_change changes[FOLIOT__TAGS_MAX]);
 
 typedef enum foliot__record_kind {
     FOLIOT__RECORD_VAR = 1,
@@ -113,7 +136,7 @@ void foliot__update_begin(foliot__update_writer *w, uint32_t slots_max,
                           void *user);
 void foliot__update_var(foliot__update_writer *w, const foliot_var *var);
 void foliot__update_var_removed(foliot__update_writer *w, const char *key);
-// Small in the order of slots: tag_code.h. A slot beyond slots_max is left out.
+// Small in the order of slots. A slot beyond slots_max is left out.
 void foliot__update_tag(foliot__update_writer *w, uint32_t slot, uint32_t tag);
 void foliot__update_spawned(foliot__update_writer *w, uint32_t slot, uint32_t generation,
                             uint32_t prototype);
@@ -129,5 +152,21 @@ void foliot__update_finish(foliot__update_writer *w, bool always);
 void foliot__update_state(foliot__update_writer *w, const foliot__session_state *state);
 // Writes the part of the state that belongs to no body and no joint.
 void foliot__update_common(foliot__update_writer *w, const foliot__session_state *state);
+
+// -- the changes of a step
+
+// The changes of a step other than poses, as records: for the peers of a session of snapshots, and
+// for a client that steps and shows an earlier tick.
+
+// Writes the changes of the last step. `known` is the state before it; the caller applies records
+// to it as they are emitted. `commands` are those of the step. Finishes the writer.
+void foliot__write_step(foliot__update_writer *w, const foliot__session_state *known,
+                        const foliot_world *world, const foliot_command_list *commands,
+                        foliot__buffer *scratch);
+// Writes the complete state of a world of that scene. Finishes the writer.
+void foliot__write_world(foliot__update_writer *w, const foliot_world *world,
+                         const foliot_scene *scene);
+// Writes the reason why the world has ended, and the next scene.
+void foliot__write_end(foliot__update_writer *w, const foliot_world *world);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// step_changes.c: see step_changes.h. It examines only objects that the step's events and commands
-// name, so that a step without changes costs nothing.
-#include "wire/step_changes.h"
+// step_changes.c: the changes of a step as records (session_state.h). It examines only objects that
+// the step's events and commands name, so that a step without changes costs nothing.
+#include "wire/session_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// tag_code.c: see tag_code.h. Games change few tags at a time, to few values: slots are gaps in a
-// Rice code whose parameter follows from how many changes share the slots, and tags are places in a
-// list of recent ones. Each list of changes has one encoding.
-#include "wire/tag_code.h"
+// tag_code.c: changed tags as bits (session_state.h). Games change few tags at a time, to few
+// values: slots are gaps in a Rice code whose parameter follows from how many changes share the
+// slots, and tags are places in a list of recent ones. Each list of changes has one encoding.
+#include "wire/session_state.h"
 
 #include "base/assert.h"
 

@@ -13,9 +13,8 @@
 #include "foliot/simulation.h"
 #include "recording/keyframe_codec.h"
 #include "divergence/rewind.h"
-#include "wire/lockstep_limits.h"
 #include "wire/lockstep_message.h"
-#include "wire/tick_commands.h"
+#include "wire/tick_log.h"
 
 #define FOLIOT__STREAM_TICKS 1024 // of one player that are held, past and to come
 #define FOLIOT__STREAM_PAST 300   // of them past: to tell a repeated input from another one

@@ -12,7 +12,7 @@
 #include "game.h"
 #include "peer.h"
 #include "session.h"
-#include "wire/step_changes.h"
+#include "wire/session_state.h"
 
 // -- to peers
 

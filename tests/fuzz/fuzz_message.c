@@ -8,7 +8,7 @@
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 #include "wire/session_state.h"
-#include "wire/tick_commands.h"
+#include "wire/tick_log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

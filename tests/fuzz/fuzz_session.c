@@ -16,7 +16,6 @@
 #include "foliot/foliot.h"
 #include "foliot/server.h"
 #include "net/transport.h"
-#include "wire/lockstep_limits.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 #include "status.h"

@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "foliot/transport.h"
-#include "wire/lockstep_limits.h"
+#include "wire/lockstep_message.h"
 
 #define SEED_CLIENTS 8 // that are honest, sick or make noise
 #define SEED_FOES 3    // beside them: three states pinned leave one to save the next in

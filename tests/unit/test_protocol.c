@@ -16,7 +16,7 @@
 #include "wire/partial_body.h"
 #include "wire/partial_snapshot.h"
 #include "wire/session_state.h"
-#include "wire/tick_commands.h"
+#include "wire/tick_log.h"
 
 #define BODIES 160
 #define PARTS 8 // rounds of packets of some bodies

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_session_state.c: common/wire/session_state.c and tick_commands.c. Goal: two tables that read
+// test_session_state.c: common/wire/session_state.c and tick_log.c. Goal: two tables that read
 // the same records are the same, and hostile records give a status. Method: records written and
 // read, cut at every byte and with bytes changed; random ticks with commands against a plain list.
 #include "check.h"
@@ -12,7 +12,7 @@
 #include "base/pack.h"
 #include "base/rng.h"
 #include "wire/session_state.h"
-#include "wire/tick_commands.h"
+#include "wire/tick_log.h"
 
 #define SLOTS 3000
 #define JOINTS 2000

@@ -20,7 +20,6 @@
 #include "../watch/tracks.h"
 #include "wire/message.h"
 #include "wire/session_state.h"
-#include "wire/tick_near.h"
 
 #define FOLIOT__PLAYER_NAMES 1024
 #define FOLIOT__PIECES_KEPT 64

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "recording/keyframe_codec.h"
 #include "simulation/simulation.h"
-#include "wire/lockstep_limits.h"
+#include "wire/lockstep_message.h"
 
 #define ACK_EVERY_BYTES                                                                            \
     (foliot__lockstep_limits_now()->heard_bytes) // bytes of a state between two acknowledgements

@@ -11,7 +11,7 @@
 #include "divergence/rewind.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
-#include "wire/tick_commands.h"
+#include "wire/tick_log.h"
 
 #define FOLIOT__CLIENT_TICKS 4096   // closed ticks that are kept
 #define FOLIOT__CLIENT_INPUTS 16384 // in these ticks

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wire/step_changes.h"
+#include "wire/session_state.h"
 
 #define HITS_MAX 64 // of one step
 
