@@ -11,8 +11,10 @@
 // every run, so the place at which an order exceeds it is recorded.
 //
 // All other time and memory have one budget each. A callback that exceeds one is dropped at a place
-// that is recorded, and with it all later callbacks except on_tick, which has a part of the time
-// and of the new memory.
+// that is recorded, and with it all later callbacks of its part of the tick. Joins and leaves
+// behind it are the second part, and on_tick is the last one: each has a reserve of time, of new
+// memory and of units. Orders have half of the time. Behind that the rest of the orders is dropped,
+// and nothing else: players alone never cost the game a callback.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -25,20 +27,52 @@
 #include "rules/rules.h"
 
 #define UNITS_PER_CALL 10
-#define ORDERS_PART 4 // 1 / this of `instructions` is for the orders of all players in a tick
+#define ORDERS_PART 4      // 1 / this of `instructions` is for the orders of all players in a tick
+#define ORDERS_TIME_PART 2 // 1 / this of the time, too
 #define ORDERS_PLAYER_PART 16   // and at most 1 / this for those of one
 #define ORDER_BYTES_PER_UNIT 64 // of one player's most, that its orders may allocate
 #define LAST_PART 4             // 1 / this of `instructions` is on_tick's at least
-#define LAST_TIME_PART 8        // and 1 / this of the time
+#define LAST_TIME_PART 8        // and 1 / this of the time, as have joins and leaves
+#define PLAYERS_PART 8          // 1 / this of `instructions` is for joins and leaves at least
 #define CONTACT_UNITS 40        // of the tables that describe a contact: some 700 bytes
+
+// At least that part of the units of a tick and the new memory that belongs to it.
+static void reserve_units(foliot__lua *lua, uint64_t units)
+{
+    const uint64_t bytes = units * FOLIOT__LUA_BYTES_PER_UNIT;
+    lua->budget.units = lua->budget.units > units ? lua->budget.units : units;
+    lua->budget.bytes = lua->budget.bytes > bytes ? lua->budget.bytes : bytes;
+}
+
+// Joins and leaves are called even where the first part of the tick has ended.
+static void reserve_for_players(foliot__lua *lua)
+{
+    const uint64_t units = lua->limits.instructions / PLAYERS_PART;
+    if (lua->budget.units < UNITS_PER_CALL && !lua->budget.players_reserved) {
+        reserve_units(lua, units);
+        lua->budget.players_reserved = true;
+    }
+    if (!lua->host.late || lua->host.players_only)
+        return;
+    reserve_units(lua, units);
+    if (lua->budget.allowed_ns)
+        lua->budget.allowed_ns =
+            1000 * (lua->limits.time_us - lua->limits.time_us / LAST_TIME_PART);
+    foliot__lua_begin_part(lua, foliot__rules_get_next_drop(lua->rules));
+    lua->host.players_only = true;
+}
 
 // Pushes the callback; false if the script has none, or if it is dropped.
 static bool push_callback(lua_State *L, int callback)
 {
     foliot__lua *lua = foliot__lua_of(L);
+    const bool of_players = callback == FOLIOT__LUA_on_join || callback == FOLIOT__LUA_on_leave;
     if (lua->callbacks[callback] == LUA_NOREF)
         return false;
-    if (lua->budget.units < UNITS_PER_CALL || !foliot__lua_begin_callback(lua)) {
+    if (of_players)
+        reserve_for_players(lua);
+    if ((lua->host.players_only && !of_players) || lua->budget.units < UNITS_PER_CALL ||
+        !foliot__lua_begin_callback(lua)) {
         foliot_rules_drop(lua->rules, lua->problem);
         lua->problem[0] = 0;
         return false;
@@ -87,14 +121,14 @@ static bool join(lua_State *L, uint32_t player, const char *name)
     if (!push_callback(L, FOLIOT__LUA_on_join)) {
         lua->players.joined[player] = false;
         lua->players.names[player][0] = 0;
-        foliot_rules_kick(lua->rules, player, busy);
+        foliot__rules_dismiss(lua->rules, player, busy);
         return false;
     }
     lua_pushinteger(L, player);
     lua_pushstring(L, lua->players.names[player]);
     bool called = call(L, 2, 2);
     if (!called)
-        foliot_rules_kick(lua->rules, player, busy);
+        foliot__rules_dismiss(lua->rules, player, busy);
     if (lua_isboolean(L, -2) && !lua_toboolean(L, -2))
         foliot_rules_kick(lua->rules, player,
                           lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1)
@@ -165,19 +199,22 @@ typedef struct share {
 
 // Hands a player's message or order to the script, at that player's cost. A callback that exceeds
 // the share is dropped; later orders of the player are not handed over. An order that the host
-// drops is not counted against its player.
+// drops with the rest of the tick is not counted against its player.
 static void call_speech(lua_State *L, const foliot_order *order, share *left)
 {
     foliot__lua *lua = foliot__lua_of(L);
     const uint64_t game_units = lua->budget.units, game_bytes = lua->budget.bytes;
-    bool taken = left->units >= UNITS_PER_CALL;
+    const bool late = lua->host.late || lua->host.players_only,
+               calls = is_defined(lua, order->kind == FOLIOT_ORDER_CHAT ? FOLIOT__LUA_on_chat
+                                                                        : FOLIOT__LUA_on_order);
+    bool taken = left->units >= UNITS_PER_CALL && (!calls || (!late && !lua->host.orders_late));
     if (taken) {
         lua->budget.units = left->units - UNITS_PER_CALL;
         lua->budget.bytes = left->bytes;
         lua->budget.of_player = true;
         if (order->kind == FOLIOT_ORDER_CHAT) {
             taken = chat(L, order);
-        } else if (is_defined(lua, FOLIOT__LUA_on_order)) {
+        } else if (calls) {
             taken = foliot__lua_begin_callback(lua);
             if (taken) {
                 lua_rawgeti(L, LUA_REGISTRYINDEX, lua->callbacks[FOLIOT__LUA_on_order]);
@@ -187,11 +224,12 @@ static void call_speech(lua_State *L, const foliot_order *order, share *left)
             }
         }
         *left = (share){lua->budget.units, lua->budget.bytes};
+        foliot__lua_end_order(lua);
         lua->budget.of_player = false;
     }
     lua->budget.units = game_units;
     lua->budget.bytes = game_bytes;
-    if (!taken && lua->host.late)
+    if (!taken && (late || lua->host.late))
         foliot_rules_drop(lua->rules, lua->problem);
     else if (!taken)
         foliot_rules_refuse_order(lua->rules, order->player);
@@ -448,10 +486,7 @@ static int tick_body(lua_State *L)
         call_hits(L, view->world);
         call_contacts(L, view->world);
     }
-    const uint64_t last_units = lua->limits.instructions / LAST_PART,
-                   last_bytes = last_units * FOLIOT__LUA_BYTES_PER_UNIT;
-    lua->budget.units = lua->budget.units > last_units ? lua->budget.units : last_units;
-    lua->budget.bytes = lua->budget.bytes > last_bytes ? lua->budget.bytes : last_bytes;
+    reserve_units(lua, lua->limits.instructions / LAST_PART);
     if (lua->budget.allowed_ns)
         lua->budget.allowed_ns = 1000 * lua->limits.time_us;
     foliot__lua_begin_part(lua, foliot__rules_get_next_drop(lua->rules));
@@ -465,10 +500,12 @@ bool foliot__lua_tick(foliot__lua *lua)
     const uint64_t time_us = lua->limits.time_us;
     lua->host.reruns = foliot__rules_reruns(lua->rules);
     lua->host.checks = 0;
+    lua->host.orders_late = lua->budget.players_reserved = false;
+    lua->budget.orders_ns = 1000 * time_us / ORDERS_TIME_PART;
     foliot__lua_begin_part(lua, foliot__rules_get_next_drop(lua->rules));
-    bool fine = foliot__lua_run_timed(lua, FOLIOT__LUA_TICKING, lua->limits.instructions,
-                                      lua->host.reruns ? 0 : time_us - time_us / LAST_TIME_PART, 0,
-                                      tick_body, NULL);
+    bool fine = foliot__lua_run_timed(
+        lua, FOLIOT__LUA_TICKING, lua->limits.instructions,
+        lua->host.reruns ? 0 : time_us - 2 * (time_us / LAST_TIME_PART), 0, tick_body, NULL);
     lua->budget.tick_ns = lua->budget.spent_ns;
     return fine;
 }

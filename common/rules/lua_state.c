@@ -131,50 +131,54 @@ static void drop_next(foliot__lua *lua, const char *why)
 {
     if (lua->stage == FOLIOT__LUA_STARTING)
         abandon_by_host(lua, why);
-    if (lua->host.reruns || (lua->host.why && !lua->host.alone))
+    if (lua->host.reruns || (lua->host.why && !lua->host.scope))
         return;
     lua->host.why = why;
-    lua->host.alone = false;
+    lua->host.scope = 0;
     lua->host.check_at = 0;
 }
 
-// The next check ends the order that runs, for its player's bytes. Where that cannot be recorded,
-// it goes on.
-static void drop_order_next(foliot__lua *lua, const char *why)
+// The next check ends the order that runs: alone, for its player's bytes, or with all other orders
+// of the tick, for the time. Where an order alone cannot be recorded, it goes on.
+static void drop_order_next(foliot__lua *lua, uint64_t scope, const char *why)
 {
-    if (lua->host.reruns || lua->host.why || !foliot__rules_may_drop_alone(lua->rules))
+    const bool alone = scope == FOLIOT__RULES_ALONE;
+    if (lua->host.reruns || (lua->host.why && (alone || lua->host.scope != FOLIOT__RULES_ALONE)) ||
+        (alone && !foliot__rules_may_drop_alone(lua->rules)))
         return;
     lua->host.why = why;
-    lua->host.alone = true;
+    lua->host.scope = scope;
     lua->host.check_at = 0;
 }
 
 static void expect_drop(foliot__lua_host *host, uint64_t drop_at)
 {
-    host->drops_alone = drop_at != UINT64_MAX && (drop_at & FOLIOT__RULES_ALONE);
-    host->drop_at = host->drops_alone ? drop_at & ~FOLIOT__RULES_ALONE : drop_at;
+    const uint64_t scopes = FOLIOT__RULES_ALONE | FOLIOT__RULES_ORDERS;
+    host->drop_scope = drop_at == UINT64_MAX ? 0 : drop_at & scopes;
+    host->drop_at = drop_at == UINT64_MAX ? drop_at : drop_at & ~scopes;
     host->check_at = host->drop_at;
 }
 
-// Why the running code is dropped at this check, alone or by the host; NULL: it is not.
+// Why the running code is dropped at this check; NULL: it is not.
 static const char *read_drop(foliot__lua *lua)
 {
     foliot__lua_host *host = &lua->host;
     const char *why = host->why;
-    bool alone = host->alone;
+    uint64_t scope = host->scope;
     if (host->checks == host->drop_at) {
         why = "the host dropped it";
-        alone = host->drops_alone && lua->budget.of_player;
+        scope = lua->budget.of_player ? host->drop_scope : 0;
     }
     if (!why) {
         host->check_at = host->checks < host->drop_at ? host->drop_at : UINT64_MAX;
         return NULL;
     }
-    host->late = !alone;
-    foliot__rules_drop_at(lua->rules, host->checks | (alone ? FOLIOT__RULES_ALONE : 0));
-    if (alone) {
+    host->late = scope == 0;
+    host->orders_late |= (scope & FOLIOT__RULES_ORDERS) != 0;
+    foliot__rules_drop_at(lua->rules, host->checks | scope);
+    if (scope) {
         host->why = NULL;
-        host->alone = false;
+        host->scope = 0;
         lua->budget.units = 0; // none of this player's orders follows
         expect_drop(host, foliot__rules_get_next_drop(lua->rules));
     }
@@ -215,12 +219,16 @@ void foliot__lua_look(foliot__lua *lua)
     uint64_t now = now_ns(CLOCK_MONOTONIC), step = now - lua->budget.looked_ns;
     lua->budget.looked_ns = now;
     lua->budget.spent_ns += step < PIECE_NS_MAX ? step : PIECE_NS_MAX;
-    if (step < PIECE_NS_MAX && lua->budget.spent_ns <= lua->budget.allowed_ns)
+    const uint64_t limit = lua->budget.of_player ? lua->budget.orders_ns : lua->budget.allowed_ns;
+    if (step < PIECE_NS_MAX && lua->budget.spent_ns <= limit)
         return;
     uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID) - lua->budget.cpu_start_ns;
     if (cpu < lua->budget.spent_ns || cpu > INTERRUPTED_TIMES * lua->budget.allowed_ns)
         lua->budget.spent_ns = cpu;
-    if (lua->budget.spent_ns > lua->budget.allowed_ns)
+    if (lua->budget.spent_ns > limit && lua->budget.of_player)
+        drop_order_next(lua, FOLIOT__RULES_ORDERS,
+                        "orders take more time than they have in a tick");
+    else if (lua->budget.spent_ns > limit)
         drop_next(lua, "the script takes more time than a tick has");
 }
 
@@ -287,7 +295,8 @@ static void charge_memory(foliot__lua *lua, const void *old, size_t bytes, size_
 {
     const char *why = NULL;
     if (cost_of(bytes) > lua->budget.bytes && lua->budget.of_player)
-        drop_order_next(lua, "the order allocates more memory than its player has");
+        drop_order_next(lua, FOLIOT__RULES_ALONE,
+                        "the order allocates more memory than its player has");
     else if (cost_of(bytes) > lua->budget.bytes)
         why = "the script allocates more memory than a tick has";
     if (more > lua->limits.memory_bytes || lua->heap.used_bytes > lua->limits.memory_bytes - more)
@@ -456,8 +465,18 @@ void foliot__lua_destroy(foliot__lua *lua)
 void foliot__lua_begin_part(foliot__lua *lua, uint64_t drop_at)
 {
     lua->host.why = NULL;
-    lua->host.late = lua->host.alone = false;
+    lua->host.scope = 0;
+    lua->host.late = lua->host.players_only = false;
     expect_drop(&lua->host, drop_at);
+}
+
+void foliot__lua_end_order(foliot__lua *lua)
+{
+    if (!lua->host.why || !lua->host.scope)
+        return;
+    lua->host.why = NULL;
+    lua->host.scope = 0;
+    lua->host.check_at = lua->host.checks < lua->host.drop_at ? lua->host.drop_at : UINT64_MAX;
 }
 
 // No script sees a collection.

@@ -99,21 +99,25 @@ typedef struct foliot__lua_heap {
 typedef struct foliot__lua_budget {
     uint64_t units, bytes; // that are left
     bool of_player;        // they are a player's share, for an order
+    bool players_reserved; // they had the units that joins and leaves have in reserve
     uint64_t unlooked;     // units since the clock was last looked at
     uint64_t looked_ns, spent_ns, allowed_ns, cpu_start_ns;
-    uint64_t tick_ns; // that the last tick took; its save adds to it
+    uint64_t orders_ns; // of the tick, after which no order begins or goes on
+    uint64_t tick_ns;   // that the last tick took; its save adds to it
 } foliot__lua_budget;
 
 // Drops by the host's clock and memory in the tick that runs.
 typedef struct foliot__lua_host {
-    uint64_t checks;   // of this tick so far: charges, and callbacks that begin
-    uint64_t check_at; // from this check on foliot__lua_check looks whether to drop
-    uint64_t drop_at;  // a tick that is run again drops at this check; UINT64_MAX: nowhere
-    const char *why;   // the next check drops what runs; NULL: it need not
-    bool alone;        // and nothing behind it: an order that exceeds its player's bytes
-    bool drops_alone;  // so does a rerun at drop_at
-    bool late;         // something was dropped, and only on_tick may still run
-    bool reruns;       // the tick is run again
+    uint64_t checks;     // of this tick so far: charges, and callbacks that begin
+    uint64_t check_at;   // from this check on foliot__lua_check looks whether to drop
+    uint64_t drop_at;    // a tick that is run again drops at this check; UINT64_MAX: nowhere
+    const char *why;     // the next check drops what runs; NULL: it need not
+    uint64_t scope;      // of that drop: FOLIOT__RULES_ALONE, FOLIOT__RULES_ORDERS, or 0
+    uint64_t drop_scope; // of the one at drop_at
+    bool late;           // something was dropped with all that follows in its part of the tick
+    bool orders_late;    // no order follows in this tick
+    bool players_only;   // of the rest of this part, only joins and leaves are called
+    bool reruns;         // the tick is run again
 } foliot__lua_host;
 
 // The players as lua_events.c knows them; saved.
@@ -192,6 +196,9 @@ bool foliot__lua_begin_callback(foliot__lua *lua);
 bool foliot__lua_call_droppable(lua_State *L, int arguments, int results);
 // The same for a player's order. Its end is a check, so that no callback behind it pays for it.
 bool foliot__lua_call_order(lua_State *L, int arguments, int results);
+// Behind an order, however it ended: no callback of somebody else is dropped for what it was about
+// to be dropped for.
+void foliot__lua_end_order(foliot__lua *lua);
 // A check within a callback, after it was counted.
 void foliot__lua_check(foliot__lua *lua);
 // The table of globals, on the top of the stack: pops it and keeps it, or pushes it.

@@ -20,7 +20,7 @@
 #define PROBLEM_BYTES 512
 #define REASON_BYTES FOLIOT_VAR_TEXT_BYTES
 #define LATE_TICKS_MAX 100          // in a row, in which the host dropped something
-#define HOST_DROPS_MAX 2            // in a tick: in its first part, and in its last callback
+#define HOST_DROPS_MAX 4            // in a tick: in each of its three parts, and of all orders
 #define LATE_SAVES_MAX 8            // in a row, that the host did not finish
 #define SEED_OF_RULES 0x73656c7572u // keeps their stream apart from others of the scene's seed
 
@@ -33,6 +33,7 @@ typedef struct message {
 
 typedef struct kick {
     uint32_t player;
+    bool passes;
     char reason[REASON_BYTES];
 } kick;
 
@@ -152,7 +153,7 @@ foliot_status foliot_rules_message(foliot_rules *rules, uint32_t player, const v
 }
 
 // The first reason for a player counts.
-void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason)
+static void add_kick(foliot_rules *rules, uint32_t player, bool passes, const char *reason)
 {
     if (!rules->open || player >= FOLIOT_PLAYERS_MAX)
         return;
@@ -166,7 +167,23 @@ void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason)
     }
     kick *k = &rules->kicks[rules->kick_count++];
     k->player = player;
+    k->passes = passes;
     foliot__text_clean(k->reason, sizeof k->reason, reason ? reason : "");
+}
+
+void foliot_rules_kick(foliot_rules *rules, uint32_t player, const char *reason)
+{
+    add_kick(rules, player, false, reason);
+}
+
+void foliot__rules_dismiss(foliot_rules *rules, uint32_t player, const char *reason)
+{
+    add_kick(rules, player, true, reason);
+}
+
+bool foliot__rules_kick_passes(const foliot_rules *rules, uint32_t index)
+{
+    return index < rules->kick_count && rules->kicks[index].passes;
 }
 
 void foliot_rules_refuse_order(foliot_rules *rules, uint32_t player)
@@ -214,7 +231,7 @@ bool foliot__rules_may_drop_alone(const foliot_rules *rules)
 void foliot__rules_drop_at(foliot_rules *rules, uint64_t check)
 {
     foliot_rules_drops *drops = &rules->drops;
-    rules->host.late |= !(check & FOLIOT__RULES_ALONE);
+    rules->host.late |= !(check & (FOLIOT__RULES_ALONE | FOLIOT__RULES_ORDERS));
     FOLIOT_ASSERT(drops->order_count < FOLIOT_ORDERS_DROPPED_MAX);
     foliot_order *order = &drops->orders[drops->order_count];
     *order = (foliot_order){.player = FOLIOT_PLAYERS_MAX,

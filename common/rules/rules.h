@@ -20,14 +20,20 @@ void foliot__rules_set_script(foliot_rules *rules, const char *script, size_t le
 void foliot__rules_stop_by_host(foliot_rules *rules);
 // A tick that is run again drops what the host dropped when it was recorded, and nothing else.
 bool foliot__rules_reruns(const foliot_rules *rules);
-// The check of this tick at which a rerun drops next, with FOLIOT__RULES_ALONE if it drops nothing
-// behind it; UINT64_MAX: none.
+// The check of this tick at which a rerun drops next; UINT64_MAX: none. FOLIOT__RULES_ALONE: it
+// drops an order and nothing behind it; FOLIOT__RULES_ORDERS: an order and all orders behind it.
 #define FOLIOT__RULES_ALONE (UINT64_C(1) << 63)
+#define FOLIOT__RULES_ORDERS (UINT64_C(1) << 62)
 uint64_t foliot__rules_get_next_drop(const foliot_rules *rules);
 // Whether another order can be recorded as dropped alone.
 bool foliot__rules_may_drop_alone(const foliot_rules *rules);
-// A callback is dropped at that check of the tick: by the host, or alone as above.
+// A callback is dropped at that check of the tick: by the host, or an order as above.
 void foliot__rules_drop_at(foliot_rules *rules, uint64_t check);
+// Dismisses the player as foliot_rules_kick does, for a reason that passes: it may come back at
+// once.
+void foliot__rules_dismiss(foliot_rules *rules, uint32_t player, const char *reason);
+// Whether the reason of that kick passes.
+bool foliot__rules_kick_passes(const foliot_rules *rules, uint32_t index);
 // The save that runs fails, for the host's clock or memory; a later one need not. `why` is lent.
 void foliot__rules_save_late(foliot_rules *rules, const char *why);
 // Why the last save failed in this way; NULL if it did not.

@@ -175,8 +175,8 @@ typedef struct foliot_lua_limits {
     size_t memory_bytes;
     // Processor time of a tick in microseconds, garbage collection and save included; the start has
     // proportionally more. Beyond it the callback is dropped, and those after it in the tick; a
-    // piece that Lua does not interrupt adds up to a millisecond. 0: no limit. Compilation always
-    // has 2 seconds.
+    // piece that Lua does not interrupt adds up to a millisecond. Orders have half of it; joins and
+    // leaves, and on_tick, have a reserve. 0: no limit. Compilation always has 2 seconds.
     uint64_t time_us;
 } foliot_lua_limits;
 foliot_lua_limits foliot_lua_limits_default(void); // 200,000; 20,000,000; 16 MiB; 4,000
@@ -222,7 +222,7 @@ bool foliot_rules_get_refused(const foliot_rules *rules, uint32_t index, uint32_
 typedef struct foliot_rules_drops {
     uint32_t count;  // parts that were left out
     const char *why; // reason of the first one; ""
-    // Drops caused by the host's clock or memory, or by the memory of a player's order, which
+    // Drops caused by the host's clock or memory, or of orders for their time or memory, which
     // foliot_rules_get_refused counts. Record these orders after all others of the tick: without
     // them a rerun does not reach the same decisions.
     uint32_t order_count;

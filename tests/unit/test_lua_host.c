@@ -14,6 +14,7 @@
 
 #include "foliot/rules.h"
 #include "lua_game.h"
+#include "rules/rules.h"
 
 #ifndef FOLIOT_NO_LUA
 #define STATE_BYTES 65536
@@ -77,6 +78,15 @@ static uint32_t copy_drops(const foliot_rules *rules, foliot_order orders[])
     const foliot_rules_drops *drops = foliot_rules_get_drops(rules);
     memcpy(orders, drops->orders, drops->order_count * sizeof *orders);
     return drops->order_count;
+}
+
+static uint32_t refused_of(const foliot_rules *rules, uint32_t player)
+{
+    uint32_t at, count;
+    for (uint32_t i = 0; foliot_rules_get_refused(rules, i, &at, &count); i++)
+        if (at == player)
+            return count;
+    return 0;
 }
 
 static foliot_order drop_at(uint64_t check)
@@ -170,7 +180,7 @@ static void what_the_clock_drops_is_dropped_where_it_is_run_again(void **state)
         assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
         uint32_t count = copy_drops(g.rules, orders + view.order_count);
         const char *why;
-        check_ge(dropped_of(g.rules, &why), count);
+        check_ge(dropped_of(g.rules, &why) + refused_of(g.rules, 0), count);
         view.order_count += count;
         drops += count;
         view.recorded = true;
@@ -346,21 +356,24 @@ static void a_check_says_that_a_save_takes_too_long(void **state)
 
 #define ALONE (1ull << 63) // of a check at which an order was dropped alone
 
+#define ORDERS (1ull << 62) // and with it all orders of the tick
+
+static bool is_var_set(const lua_game *g, const char *key)
+{
+    const foliot_command_list *list = foliot_rules_get_commands(g->rules);
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->commands[i].kind == FOLIOT_COMMAND_var &&
+            strcmp(list->commands[i].as.var.key, key) == 0)
+            return true;
+    return false;
+}
+
 static uint64_t check_of(const foliot_order *order)
 {
     uint64_t check = 0;
     for (int i = 0; i < 8; i++)
         check |= (uint64_t)order->bytes[i] << 8 * i;
     return check;
-}
-
-static uint32_t refused_of(const foliot_rules *rules, uint32_t player)
-{
-    uint32_t at, count;
-    for (uint32_t i = 0; foliot_rules_get_refused(rules, i, &at, &count); i++)
-        if (at == player)
-            return count;
-    return 0;
 }
 
 static const char *kick_of(const foliot_rules *rules, uint32_t player)
@@ -480,31 +493,151 @@ static void many_orders_over_their_bytes_end_nothing_else(void **state)
                                   .tick = 1,
                                   .orders = orders,
                                   .order_count =
-                                      PLAYERS + (rerun ? FOLIOT_ORDERS_DROPPED_MAX - 2 : 0),
+                                      PLAYERS + (rerun ? FOLIOT_ORDERS_DROPPED_MAX - 4 : 0),
                                   .recorded = rerun};
         const char *why;
         assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
         check_eq(dropped_of(g.rules, &why), 0);
-        check_eq(copy_drops(g.rules, orders + PLAYERS), FOLIOT_ORDERS_DROPPED_MAX - 2);
+        check_eq(copy_drops(g.rules, orders + PLAYERS), FOLIOT_ORDERS_DROPPED_MAX - 4);
         check_eq(foliot_rules_get_commands(g.rules)->count,
-                 PLAYERS - FOLIOT_ORDERS_DROPPED_MAX + 3);
+                 PLAYERS - FOLIOT_ORDERS_DROPPED_MAX + 5);
+    }
+    game_end(&g);
+}
+
+// An order that is about to be dropped for its bytes ends for its instructions instead. The next
+// callback is a join of somebody else, and is not dropped for it. One of the lengths of the loop
+// leaves exactly the instructions that the order's last part needs.
+static void an_order_that_ends_for_its_units_costs_nobody_else(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "local s = string.rep('x', 60000)\n"
+        "local function more() return s .. 1, s .. 2, s .. 3, s .. 4, s .. 5, s .. 6, s .. 7 end\n"
+        "function on_order(player, text) local n = tonumber(text)\n"
+        "  for i = 1, n do end more() more() string.rep('x', 60000) end\n"
+        "function on_join(player) set_var('joined', 1) end\n";
+    static saved before;
+    lua_game g;
+    uint32_t ended = 0;
+    game_start(&g, script);
+    for (uint32_t n = 11000; n < 12600; n += 8) {
+        char text[16];
+        snprintf(text, sizeof text, "%u", (unsigned)n);
+        assert_int_equal(save(g.rules, &before), FOLIOT_STATUS_OK);
+        foliot_rules *again = restored(&g, script, &before);
+        foliot_order orders[3 + FOLIOT_ORDERS_DROPPED_MAX] = {
+            game_order(FOLIOT_ORDER_GAME, 0, text), game_order(FOLIOT_ORDER_JOINED, 1, "Bob"),
+            game_order(FOLIOT_ORDER_LEFT, 1, "")};
+        foliot_rules_view view = {
+            .scene = &g.scene, .world = g.world, .tick = n, .orders = orders, .order_count = 3};
+        const char *why;
+        assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
+        check_eq(dropped_of(g.rules, &why), 0);
+        assert_null(kick_of(g.rules, 1));
+        assert_true(is_var_set(&g, "joined"));
+        check_eq(refused_of(g.rules, 0), 1);
+        uint32_t count = copy_drops(g.rules, orders + 3);
+        ended += count == 0;
+        view.order_count += count;
+        view.recorded = true;
+        assert_int_equal(foliot_rules_tick(again, &view), FOLIOT_STATUS_OK);
+        check_eq(refused_of(again, 0), 1);
+        check_same(g.rules, again);
+        foliot_rules_destroy(again);
+    }
+    check_gt(ended, 0);
+    game_end(&g);
+}
+
+// Players who send the most expensive orders that they may, in more ticks than would stop the
+// rules: they have half of the time, and the game has the rest.
+static void the_orders_of_all_players_never_cost_the_game_its_time(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "state.n, state.here = 0, 0\n"
+        "function on_order(player, text) while true do state.n = state.n + 1 end end\n"
+        "local function work() for i = 1, 2000 do end end\n"
+        "function on_join(player) work() state.here = state.here + 1 end\n"
+        "function on_leave(player) work() state.here = state.here - 1 end\n"
+        "function on_tick() work() set_var('here', state.here) end\n";
+    lua_game g;
+    game_make_scene(&g);
+    assert_int_equal(foliot_world_create(&g.scene, &g.world, NULL), FOLIOT_STATUS_OK);
+    foliot_lua_limits limits = foliot_lua_limits_default();
+    limits.instructions *= 1000; // as a slow machine
+    assert_int_equal(foliot_rules_create_lua(script, strlen(script), "game.lua", &limits, &g.scene,
+                                             &g.rules, g.problem, sizeof g.problem),
+                     FOLIOT_STATUS_OK);
+    for (uint64_t tick = 1; tick <= 150; tick++) {
+        foliot_order orders[4 + FOLIOT_ORDERS_DROPPED_MAX] = {
+            game_order(FOLIOT_ORDER_GAME, 0, "a"), game_order(FOLIOT_ORDER_GAME, 1, "b"),
+            game_order(tick % 2 ? FOLIOT_ORDER_JOINED : FOLIOT_ORDER_LEFT, 2, "Ann"),
+            game_order(FOLIOT_ORDER_GAME, 3, "d")};
+        foliot_rules_view view = {
+            .scene = &g.scene, .world = g.world, .tick = tick, .orders = orders, .order_count = 4};
+        if (foliot_rules_tick(g.rules, &view) != FOLIOT_STATUS_OK)
+            fail_msg("tick %d: %s", (int)tick, foliot_rules_get_problem(g.rules));
+        const char *why;
+        check_eq(dropped_of(g.rules, &why), 0);
+        assert_null(kick_of(g.rules, 2));
+        check_eq(foliot_rules_get_commands(g.rules)->count, 1);
+        check_eq(foliot_rules_get_commands(g.rules)->commands[0].as.var.integer, (int)tick % 2);
+        uint32_t count = copy_drops(g.rules, orders + 4);
+        check_eq(count, 1);
+        assert_true(check_of(&orders[4]) & ORDERS);
+        check_eq(refused_of(g.rules, 0) + refused_of(g.rules, 1) + refused_of(g.rules, 3), 3);
     }
     game_end(&g);
 }
 
 // -- a join that the rules did not see
 
-static bool is_var_set(const lua_game *g, const char *key)
+// Joins and leaves have a reserve: what was late or expensive before them costs them nothing.
+static void joins_and_leaves_behind_a_drop_are_called(void **state)
 {
-    const foliot_command_list *list = foliot_rules_get_commands(g->rules);
-    for (uint32_t i = 0; i < list->count; i++)
-        if (list->commands[i].kind == FOLIOT_COMMAND_var &&
-            strcmp(list->commands[i].as.var.key, key) == 0)
-            return true;
-    return false;
+    (void)state;
+    static const char script[] = "state.here = 2\n"
+                                 "function on_join(p, name)\n"
+                                 "  if p == 3 then for i = 1, 400000 do state.n = i end end\n"
+                                 "  set_var('joined.' .. p, 1)\n"
+                                 "  if name == 'Eve' then return false, 'banned' end\n"
+                                 "end\n"
+                                 "function on_leave(p) set_var('left.' .. p, 1) end\n"
+                                 "function on_spawn() set_var('spawn', 1) end\n";
+    for (int by_host = 0; by_host < 2; by_host++) {
+        lua_game g;
+        game_start(&g, script);
+        foliot_order first = game_order(FOLIOT_ORDER_JOINED, 2, "Bob");
+        assert_int_equal(game_tick(&g, NULL, 0, &first, 1), FOLIOT_STATUS_OK);
+        foliot_order orders[] = {game_order(FOLIOT_ORDER_JOINED, 3, "Ann"),
+                                 game_order(FOLIOT_ORDER_LEFT, 2, "Bob"),
+                                 game_order(FOLIOT_ORDER_JOINED, 0, "Eve"),
+                                 game_order(FOLIOT_ORDER_JOINED, 1, "Cid"), drop_at(5)};
+        foliot_rules_view view = {.scene = &g.scene,
+                                  .world = g.world,
+                                  .tick = 2,
+                                  .orders = orders,
+                                  .order_count = by_host ? 5 : 4,
+                                  .recorded = by_host};
+        const char *why;
+        assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
+        check_eq(dropped_of(g.rules, &why), 1);
+        assert_true(foliot__rules_kick_passes(g.rules, 0)); // Ann's, who came first
+        assert_non_null(kick_of(g.rules, 3));
+        assert_string_equal(kick_of(g.rules, 0), "banned");
+        assert_false(foliot__rules_kick_passes(g.rules, 1));
+        assert_null(kick_of(g.rules, 1));
+        assert_true(is_var_set(&g, "left.2"));
+        assert_true(is_var_set(&g, "joined.0"));
+        assert_true(is_var_set(&g, "joined.1"));
+        game_end(&g);
+    }
 }
 
-// Whether the host's clock ends on_join or the instructions do: who is banned stays out.
+// Whether the host's clock ends on_join or the instructions do: who is banned stays out. The first
+// one has the budget of the tick, the second one the reserve, and the third one nothing.
 static void a_join_whose_callback_is_dropped_is_dismissed(void **state)
 {
     (void)state;
@@ -515,24 +648,25 @@ static void a_join_whose_callback_is_dropped_is_dismissed(void **state)
     for (int by_host = 0; by_host < 2; by_host++) {
         lua_game g;
         game_start(&g, script);
-        foliot_order orders[] = {game_order(FOLIOT_ORDER_JOINED, 0, "Ann"),
-                                 game_order(FOLIOT_ORDER_GAME, 0, "go"),
-                                 game_order(FOLIOT_ORDER_JOINED, 1, "Bob"),
-                                 game_order(FOLIOT_ORDER_GAME, 1, "go"), drop_at(5)};
+        foliot_order orders[] = {
+            game_order(FOLIOT_ORDER_JOINED, 0, "Ann"), game_order(FOLIOT_ORDER_GAME, 0, "go"),
+            game_order(FOLIOT_ORDER_JOINED, 2, "Bob"), game_order(FOLIOT_ORDER_JOINED, 1, "Cid"),
+            game_order(FOLIOT_ORDER_GAME, 1, "go"),    drop_at(5)};
         foliot_input joins[] = {{.player = 0, .kind = FOLIOT_INPUT_JOIN},
+                                {.player = 2, .kind = FOLIOT_INPUT_JOIN},
                                 {.player = 1, .kind = FOLIOT_INPUT_JOIN}};
         foliot_rules_view view = {.scene = &g.scene,
                                   .world = g.world,
                                   .tick = 1,
                                   .inputs = joins,
-                                  .input_count = 2,
+                                  .input_count = 3,
                                   .orders = orders,
-                                  .order_count = by_host ? 5 : 4,
+                                  .order_count = by_host ? 6 : 5,
                                   .recorded = by_host};
         const char *why;
         assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
-        check_eq(dropped_of(g.rules, &why), 2); // the two callbacks
-        for (uint32_t p = 0; p < 2; p++) {
+        check_eq(dropped_of(g.rules, &why), 3); // the three callbacks
+        for (uint32_t p = 0; p < 3; p++) {
             assert_non_null(kick_of(g.rules, p));
             check_gt(strlen(kick_of(g.rules, p)), 0);
         }
@@ -685,6 +819,9 @@ int main(void)
         cmocka_unit_test(a_save_that_is_late_is_not_the_end),
         cmocka_unit_test(a_check_says_that_a_save_takes_too_long),
         cmocka_unit_test(an_order_over_its_bytes_ends_alone),
+        cmocka_unit_test(an_order_that_ends_for_its_units_costs_nobody_else),
+        cmocka_unit_test(the_orders_of_all_players_never_cost_the_game_its_time),
+        cmocka_unit_test(joins_and_leaves_behind_a_drop_are_called),
         cmocka_unit_test(an_order_that_ends_over_its_bytes_costs_its_player),
         cmocka_unit_test(many_orders_over_their_bytes_end_nothing_else),
         cmocka_unit_test(a_join_whose_callback_is_dropped_is_dismissed),
