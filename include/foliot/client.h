@@ -48,7 +48,7 @@ typedef struct foliot_client_config {
     // Milliseconds without a welcome until the client is LOST; default 30000. 0: only the
     // transport's limit applies.
     double connect_timeout_ms;
-    bool reconnects;      // after a lost connection, as the same player
+    bool reconnects;      // after a lost connection, as the same player, and where a server is busy
     double starved_share; // share of samples that may lack a newer snapshot; decides the delay; > 0
     double delay_ms_min, delay_ms_max; // bounds of the interpolation delay
     // Maximum input packets per second; 0: one per tick. A spectator of whole snapshots sends up to

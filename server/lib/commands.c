@@ -9,6 +9,7 @@
 #include "base/assert.h"
 #include "game.h"
 #include "peer.h"
+#include "rules/rules.h"
 #include "session.h"
 
 // -- giving commands
@@ -144,10 +145,12 @@ void foliot__rules_run(foliot__session *session)
         foliot_recording_want_keyframe(session->recording);
 }
 
-static void dismiss_player(foliot__session *session, uint32_t p, const char *reason)
+// For good, or for a reason that passes: then its client comes back as a newcomer.
+static void dismiss_player(foliot__session *session, uint32_t p, bool passes, const char *reason)
 {
     foliot_server *server = session->server;
-    foliot__message m = {.kind = FOLIOT__BYE};
+    foliot__message m = {.kind = passes ? FOLIOT__REFUSE : FOLIOT__BYE};
+    char *sentence = passes ? m.as.refuse.sentence : m.as.bye.sentence;
     if (p >= session->player_limit)
         return;
     foliot__player_slot *player = &session->players[p];
@@ -156,12 +159,20 @@ static void dismiss_player(foliot__session *session, uint32_t p, const char *rea
     if (!here || player->leaves)
         return;
     server->counters.players_dismissed++;
-    snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "%s", reason);
+    snprintf(sentence, FOLIOT__SENTENCE_BYTES, "%s", reason);
+    if (passes) {
+        m.as.refuse.reason = FOLIOT__REFUSE_BUSY;
+        m.as.refuse.again = true;
+        foliot__orders_forget(session, p); // the rules may not know the player
+    }
     snprintf(player->leave_reason, sizeof player->leave_reason, "%s", reason);
     if (player->peer >= 0 && foliot__peer_is_here(&server->peers[player->peer])) {
         foliot__peer *peer = &server->peers[player->peer];
         foliot__server_send(server, peer->id, &m);
-        foliot__peer_end(peer, (foliot__departure){.for_good = true});
+        foliot__peer_end(peer, (foliot__departure){.for_good = true,
+                                                   .code = passes ? FOLIOT__DISCONNECT_REFUSED +
+                                                                        FOLIOT__REFUSE_BUSY
+                                                                  : 0});
     } else if (player->state == FOLIOT__PLAYER_ENTERING) {
         player->leaves = true;
     } else {
@@ -229,7 +240,7 @@ void foliot__rules_apply_results(foliot__session *session)
         foliot__session_message(session, out.player, FOLIOT_NO_PLAYER, out.bytes, out.length,
                                 out.reliable);
     for (uint32_t i = 0; foliot_rules_get_kick(game->rules, i, &player, &reason); i++)
-        dismiss_player(session, player, reason);
+        dismiss_player(session, player, foliot__rules_kick_passes(game->rules, i), reason);
     if (!stopped || game->rules_reported)
         return;
     game->rules_reported = true;

@@ -151,6 +151,7 @@ void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint32_t a
                          uint64_t now_ns);
 // Closes the player's orders for the current tick; `all`: the player leaves.
 void foliot__orders_close(foliot__session *session, uint32_t player, bool all);
+void foliot__orders_forget(foliot__session *session, uint32_t player); // those that wait
 // For rules that look back: the tick that the player was shown, bounded, ahead of its actions.
 // `steady`: it does nothing new, and small changes are left out.
 void foliot__orders_close_aimed(foliot__session *session, uint32_t player, uint64_t shown,

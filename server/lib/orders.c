@@ -228,6 +228,18 @@ void foliot__orders_close(foliot__session *session, uint32_t p, bool all)
     game->waiting_count = kept;
 }
 
+void foliot__orders_forget(foliot__session *session, uint32_t p)
+{
+    foliot__game *game = &session->game;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < game->waiting_count; i++)
+        if (game->waiting[i].order.player != p)
+            game->waiting[kept++] = game->waiting[i];
+    session->server->counters.orders_abandoned += game->waiting_count - kept;
+    game->waiting_count = kept;
+    session->players[p].orders.waiting = 0;
+}
+
 // -- acknowledging
 
 static void advance_safe(const foliot__session *session, foliot__order_book *book)

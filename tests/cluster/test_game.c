@@ -10,6 +10,7 @@
 
 #include "game_rules.h"
 #include "cluster.h"
+#include "rules/rules.h"
 
 static int64_t var_of(const cluster *s, const char *key)
 {
@@ -417,6 +418,100 @@ static void who_waits_is_told_when_no_next_scene_comes(void **state)
     }
 }
 
+static uint32_t dismissals; // that are left
+
+// Dismisses those that join, for a reason that passes.
+static foliot_status tick_busy(void *self, const foliot_rules_view *view, foliot_rules *rules,
+                               char *problem, size_t problem_bytes)
+{
+    for (uint32_t i = 0; i < view->order_count; i++) {
+        if (view->orders[i].kind != FOLIOT_ORDER_JOINED || dismissals == 0)
+            continue;
+        dismissals--;
+        foliot__rules_dismiss(rules, view->orders[i].player, "too busy");
+    }
+    return game_rules_kind.tick(self, view, rules, problem, problem_bytes);
+}
+
+// Stepping and watching: a player whom the rules had no time for comes back by itself, later each
+// time, and at last is told so. One that is kicked does not.
+static void who_is_dismissed_for_a_reason_that_passes_comes_back(void **state)
+{
+    (void)state;
+    foliot_rules_kind kind = game_rules_kind;
+    kind.tick = tick_busy;
+    for (int steps = 0; steps < 2; steps++)
+        for (uint32_t times = 2; times < 200; times += 197) {
+            cluster *s = cluster_create(
+                &(cluster_options){.world = CLUSTER_SPRINGS, .rules = &kind, .snapshots = true});
+            dismissals = times;
+            unsigned a = steps ? cluster_kind(s, "delay=20ms", FOLIOT_PEER_STEPPER)
+                               : cluster_player(s, "delay=20ms");
+            cluster_run(s, 0.4);
+            check_eq(foliot_client_get_state(s->clients[a]), FOLIOT_CLIENT_CONNECTING);
+            check_eq(counted(s)->joins, 1);
+            cluster_run(s, 5);
+            if (times == 2) {
+                check_eq(foliot_client_get_state(s->clients[a]), FOLIOT_CLIENT_PLAYING);
+                check_eq(counted(s)->joins, 3);
+                check_eq(foliot_server_get_presence(s->server).players, 1);
+                assert_int_equal(order(s, a, "k"), FOLIOT_STATUS_OK);
+                cluster_run(s, 15);
+                check_eq(foliot_client_get_state(s->clients[a]), FOLIOT_CLIENT_CLOSED);
+                check_eq(counted(s)->joins, 3);
+            } else {
+                cluster_run(s, 60);
+                check_eq(foliot_client_get_state(s->clients[a]), FOLIOT_CLIENT_REFUSED);
+                assert_true(foliot_client_get_retryable(s->clients[a]));
+                assert_string_equal(foliot_client_get_reason(s->clients[a]), "too busy");
+                check_ge(counted(s)->joins, 3);
+                check_le(counted(s)->joins, 6);
+                check_eq(foliot_server_get_presence(s->server).players, 0);
+            }
+            cluster_destroy(s);
+        }
+}
+
+static void (*held_run)(void *job);
+static void *held_job;
+
+static void hold_step(void *user, void (*run)(void *job), void *job)
+{
+    (void)user;
+    if (dismissals == 0 || held_run) {
+        run(job);
+        return;
+    }
+    held_run = run;
+    held_job = job;
+}
+
+// Rules that did not see a player see none of its orders, though they came while they ran.
+static void orders_of_who_is_dismissed_go_with_it(void **state)
+{
+    (void)state;
+    foliot_rules_kind kind = game_rules_kind;
+    kind.tick = tick_busy;
+    cluster *s = cluster_create(
+        &(cluster_options){.world = CLUSTER_SPRINGS, .rules = &kind, .start = hold_step});
+    cluster_player(s, NULL);
+    while (foliot_server_get_presence(s->server).players == 0)
+        cluster_run(s, 0.001);
+    dismissals = 1; // in the step that begins now
+    held_run = NULL;
+    while (foliot_client_get_state(s->clients[0]) != FOLIOT_CLIENT_PLAYING || !held_run)
+        cluster_run(s, 0.001);
+    assert_int_equal(order(s, 0, "p"), FOLIOT_STATUS_OK);
+    cluster_run(s, 0.01);
+    check_eq(counted(s)->orders, 1);
+    held_run(held_job);
+    cluster_run(s, 0.3);
+    check_eq(counted(s)->players_dismissed, 1);
+    check_eq(counted(s)->orders_abandoned, 1);
+    check_eq(var_of(s, "score"), 0);
+    cluster_destroy(s);
+}
+
 static void rules_dismiss_players_and_may_fail(void **state)
 {
     (void)state;
@@ -693,6 +788,8 @@ int main(void)
         cmocka_unit_test(players_wait_for_a_next_scene_that_is_being_opened),
         cmocka_unit_test(newcomers_wait_as_long_as_the_next_scene_may_take),
         cmocka_unit_test(who_waits_is_told_when_no_next_scene_comes),
+        cmocka_unit_test(who_is_dismissed_for_a_reason_that_passes_comes_back),
+        cmocka_unit_test(orders_of_who_is_dismissed_go_with_it),
         cmocka_unit_test(rules_dismiss_players_and_may_fail),
         cmocka_unit_test(spectators_learn_late),
         cmocka_unit_test(tags_are_small),

@@ -125,6 +125,7 @@ static void open_server(cluster *c, foliot_world *world)
         wire.joins_per_second = o->joins_per_second;
     if (o->reconnect_ms)
         config.reconnect_ms = o->reconnect_ms;
+    config.start = c->options.start;
     config.snapshot_hz = o->snapshot_hz;
     cluster_serve(c, &config, &wire);
     cluster_host(c,
@@ -377,7 +378,8 @@ static void update_server(cluster *c)
     foliot_server_update(c->server, c->now_ns);
     if (c->options.bridged)
         bridge_carry(&c->bridge, c->now_ns);
-    if (c->options.world != CLUSTER_EMPTY)
+    if (c->options.world != CLUSTER_EMPTY &&
+        (c->options.kind || foliot_server_get_world(c->server, "main")))
         remember(c);
     if (c->recording)
         allow_failure(foliot_recording_drain(c->recording));

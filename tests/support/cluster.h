@@ -44,8 +44,9 @@ typedef struct cluster_options {
     bool refuses_forced;
     uint64_t first_tick; // of a world
     foliot_interest interest;
-    const char *record;    // NULL: no recording
-    uint32_t reconnect_ms; // 0: the server's default
+    const char *record;                                           // NULL: no recording
+    uint32_t reconnect_ms;                                        // 0: the server's default
+    void (*start)(void *user, void (*run)(void *job), void *job); // the server's; user: NULL
     // The network.
     bool enet;                  // on loopback; else in memory
     bool bridged;               // clients of odd numbers reach the server over queues

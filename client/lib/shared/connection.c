@@ -218,6 +218,42 @@ static void drop_connection(foliot_client *c)
     c->connection.peer = (foliot_peer_id){0};
 }
 
+// Whether this client tries again by itself. Nobody waits for a session that ends, and a newcomer
+// is rather told at once that a session is full.
+static bool may_retry(const foliot_client *c, const foliot__refuse *refuse)
+{
+    bool passes = refuse->reason == FOLIOT__REFUSE_BUSY ||
+                  (foliot__client_welcomed(c) && refuse->reason != FOLIOT__REFUSE_CLOSING);
+    return refuse->again && passes && c->config.reconnects && !c->connection.leaving;
+}
+
+// Each wait is twice as long as the one before. The server's random token spreads the players whom
+// it refused in one tick.
+void foliot__connection_refused(foliot_client *c, const foliot__refuse *refuse)
+{
+    foliot__client_connection *own = &c->connection;
+    own->try_again = refuse->again;
+    own->refusal = refuse->reason;
+    if (own->refused_ns == 0 || c->now_ns - own->refused_ns > RECONNECT_FOR_NS) {
+        own->refused_since_ns = c->now_ns;
+        own->wait_ns = RECONNECT_EVERY_NS;
+    }
+    if (!may_retry(c, refuse) || c->now_ns - own->refused_since_ns >= RECONNECT_FOR_NS) {
+        foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, refuse->sentence);
+        return;
+    }
+    drop_connection(c);
+    foliot__connection_end(c, FOLIOT_CLIENT_CONNECTING, refuse->sentence);
+    if (own->reconnect == FOLIOT__RECONNECT_NONE) {
+        own->lost_ns = c->now_ns;
+        own->reconnect = FOLIOT__RECONNECT_LOST;
+    }
+    own->refused_ns = c->now_ns;
+    own->tried_ns = c->now_ns + own->wait_ns / 256 * c->welcome.token.bytes[0];
+    own->tried_ns += own->wait_ns - RECONNECT_EVERY_NS;
+    own->wait_ns *= 2;
+}
+
 // Gives up a server that never answers, or connects and never sends a welcome, and a path that
 // loses the packets after the welcome.
 static void check_connect_timeout(foliot_client *c)
@@ -259,10 +295,14 @@ static void check_silence(foliot_client *c)
 static void reconnect(foliot_client *c)
 {
     if (c->connection.reconnect == FOLIOT__RECONNECT_NONE || c->connection.peer.value ||
-        c->now_ns - c->connection.tried_ns < RECONNECT_EVERY_NS)
+        c->now_ns < c->connection.tried_ns + RECONNECT_EVERY_NS)
         return;
     if (c->now_ns - c->connection.lost_ns > RECONNECT_FOR_NS) {
         c->connection.try_again = true;
+        if (c->connection.refused_ns >= c->connection.lost_ns) {
+            c->connection.state = FOLIOT_CLIENT_REFUSED; // for the last server's reason
+            return;
+        }
         foliot__connection_end(c, FOLIOT_CLIENT_LOST,
                                "the connection was lost, and reconnecting did not help");
         return;

@@ -110,6 +110,8 @@ typedef struct foliot__client_connection {
     foliot_peer_id peer; // null: there is none
     uint32_t path;       // of the newest unreliable packet: foliot_transport_event
     uint64_t tried_ns, hello_ns, lost_ns;
+    // Refusals that pass: the last one, the first one of a series, and how long to wait.
+    uint64_t refused_ns, refused_since_ns, wait_ns;
     uint64_t progress_ns;    // when data arrived that is needed for the first picture
     uint64_t received_ns;    // last packet from the server
     uint64_t round_trip_ns;  // of the handshake
@@ -347,7 +349,8 @@ bool foliot__connection_awaits_play(const foliot_client *c); // nothing was show
 bool foliot__connection_is_over(const foliot_client *c);     // refused, closed or lost, for good
 void foliot__connection_end(foliot_client *c, foliot_client_state state, const char *reason);
 void foliot__connection_lost(foliot_client *c, uint32_t reason); // the transport's reason
-void foliot__connection_update(foliot_client *c);                // silence, reconnects, hello
+void foliot__connection_refused(foliot_client *c, const foliot__refuse *refuse);
+void foliot__connection_update(foliot_client *c); // silence, reconnects, hello
 void foliot__connection_send_packet(foliot_client *c, foliot_delivery delivery,
                                     const uint8_t *bytes, size_t length);
 void foliot__connection_send(foliot_client *c, const foliot__message *message); // reliably

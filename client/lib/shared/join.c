@@ -180,9 +180,7 @@ void foliot__client_receive_control(foliot_client *c, const uint8_t *bytes, size
         apply_welcome(c, &m.as.welcome);
         break;
     case FOLIOT__REFUSE:
-        c->connection.try_again = m.as.refuse.again;
-        c->connection.refusal = m.as.refuse.reason;
-        foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, m.as.refuse.sentence);
+        foliot__connection_refused(c, &m.as.refuse);
         break;
     case FOLIOT__SCENE_PART:
         c->connection.progress_ns = c->now_ns;
