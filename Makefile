@@ -66,21 +66,10 @@ GAMES := $(patsubst %,$(BUILD)/games/%.so,$(sort $(notdir $(patsubst %/,%,$(dir 
 # What the static library needs; foliot.pc and the CMake package name the same.
 LIB_DEPENDENCIES := -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic
 LIBS := -Wl,--as-needed $(LIB_DEPENDENCIES) -pthread
-# HTTP=0 builds foliot-server without its HTTP service, as where libwebsockets-dev is missing.
-HTTP ?= 1
-# (Not `:=`, as above.)
-HTTP_LIBS = $(if $(filter 0,$(HTTP)),,$(if $(wildcard /usr/include/libwebsockets.h),-lwebsockets,$(shell \
-    pkg-config --libs-only-L --libs-only-l libwebsockets 2>/dev/null)))
-# WEBRTC=0 builds it without data channels, as where libssl-dev or libusrsctp-dev are missing.
-WEBRTC ?= 1
-RTC_LIBS = $(if $(filter 0,$(WEBRTC)),,$(if $(wildcard /usr/include/usrsctp.h),-lusrsctp -lssl -lcrypto))
-# The link to the page is a QR code where there is libqrencode.
-QR_LIBS = $(if $(wildcard /usr/include/qrencode.h),-lqrencode)
-# The sandbox needs libseccomp; without it the server says so.
-SECCOMP_LIBS = $(if $(wildcard /usr/include/seccomp.h),-lseccomp)
-# Names of players are checked for Unicode's normal form where there is libutf8proc.
-NAME_LIBS = $(if $(wildcard /usr/include/utf8proc.h),-lutf8proc)
-LIBS_foliot-server = -luv $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS) $(SECCOMP_LIBS) $(NAME_LIBS)
+HTTP_LIBS := -lwebsockets
+RTC_LIBS := -lusrsctp -lssl -lcrypto
+QR_LIBS := -lqrencode
+LIBS_foliot-server = -luv $(HTTP_LIBS) $(RTC_LIBS) $(QR_LIBS) -lseccomp -lutf8proc
 LIBS_foliot-client := -luv -lncursesw
 LIBS_foliot-replay :=
 LIBS_test := -lcmocka -luv -lncursesw
@@ -109,7 +98,7 @@ $(BUILD)/.deps/%: scripts/install-deps.sh
 deps: $(DEPS_STAMP)
 
 # Objects are rebuilt when the compiler or its flags change.
-FLAGS_NOW = $(COMPILE) | HTTP=$(HTTP) WEBRTC=$(WEBRTC) | $(shell $(CC) --version 2>/dev/null | head -n 1)
+FLAGS_NOW = $(COMPILE) | $(shell $(CC) --version 2>/dev/null | head -n 1)
 # It gets no EXTRA of whichever object asks for it first: else another goal compiles everything again.
 $(BUILD)/.flags: EXTRA =
 $(BUILD)/.flags: FORCE | $(DEPS_STAMP)
@@ -121,8 +110,6 @@ FORCE:
 
 $(BUILD)/obj/common/rules/%.o $(BUILD)/obj/tests/unit/test_rules_doc.o: EXTRA += $(LUA_INCLUDES)
 $(BUILD)/obj/server/%.o: EXTRA += -Iserver
-$(BUILD)/obj/server/http/%.o: EXTRA += $(if $(filter 0,$(HTTP)),-DFOLIOT_HTTP_OFF)
-$(BUILD)/obj/server/rtc/%.o $(BUILD)/obj/tests/program/%.o $(BUILD)/obj/tests/bench/%.o: EXTRA += $(if $(filter 0,$(WEBRTC)),-DFOLIOT_WEBRTC_OFF)
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(DEPS_STAMP)
 	@mkdir -p $(@D)
 	$(COMPILE) -MMD -MP -c $< -o $@
@@ -154,10 +141,8 @@ $(BUILD)/foliot-$(1): $$(patsubst %.c,$(BUILD)/obj/%.o,$$(sort $$(wildcard $(2)/
 	$$(CC) $$(CFLAGS) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) $$(LIBS_foliot-$(1)) $$(LIBS)
 endef
 $(foreach t,$(patsubst tools/%/main.c,%,$(filter-out tools/ctl/%,$(wildcard tools/*/main.c))),$(eval $(call PROGRAM,$(t),tools/$(t))))
-# (Not `:=`, as above.)
-CURL_LIBS = $(shell pkg-config --libs-only-L --libs-only-l libcurl 2>/dev/null)
 $(BUILD)/foliotctl: $(patsubst %.c,$(BUILD)/obj/%.o,$(sort $(wildcard tools/ctl/*.c))) $(BUILD)/libfoliot.a
-	$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(CURL_LIBS) $(LIBS)
+	$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) -lcurl $(LIBS)
 $(if $(wildcard server/program/main.c),$(eval $(call PROGRAM,server,server/program)))
 $(if $(wildcard client/program/main.c),$(eval $(call PROGRAM,client,client/program)))
 
@@ -244,8 +229,6 @@ help:
 #: make lib             the library alone; programs, games, tests, benches, examples, fuzzers: those alone
 #: make deps            installs the packages that a build needs; every target installs those that it needs
 #: make clean           removes build/
-#: HTTP=0: foliot-server is built without its HTTP service, which needs libwebsockets-dev
-#: WEBRTC=0: and without data channels for browsers, which need libssl-dev and libusrsctp-dev
 #: CC=clang, CFLAGS=..., WERROR=1 and BUILD=folder are honoured everywhere; DEPS=no: no package is installed
 
 demo:

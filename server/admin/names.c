@@ -5,21 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <utf8proc.h>
 
 #include "base/text.h"
 #include "foliot/scene.h"
 
-#if defined(__has_include)
-#if __has_include(<utf8proc.h>)
-#include <utf8proc.h>
-#define HAS_UTF8PROC 1
-#endif
-#endif
-#ifndef HAS_UTF8PROC
-#define HAS_UTF8PROC 0
-#endif
-
-#if HAS_UTF8PROC
 static bool is_normal(const char *name)
 {
     utf8proc_uint8_t *normal = utf8proc_NFC((const utf8proc_uint8_t *)name);
@@ -36,18 +26,6 @@ static bool misleads(const char *name)
     free(plain);
     return wrong;
 }
-#else
-static bool is_normal(const char *name)
-{
-    (void)name;
-    return true;
-}
-
-static bool misleads(const char *name)
-{
-    return foliot__name_misleads(name);
-}
-#endif
 
 bool foliot__name_fits(const char *name, char *why, size_t why_bytes)
 {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // connection.c: one connection: its slot, its owner, and the checks that every request must pass.
 // Knows neither answers nor messages.
-#include "present.h"
-
-#if FOLIOT__HTTP_PRESENT
-
 #include "service.h"
 
 #include <arpa/inet.h>
@@ -160,5 +156,3 @@ int foliot__http_refused(const foliot__http_connection *c, const char **why)
         return HTTP_STATUS_FORBIDDEN;
     return 0;
 }
-
-#endif

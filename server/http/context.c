@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // context.c: libwebsockets' context: its loop, its events, and the queue of other threads' answers.
 // Only foliot__http_answer and foliot__http_wake may be called from another thread.
-#include "present.h"
-
-#if FOLIOT__HTTP_PRESENT
-
 #include "service.h"
 
 #include <fcntl.h>
@@ -183,5 +179,3 @@ bool foliot__http_open_context(foliot__http *http)
     atomic_store(&http->context, fine ? context : NULL);
     return fine;
 }
-
-#endif

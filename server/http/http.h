@@ -122,9 +122,6 @@ typedef struct foliot__http_counters {
     uint64_t connections_now, sockets_now;
 } foliot__http_counters;
 
-// False where this program was built without libwebsockets: foliot__http_start then fails, and its
-// `problem` gives the reason.
-bool foliot__http_available(void);
 // NULL with a sentence.
 foliot__http *foliot__http_start(const foliot__http_config *config, char *problem,
                                  size_t problem_bytes);

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // listen.c: the listening sockets. The service owns them, not the library: a restarted service goes
 // on with them, and no waiting connection is lost.
-#include "present.h"
-
-#if FOLIOT__HTTP_PRESENT
-
 #include "service.h"
 
 #include <arpa/inet.h>
@@ -151,5 +147,3 @@ void foliot__http_accept(foliot__http *http, struct lws_vhost *vhost)
             if (!accept_one(http, vhost, http->listening.listeners[i]))
                 break;
 }
-
-#endif

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // requests.c: a request is checked once its headers are there, passed to a file or a route, and
 // answered in pieces as the peer reads them. A connection has one request at a time.
-#include "present.h"
-
-#if FOLIOT__HTTP_PRESENT
-
 #include "service.h"
 
 #include <stdio.h>
@@ -373,5 +369,3 @@ int foliot__http_on_request(struct lws *wsi, enum lws_callback_reasons reason, v
     c->request.awaits_body = false;
     return hand_over(c);
 }
-
-#endif

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 // service.c: the service's start, end and thread. Another thread may call foliot__http_stop.
-#include "present.h"
-
-#if FOLIOT__HTTP_PRESENT
-
 #include "service.h"
 
 #include <stdio.h>
@@ -14,11 +10,6 @@
 
 #define TOKEN_MEMORY_BYTES ((size_t)FOLIOT__HTTP_TOKEN_BYTES_MAX + 1)
 #define GUESSES_AT_ONCE 64 // wrong bearer tokens of an address, and then one a second
-
-bool foliot__http_available(void)
-{
-    return true;
-}
 
 static void serve(void *user)
 {
@@ -118,5 +109,3 @@ foliot__http_counters foliot__http_get_counters(const foliot__http *http)
 {
     return http->counters;
 }
-
-#endif

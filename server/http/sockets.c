@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 // sockets.c: WebSockets of one path and subprotocol. Fragments are joined, and the hook reads them.
-#include "present.h"
-
-#if FOLIOT__HTTP_PRESENT
-
 #include "service.h"
 
 #include <stdlib.h>
@@ -272,5 +268,3 @@ int foliot__http_socket_get_descriptor(const foliot__http_socket *socket)
 {
     return lws_get_socket_fd(socket->connection.wsi);
 }
-
-#endif

@@ -5,10 +5,6 @@
 // loop: there it holds no lock that another thread takes, neither of malloc nor of this program.
 // Another thread then takes its place, with the listening sockets; its connections are closed, and
 // the library's memory for them is leaked.
-#include "present.h"
-
-#if FOLIOT__HTTP_PRESENT
-
 #include "service.h"
 
 #include <link.h>
@@ -278,5 +274,3 @@ bool foliot__http_is_lost(void)
 {
     return atomic_load(&anything_lost);
 }
-
-#endif

@@ -100,7 +100,7 @@ int foliot__browser_start(foliot__app *a)
         fprintf(stderr, "foliot-server: --web: no data channels, WebSockets carry all: %s\n", why);
         return 0;
     }
-    return fail(foliot__http_available() ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR, problem);
+    return fail(FOLIOT__EXIT_AGAIN, problem);
 }
 
 void foliot__browser_announce(const foliot__app *a)

@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: MIT
 // channel.c: see channel.h.
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
-
 #include "rtc/channel.h"
 
 #include <arpa/inet.h>
@@ -220,5 +216,3 @@ void foliot__rtc_find_candidates(const foliot__rtc *rtc, const char *local,
     if (known == count)
         add_interfaces(candidates, count);
 }
-
-#endif

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 // dtls.c: see dtls.h. OpenSSL reads from a BIO that holds one datagram at a time, and writes each
 // datagram by the hook.
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
-
 #include "rtc/dtls.h"
 
 #include <openssl/ec.h>
@@ -329,5 +325,3 @@ void foliot__dtls_close(foliot__dtls *dtls)
     ERR_clear_error();
     dtls->state = FOLIOT__DTLS_OVER;
 }
-
-#endif

@@ -2,10 +2,6 @@
 // rtc.c: see rtc.h. A channel is found by the user name in STUN, whose first letters are its index,
 // or by its address. Ended channels are reaped after the datagram or tick that ended them, since
 // the libraries below are still on the call stack until then.
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
-
 #include "rtc/rtc.h"
 
 #include <errno.h>
@@ -27,11 +23,6 @@
 #define CHECK_NS 100000000u              // between two checks of an address
 #define CONSENT_EVERY_NS (5 * SECOND_NS) // after an answer
 #define DATAGRAM_BYTES 2048              // longer ones are cut, and fail
-
-bool foliot__rtc_available(void)
-{
-    return true;
-}
 
 // -- channels by address
 
@@ -511,5 +502,3 @@ const foliot__rtc_counters *foliot__rtc_get_counters(const foliot__rtc *rtc)
 {
     return &rtc->counters;
 }
-
-#endif

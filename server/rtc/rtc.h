@@ -61,7 +61,6 @@ typedef struct foliot__rtc_counters {
 #undef FOLIOT__RTC_COUNTER_FIELD
 } foliot__rtc_counters;
 
-bool foliot__rtc_available(void); // false: this program was built without OpenSSL or usrsctp
 // One per process. NULL with a sentence. Without an MTU datagrams grow until one holds a packet of
 // FOLIOT_PACKET_BYTES_MAX, if the path carries them.
 foliot__rtc *foliot__rtc_create(const foliot__rtc_config *config, char *problem,

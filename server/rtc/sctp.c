@@ -4,10 +4,6 @@
 // configured for the largest packets, since it never raises the size of a path that was once
 // smaller: its messages are cut to the path's size (SCTP_MAXSEG), and its packets are divided
 // before they are sent.
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
-
 #include "rtc/sctp.h"
 
 #include <arpa/inet.h>
@@ -428,5 +424,3 @@ uint64_t foliot__sctp_get_silent_ns(const foliot__sctp *sctp)
 {
     return sctp->silent_ns;
 }
-
-#endif

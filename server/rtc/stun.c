@@ -2,10 +2,6 @@
 // stun.c: see stun.h. A message is a head of 20 bytes and attributes. MESSAGE-INTEGRITY covers the
 // bytes before it; FINGERPRINT comes last and covers everything. Each is computed as if it were
 // last.
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
-
 #include "rtc/stun.h"
 
 #include <openssl/crypto.h>
@@ -218,5 +214,3 @@ size_t foliot__stun_answer(const foliot__stun_message *request, const struct soc
     size_t length = HEAD_BYTES + put_address(answer + HEAD_BYTES, request->transaction, address);
     return foliot__stun_close(answer, length, key, key_bytes);
 }
-
-#endif

@@ -115,7 +115,7 @@ foliot__channels *foliot__channels_create(const foliot__channels_config *config,
                                 .closed = on_closed,
                                 .drained = on_drained};
     s->rtc = foliot__rtc_create(&below, problem, problem_bytes);
-    if (!s->rtc && !web->channels_address && !web->port && foliot__rtc_available()) {
+    if (!s->rtc && !web->channels_address && !web->port) {
         below.port = 0; // another has the number that was found for TCP
         s->rtc = foliot__rtc_create(&below, problem, problem_bytes);
     }

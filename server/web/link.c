@@ -5,17 +5,13 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <net/if.h>
+#include <qrencode.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#if __has_include(<qrencode.h>)
-#include <qrencode.h>
-#endif
-
 #include "http/access.h"
 
-#if __has_include(<qrencode.h>)
 #define QUIET 2 // modules around it, which readers need
 
 static bool dark(const QRcode *code, int x, int y)
@@ -40,12 +36,6 @@ static void print_code(const char *link)
     }
     QRcode_free(code);
 }
-#else
-static void print_code(const char *link)
-{
-    (void)link;
-}
-#endif
 
 void foliot__web_print_link(const char *address, uint16_t port)
 {

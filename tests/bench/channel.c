@@ -6,9 +6,6 @@
 // that delays by 25 ms each way and loses packets of TCP and UDP alike. The client's playout delay
 // and how late the worst snapshots are, by either path. The wire is this process, which moves
 // packets between two tun devices.
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
 
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -657,8 +654,6 @@ static bool measure_wire(const char *program, double loss, bool channel)
 int main(int argc, char **argv)
 {
     char program[512];
-    if (!foliot__http_available())
-        die("this build has no HTTP service");
     const char *slash = strrchr(argv[0], '/');
     snprintf(program, sizeof program, "%.*s../foliot-server",
              slash ? (int)(slash - argv[0] + 1) : 0, argv[0]);
@@ -675,12 +670,3 @@ int main(int argc, char **argv)
             }
     return 0;
 }
-
-#else
-
-int main(void) // this build has no data channels
-{
-    return 0;
-}
-
-#endif

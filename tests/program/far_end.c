@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: MIT
 // far_end.c: see far_end.h.
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
 
 #include "far_end.h"
 
@@ -107,5 +104,3 @@ void far_end_stop(const far_end *f)
     close(f->ports);
     close(f->report);
 }
-
-#endif

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // peer.c: see peer.h. It shares DTLS and SCTP with the server, which each of its tests against a
 // browser checks independently.
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
 
 #include "peer.h"
 
@@ -458,5 +455,3 @@ rtc_peer *rtc_peer_create(const char *host, bool channel, foliot_transport **tra
     *transport = &p->head;
     return p;
 }
-
-#endif

@@ -3,9 +3,6 @@
 // that came from it. Method: for every kind of peer, datagrams are sent in the name of a victim.
 // The victim is a socket that counts and never answers. The far end of a channel is another
 // process. Tier: test
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
 
 #include "check.h"
 
@@ -374,16 +371,5 @@ int main(void)
         cmocka_unit_test(a_handshake_amplifies_nothing),
         cmocka_unit_test(an_open_channel_that_seems_to_move_amplifies_nothing),
     };
-    if (!foliot__http_available() || !foliot__rtc_available())
-        return 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void) // this build has no data channels
-{
-    return 0;
-}
-
-#endif

@@ -14,10 +14,6 @@ counted() { # NAME AT-LEAST: the metrics, which are renewed every second, do
 }
 web_port() { sed -nE 's#^(in a browser: http://|web: listening on )127.0.0.1:([0-9]+)[/,].*#\2#p' server.out; }
 
-if ! ldd "$server" | grep -q libwebsockets; then
-    exits "a build without libwebsockets says so" 1 'libwebsockets-dev' "$server" "$scene" --port 0 --no-record --web 0
-    exit 0
-fi
 exits "a port that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --web 99999
 exits "an address that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --web example.com:80
 exits "anybody, unless it is said" 2 '\-\-insecure' "$server" "$scene" --port 0 --no-record --web 0.0.0.0:0

@@ -2,9 +2,6 @@
 // test_channel.c: data channels beside WebSockets over real sockets on the loopback. A peer in
 // another process opens a channel, as a browser does, and echoes every packet with its path.
 // Strangers forge requests, offers and certificates. tests/web tests real browsers. Tier: test
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
 
 #include "check.h"
 
@@ -530,16 +527,5 @@ int main(void)
         cmocka_unit_test(no_datagram_of_a_handshake_is_large),
         cmocka_unit_test(an_address_is_validated_by_its_answer_and_for_a_while),
     };
-    if (!foliot__http_available() || !foliot__rtc_available())
-        return 0;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void) // this build has no data channels
-{
-    return 0;
-}
-
-#endif

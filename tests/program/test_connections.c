@@ -197,9 +197,5 @@ int main(void)
         cmocka_unit_test(who_reads_slowly_gets_all),
         cmocka_unit_test(scripts_of_a_seed_stop_nothing),
     };
-    if (!foliot__http_available()) {
-        printf("skip: this build has no HTTP service\n");
-        return 0;
-    }
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -5,10 +5,6 @@
 set -u
 . "$(dirname "$0")/setup.sh"
 ctl=$build/foliotctl
-ldd "$server" | grep -q libwebsockets && ldd "$ctl" | grep -q libcurl || {
-    echo "skip: this build has no libwebsockets, or no libcurl"
-    exit 0
-}
 exits "nobody there" 75 '127.0.0.1:1:' "$ctl" sessions --server 1
 ok "a default port that is not the one of pages" sh -c "'$ctl' sessions --help | grep -q 127.0.0.1:7780 && ! grep -rqE -- '--web[ =]([^ ]*:)?7780' '$root/docs' '$root/README.md'"
 exits "no such socket" 75 './none: No such file' "$ctl" sessions --socket ./none

@@ -11,10 +11,6 @@ answers() { # NAME STATUS: of the probe
     ok "$1: $2" grep -qxE "$1 ($2)" probe.out
 }
 
-if ! "$server" --help | grep -q -- --http || ! ldd "$server" | grep -q libwebsockets; then
-    exits "a build without libwebsockets says so" 1 'libwebsockets-dev' "$server" "$scene" --port 0 --no-record --http 0
-    exit 0
-fi
 exits "a port that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --http 99999
 exits "an address that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --http example.com:80
 exits "names without a port" 2 '\-\-http-host: it is for --http' "$server" "$scene" --port 0 --no-record --http-host a

@@ -21,11 +21,9 @@ event draining
 ok "a drain lets sessions go on" kill -0 $server_pid
 "$client" 127.0.0.1:$port --name bob --seconds 600 >bob.out 2>&1
 ok "but nobody new in" grep -q 'lets nobody new in' bob.out
-if ldd "$server" | grep -q libwebsockets; then
-    ok "it says that it drains" grep -q '"draining":true' <(curl -sS -m 10 --unix-socket admin http://localhost/v1/server)
-    ok "and takes no new session" grep -q 'drains' <(curl -sS -m 10 --unix-socket admin -d '{"name": "late", "scene": "cubes"}' http://localhost/v1/sessions)
-    ok "and cannot be told to go on" grep -qx 409 <(curl -sS -m 10 -o answer -w '%{http_code}' --unix-socket admin -X DELETE http://localhost/v1/drain)
-fi
+ok "it says that it drains" grep -q '"draining":true' <(curl -sS -m 10 --unix-socket admin http://localhost/v1/server)
+ok "and takes no new session" grep -q 'drains' <(curl -sS -m 10 --unix-socket admin -d '{"name": "late", "scene": "cubes"}' http://localhost/v1/sessions)
+ok "and cannot be told to go on" grep -qx 409 <(curl -sS -m 10 -o answer -w '%{http_code}' --unix-socket admin -X DELETE http://localhost/v1/drain)
 wait $server_pid
 ok "until its time is over, and ends in order" test $? = 0
 ok "the last tick is in the recording, which has no end" grep -qE '^recording rec/.*; go on with it' server.out
@@ -179,7 +177,7 @@ while True: out.write("%s at %.3f\n" % (s.recv(4096).decode().replace("\n", " ")
 }
 if command -v python3 >/dev/null; then
     admin=()
-    if ldd "$server" | grep -q libwebsockets; then admin=(--admin-socket ./words); fi
+    admin=(--admin-socket ./words)
     listen told
     NOTIFY_SOCKET=$PWD/notify WATCHDOG_USEC=800000 start --session stays="$scenes/pendulum.yaml" --session ends="$scenes/pendulum.yaml" --port 0 --no-record --drain-seconds 3 "${admin[@]}"
     ok "systemd is told that it is ready, with its process" eventually has_lines told "^READY=1 .*MAINPID=$server_pid"

@@ -4,10 +4,6 @@
 # reorders come to the bits of the recording.
 set -u
 . "$(dirname "$0")/setup.sh"
-ldd "$server" | grep -q libwebsockets || {
-    echo "skip: this build has no libwebsockets"
-    exit 0
-}
 metric() { awk -v name="foliot_$1_total" '$1 == name { print $2 }' metrics; } # NAME
 # The bots compare three digests a tick. More than two for each tick of the session: every one of them has compared some, the
 # last by 12 ticks, so that it has been told so too.

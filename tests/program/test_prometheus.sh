@@ -8,10 +8,6 @@ command -v prometheus >/dev/null || {
     echo "skip: there is no prometheus (scripts/install-deps.sh prometheus)"
     exit 0
 }
-ldd "$server" | grep -q libwebsockets || {
-    echo "skip: this build has no libwebsockets"
-    exit 0
-}
 start "$scenes/spacewar.yaml" --port 0 --no-record --http 0
 http=$(sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out)
 cat >prometheus.yml <<EOF

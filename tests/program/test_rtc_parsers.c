@@ -3,10 +3,6 @@
 // them, and with one line more, less or other; the seeds of their fuzzers.
 #include "check.h"
 
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
-
 #include <arpa/inet.h>
 #include <openssl/evp.h>
 #include <stdio.h>
@@ -306,12 +302,3 @@ int main(void)
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void) // this build has no data channels
-{
-    return 0;
-}
-
-#endif

@@ -4,10 +4,6 @@
 // first test never ends. Method: two associations in this process (tests/fuzz/fuzz_sctp.c).
 #include "check.h"
 
-#include "rtc/present.h"
-
-#if FOLIOT__RTC_PRESENT
-
 #include <stdio.h>
 #include <unistd.h>
 
@@ -354,12 +350,3 @@ int main(void)
     alarm(100); // where a library loops, the test ends by this signal
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-
-#else
-
-int main(void) // this build has no data channels
-{
-    return 0;
-}
-
-#endif

@@ -6,10 +6,6 @@
 set -u
 . "$(dirname "$0")/setup.sh"
 scene=$scenes/spacewar.yaml
-if ! ldd "$server" | grep -q libwebsockets; then
-    echo "skip: this build has no libwebsockets"
-    exit 0
-fi
 if nm "$build/libfoliot.a" 2>/dev/null | grep -qE '__(asan|tsan|ubsan)_'; then
     echo "skip: a sanitizer's library wants to be loaded first"
     exit 0

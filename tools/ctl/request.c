@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // request.c: one request to the admin API, by libcurl.
+#include <curl/curl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,6 @@
 #include "base/file.h"
 #include "base/json_reader.h"
 #include "base/text.h"
-
-#if __has_include(<curl/curl.h>)
-#include <curl/curl.h>
 
 #define SERVER_DEFAULT "http://127.0.0.1:7780"
 #define SECONDS 20L
@@ -214,20 +212,3 @@ int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
         *answer = got.bytes;
     return code;
 }
-
-#else
-
-int foliot__ctl_request(const foliot__ctl_server *server, const char *method,
-                        const char *const *parts, const char *body, char **answer)
-{
-    (void)server;
-    (void)method;
-    (void)parts;
-    (void)body;
-    (void)answer;
-    fprintf(stderr, "foliotctl: this build has no libcurl: install libcurl4-openssl-dev and build "
-                    "it again\n");
-    return FOLIOT__EXIT_ERROR;
-}
-
-#endif

@@ -201,7 +201,7 @@ static const foliot__option host_options[] = {
      .help = "TCP port for /livez, /readyz, /metrics and foliotctl (which tries 7780)",
      .details = "`/metrics` is for Prometheus. A separate thread serves it: no request delays a "
                 "tick. The address is 127.0.0.1 by default; an IPv6 address is in brackets; port 0 "
-                "takes a free one. It needs a build with libwebsockets."},
+                "takes a free one."},
     {"web", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &parsed.web.page,
      .help = "TCP port of the page for players in browsers (address: 127.0.0.1)",
      .details = "The page joins through a WebSocket. The server prints its link, on a terminal as "
@@ -219,7 +219,7 @@ static const foliot__option host_options[] = {
      .details = "Browsers have data channels next to their WebSockets. They carry packets that may "
                 "be lost; a lost one delays no other. `off` leaves them out. Behind NAT "
                 "--public-address names the address, and the port is forwarded under the same "
-                "number. It needs a build with OpenSSL and usrsctp."},
+                "number."},
     {"http-host", "NAME", FOLIOT__OPTION_TEXTS, &parsed.web.hosts,
      .help = "name that HTTP requests may have in Host",
      .details = "localhost and numeric addresses are always permitted. Others are refused, since a "

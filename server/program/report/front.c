@@ -167,7 +167,7 @@ static int start_service(foliot__app *a)
         return 0;
     fprintf(stderr, "foliot-server: %s: %s\n", a->choices->web.http ? "--http" : "--admin-socket",
             problem);
-    return foliot__http_available() ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
+    return FOLIOT__EXIT_AGAIN;
 }
 
 int foliot__front_open(foliot__app *a)

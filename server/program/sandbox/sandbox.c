@@ -8,9 +8,11 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/netlink.h>
+#include <linux/sched.h>
 #include <pwd.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,17 +26,6 @@
 #include "program/options/arguments.h"
 #include "base/exit_code.h"
 #include "program/lifecycle/life.h"
-
-#if defined(__has_include) && !defined(FOLIOT_SECCOMP_OFF)
-#if __has_include(<seccomp.h>)
-#define HAS_SECCOMP 1
-#include <linux/sched.h>
-#include <seccomp.h>
-#endif
-#endif
-#ifndef HAS_SECCOMP
-#define HAS_SECCOMP 0
-#endif
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
@@ -99,8 +90,6 @@ int foliot__sandbox_drop(void)
 }
 
 // -- system calls
-
-#if HAS_SECCOMP
 
 #define CALLS_NAMED 512 // numbers of calls whose names are known when one is refused
 
@@ -337,34 +326,13 @@ static void refuse_rings(void)
     seccomp_release(filter);
 }
 
-#else
-
-static int load_filter(bool modules)
-{
-    (void)modules;
-    return -ENOSYS;
-}
-
-static void refuse_rings(void)
-{
-}
-
-#endif
-
-// The reason why no privileges are dropped; NULL: they are dropped.
+// The reason why nothing is restricted; NULL: everything is.
 static const char *foreign_needs(void)
 {
     const char *preload = getenv("LD_PRELOAD");
     if (SANITIZED)
         return "the sanitizers of this build need more";
     return preload && strstr(preload, "vgpreload") ? "valgrind needs more" : NULL;
-}
-
-// The reason why system calls are not restricted; NULL: they are.
-static const char *why_not(void)
-{
-    const char *why = foreign_needs();
-    return why || HAS_SECCOMP ? why : "this build has no libseccomp";
 }
 
 static struct {
@@ -386,7 +354,7 @@ int foliot__sandbox_enter(const foliot__server_choices *choices)
 {
     if (choices->access.no_sandbox)
         return 0;
-    const char *why = why_not();
+    const char *why = foreign_needs();
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         why = "this system does not know it";
     int wrong = why ? 0 : load_filter(choices->sessions.allow_modules);
