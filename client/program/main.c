@@ -186,15 +186,14 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
     char message[512];
     const char *address = arguments->operand_count ? arguments->operands[0] : NULL;
     if (!address && !given.token)
-        return foliot__options_wrong(&program, arguments, "a HOST[:PORT] is missing");
+        return foliot__options_wrong(&program, arguments, "HOST[:PORT] is missing");
     if (!!given.token + !!given.password + given.insecure > 1)
         return foliot__options_wrong(&program, arguments,
                                      "--token, --password and --insecure exclude each other");
     if (given.token && given.clients > 1)
-        return foliot__options_wrong(&program, arguments,
-                                     "--clients: a token is good for one client");
+        return foliot__options_wrong(&program, arguments, "--clients: a token admits one client");
     if (address && !read_address(a, address))
-        return foliot__options_wrong(&program, arguments, "'%s' is no HOST[:PORT] or [IPv6]:PORT",
+        return foliot__options_wrong(&program, arguments, "'%s' is not HOST[:PORT] or [IPv6]:PORT",
                                      address);
     if (given.seconds > 0 && given.ticks > 0)
         return foliot__options_wrong(&program, arguments,
@@ -203,9 +202,10 @@ static int prepare(foliot__app *a, const foliot__arguments *arguments,
         return foliot__options_wrong(&program, arguments,
                                      "--no-predict excludes --predict and --input-delay");
     if (given.interest && (given.bot || given.json || given.clients > 1 || given.simulation))
-        return foliot__options_wrong(&program, arguments,
-                                     "--interest is drawn: it excludes --bot, --json, --clients "
-                                     "and --simulation");
+        return foliot__options_wrong(
+            &program, arguments,
+            "--interest draws on the screen: it excludes --bot, --json, --clients "
+            "and --simulation");
     *impairment = (foliot_impairment){.seed = 1};
     foliot_error error;
     if (given.impair && foliot_impairment_parse(given.impair, impairment, &error))
@@ -239,7 +239,7 @@ static int load_simulation(foliot__app *a, const foliot__arguments *arguments)
     bool games = given.bot && foliot__bot_kind_of(given.bot) == FOLIOT__BOT_PLAY;
     if (given.view || games)
         return foliot__options_wrong(&program, arguments,
-                                     "%s is of worlds: --simulation names none",
+                                     "%s is for worlds, and --simulation names another simulation",
                                      given.view ? "--view" : "--bot play");
     a->module = foliot__module_load(given.simulation, problem, sizeof problem);
     if (a->module && given.perturb) {

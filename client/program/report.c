@@ -48,7 +48,7 @@ static void report_divergence(foliot__fault *fault, const foliot_client *client,
         fault->files++;
         fprintf(stderr, "  our state  %s\n", file);
     } else {
-        fprintf(stderr, "  our state  is not in a file: %s\n", foliot_status_get_text(status));
+        fprintf(stderr, "  our state  was not written: %s\n", foliot_status_get_text(status));
     }
 }
 
@@ -124,8 +124,8 @@ int foliot__trace_close(const foliot__app *a)
     failed = fclose(a->trace) != 0 || failed;
     if (!failed)
         return 0;
-    fprintf(stderr, "foliot-client: %s: it could not be written to the end: %s\n",
-            a->options->trace, strerror(errno));
+    fprintf(stderr, "foliot-client: %s could not be written completely: %s\n", a->options->trace,
+            strerror(errno));
     return FOLIOT__EXIT_AGAIN;
 }
 
@@ -197,10 +197,10 @@ static void report_lockstep(const foliot__app_player *p, const foliot_client_sta
     foliot_prediction prediction = foliot_client_get_prediction(p->client);
     if (prediction == FOLIOT_PREDICTION_SLOW)
         printf("  prediction       none: a step takes %.1f ms, more than a quarter of a tick "
-               "(--predict does it all the same)\n",
+               "(--predict overrides this)\n",
                s->step_us * 1e-3);
     else if (prediction == FOLIOT_PREDICTION_MEMORY)
-        printf("  prediction       none: two more worlds of this size do not fit\n");
+        printf("  prediction       none: no memory for two more worlds of this size\n");
     else if (prediction != FOLIOT_PREDICTION_OFF)
         printf("  prediction       %llu rollbacks, %llu corrections (%llu of the own body), %.1f "
                "ticks of input delay\n",

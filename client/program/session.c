@@ -120,8 +120,8 @@ static void handle_events(foliot__app *a, foliot__app_player *p, uint64_t now)
                             strlen(line) - order, NULL);
     if (status != FOLIOT_STATUS_OK)
         foliot__screen_say(a->screen, now,
-                           status == FOLIOT_STATUS_FULL ? "too much at once: it was not sent"
-                                                        : "it cannot be sent now");
+                           status == FOLIOT_STATUS_FULL ? "not sent: too much at once"
+                                                        : "not sent: not possible now");
 }
 
 // Prints that the client has changed its kind, and wishes the kind that a key requests.
@@ -323,13 +323,13 @@ static int read_token(foliot__app *app, const char *file)
     if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-client: --token %s: %s\n", file,
                 status == FOLIOT_STATUS_NEWER ? "a token of a later version than this client knows"
-                                              : "that is no token, or not a whole one");
+                                              : "this is not a complete token");
         return FOLIOT__EXIT_SCENE;
     }
     if (app->host[0])
         return 0;
     if (token.address_count == 0) {
-        fprintf(stderr, "foliot-client: --token %s: it names no server: say HOST[:PORT]\n", file);
+        fprintf(stderr, "foliot-client: --token %s: it names no server: give HOST[:PORT]\n", file);
         return FOLIOT__EXIT_USAGE;
     }
     foliot_token_address_print(&token.addresses[0], text);

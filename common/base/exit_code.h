@@ -7,7 +7,7 @@ typedef enum foliot__exit {
     FOLIOT__EXIT_FINE = 0,
     FOLIOT__EXIT_ERROR = 1,
     FOLIOT__EXIT_USAGE = 2,          // wrong command line
-    FOLIOT__EXIT_DIVERGED = 3,       // two runs that must be equal are not
+    FOLIOT__EXIT_DIVERGED = 3,       // two runs differ that must be equal
     FOLIOT__EXIT_CORRUPT = 4,        // a recording is damaged
     FOLIOT__EXIT_NOT_VERIFIABLE = 5, // by this build: a newer format, another fingerprint
     FOLIOT__EXIT_UNFINISHED = 6,     // a recording agrees as far as it goes, and has no end (yet)

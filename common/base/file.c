@@ -30,7 +30,7 @@
 
 const char *foliot__file_problem(int error)
 {
-    return error == NOT_REGULAR ? "it is no regular file"
+    return error == NOT_REGULAR ? "it is not a regular file"
            : error == ELOOP     ? "it is a symbolic link"
                                 : strerror(error);
 }

@@ -57,7 +57,8 @@ char foliot__json_peek(foliot__json_reader *r)
 bool foliot__json_enter(foliot__json_reader *r, char bracket)
 {
     if (foliot__json_peek(r) != bracket)
-        return foliot__json_fail(r, bracket == '{' ? "this is no object" : "this is no array");
+        return foliot__json_fail(r,
+                                 bracket == '{' ? "this is not an object" : "this is not an array");
     if (r->depth == FOLIOT__JSON_NESTING_MAX)
         return foliot__json_fail(r, "values are nested too deep");
     r->at++;
@@ -93,7 +94,7 @@ static bool hex_digits(foliot__json_reader *r, uint32_t *value)
     for (int i = 0; i < 4; i++, r->at++) {
         int digit = foliot__hex_value(here(r));
         if (digit < 0)
-            return foliot__json_fail(r, "\\u wants four hexadecimal digits");
+            return foliot__json_fail(r, "\\u expects four hexadecimal digits");
         *value = *value << 4 | (uint32_t)digit;
     }
     return true;
@@ -143,7 +144,7 @@ static size_t text_character(foliot__json_reader *r, char bytes[4])
         if (length == 0)
             foliot__json_fail(r, (uint8_t)padded[0] < 0x20
                                      ? "a text has no control characters and ends with a '\"'"
-                                     : "this is no UTF-8");
+                                     : "this is not UTF-8");
         memcpy(bytes, padded, length);
         r->at += length;
         return length;
@@ -168,7 +169,7 @@ bool foliot__json_text_value(foliot__json_reader *r, char *out, size_t capacity)
     size_t used = 0, length;
     skip_blanks(r);
     if (here(r) != '"')
-        return foliot__json_fail(r, "this is no text in quotes");
+        return foliot__json_fail(r, "this is not text in quotes");
     size_t begin = r->at++;
     while (r->at < r->length && here(r) != '"') {
         char bytes[4];
@@ -214,7 +215,7 @@ static size_t skip_digits(foliot__json_reader *r)
 bool foliot__json_number(foliot__json_reader *r, char out[FOLIOT__JSON_NUMBER_BYTES])
 {
     if (foliot__json_peek(r) != '0')
-        return foliot__json_fail(r, "this is no number");
+        return foliot__json_fail(r, "this is not a number");
     size_t begin = r->at;
     r->at += here(r) == '-';
     bool leading_zero = here(r) == '0';
@@ -232,7 +233,7 @@ bool foliot__json_number(foliot__json_reader *r, char out[FOLIOT__JSON_NUMBER_BY
     size_t length = r->at - begin;
     if (!good || length >= FOLIOT__JSON_NUMBER_BYTES) {
         r->at = begin;
-        return foliot__json_fail(r, good ? "the number is too long" : "this is no number");
+        return foliot__json_fail(r, good ? "the number is too long" : "this is not a number");
     }
     memcpy(out, r->text + begin, length);
     out[length] = 0;
@@ -244,7 +245,7 @@ bool foliot__json_word(foliot__json_reader *r, const char *word)
     size_t length = strlen(word);
     skip_blanks(r);
     if (r->problem || r->length - r->at < length || memcmp(r->text + r->at, word, length) != 0)
-        return foliot__json_fail(r, "this is no value");
+        return foliot__json_fail(r, "this is not a value");
     r->at += length;
     return true;
 }

@@ -138,7 +138,8 @@ static foliot__options_outcome bad_number(const foliot__option *option, const ch
         snprintf(range, sizeof range, " from %.15g to %.15g", option->low, option->high);
     else if (option->low != 0)
         snprintf(range, sizeof range, ", at least %.15g", option->low);
-    return report_mistake(arguments, "--%s wants %s%s, not '%s'", option->name, what, range, clean);
+    return report_mistake(arguments, "--%s expects %s%s, not '%s'", option->name, what, range,
+                          clean);
 }
 
 // Is `value` one of the words of "snapshot|lockstep"? Anything is, where a part is in capitals.
@@ -160,10 +161,10 @@ static foliot__options_outcome check_text(const foliot__option *option, const ch
                                           foliot__arguments *arguments)
 {
     if (!value[0])
-        return report_mistake(arguments, "--%s wants %s, not an empty text", option->name,
+        return report_mistake(arguments, "--%s expects %s, not an empty text", option->name,
                               option->value);
     if (option->high > 0 && (double)strlen(value) > option->high)
-        return report_mistake(arguments, "--%s wants %s of at most %.0f bytes, not of %zu",
+        return report_mistake(arguments, "--%s expects %s of at most %.0f bytes, not of %zu",
                               option->name, option->value, option->high, strlen(value));
     if (is_choice(option->value, value))
         return FOLIOT__OPTIONS_RUN;
@@ -273,7 +274,7 @@ static foliot__options_outcome read_option(foliot__arguments *arguments, int arg
     if (value)
         return store_value(option, value + 1, arguments);
     if (*at + 1 >= argc || (is_option(argv[*at + 1]) && !is_number(argv[*at + 1])))
-        return report_mistake(arguments, "--%s wants a value: %s", option->name, option->value);
+        return report_mistake(arguments, "--%s expects a value: %s", option->name, option->value);
     *at += 1;
     return store_value(option, argv[*at], arguments);
 }

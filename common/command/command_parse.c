@@ -39,14 +39,14 @@ static bool parse_whole(parser *p, const char *name, int64_t least, uint64_t mos
     char text[FOLIOT__JSON_NUMBER_BYTES];
     size_t at = foliot__json_place(&p->r);
     if (!foliot__json_number(&p->r, text))
-        return complain(p, at, "'%s' is a whole number", name);
+        return complain(p, at, "'%s' must be a whole number", name);
     bool negative = text[0] == '-';
     uint64_t value;
     // The most negative number has no positive one.
     uint64_t bound = negative ? (uint64_t) - (least + (least < 0)) + (least < 0) : most;
     if (!foliot__parse_count(text + negative, &value) || value > bound || (negative && value == 0))
-        return complain(p, at, "'%s' is a whole number from %" PRId64 " to %" PRIu64, name, least,
-                        most);
+        return complain(p, at, "'%s' must be a whole number from %" PRId64 " to %" PRIu64, name,
+                        least, most);
     *bits = negative ? UINT64_C(0) - value : value;
     return true;
 }
@@ -56,14 +56,14 @@ static bool parse_number(parser *p, const char *name, double *value)
     char text[FOLIOT__JSON_NUMBER_BYTES];
     size_t at = foliot__json_place(&p->r);
     if (!foliot__json_number(&p->r, text))
-        return complain(p, at, "'%s' wants a number", name);
+        return complain(p, at, "'%s' must be a number", name);
     // strtod reads the point of the embedder's locale.
     const char *locale_point = localeconv()->decimal_point;
     char *point = strchr(text, '.');
     if (point && locale_point[0] && !locale_point[1])
         *point = locale_point[0];
     if (!foliot__parse_real(text, value))
-        return complain(p, at, "'%s' is no finite number", name);
+        return complain(p, at, "'%s' must be finite", name);
     return true;
 }
 
@@ -191,7 +191,8 @@ static bool parse_field(parser *p, const foliot_command_field *field)
     for (uint32_t i = 0; good && i < field->count; i++)
         good = foliot__json_more(&p->r) && parse_value(p, field, room, i);
     good = good && !foliot__json_more(&p->r) && !p->r.problem;
-    return good || complain(p, at, "'%s' is an array of %u numbers", field->name, field->count);
+    return good ||
+           complain(p, at, "'%s' must be an array of %u numbers", field->name, field->count);
 }
 
 static bool parse_source(parser *p)
@@ -317,7 +318,7 @@ bool foliot__command_line_parse(const char *json, size_t length, bool in_file,
         return complain(&p, 0, "'tick' is missing");
     for (uint32_t i = 0; i < info->field_count; i++)
         if (info->fields[i].required && !(line->command.fields >> i & 1))
-            return complain(&p, 0, "'%s' wants '%s'", info->name, info->fields[i].name);
+            return complain(&p, 0, "'%s' needs '%s'", info->name, info->fields[i].name);
     if (!foliot_command_valid(&line->command, &reason))
         return complain(&p, 0, "%s", foliot_command_reason_get_text(reason));
     return true;

@@ -52,7 +52,7 @@ static bool read_line(void *user, const char *text, size_t length)
         return foliot__line_script_refuse(&r->lines, r->parsed.problem_at, "%s", r->parsed.problem);
     uint64_t before = s->count ? s->commands[s->count - 1].tick : 0;
     if (r->parsed.tick < before)
-        return foliot__line_script_refuse(&r->lines, 0, "ticks must not fall");
+        return foliot__line_script_refuse(&r->lines, 0, "ticks must not decrease");
     r->tick_count = s->count && r->parsed.tick == before ? r->tick_count + 1 : 1;
     if (r->tick_count > FOLIOT_COMMANDS_MAX)
         return foliot__line_script_refuse(&r->lines, 0, "a tick has at most %d commands",

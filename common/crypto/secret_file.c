@@ -27,7 +27,7 @@ static bool may_be_secret(int fd, char *why, size_t why_bytes)
     unsigned mode = s.st_mode & 07777u;
     if ((mode & (OTHERS | GROUP_WRITES)) == 0)
         return true;
-    snprintf(why, why_bytes, "%s (its mode is %04o): 'chmod 600' it, and take a new secret",
+    snprintf(why, why_bytes, "%s (its mode is %04o): 'chmod 600' it, and replace the secret",
              mode & OTHERS ? "others may open it" : "its group may change it", mode);
     return false;
 }
@@ -63,7 +63,7 @@ static bool read_line(int fd, char *text, size_t bytes, char *why, size_t why_by
     length = foliot__text_plain(text, length);
     text[length] = 0;
     if (length == 0 || strlen(text) != length)
-        snprintf(why, why_bytes, length ? "it has bytes that are no text" : "it is empty");
+        snprintf(why, why_bytes, length ? "it has bytes that are not text" : "it is empty");
     return length > 0 && strlen(text) == length;
 }
 

@@ -164,7 +164,7 @@ size_t foliot_divergence_print_text(const foliot_divergence *d,
     if (d->not_repeated) {
         say(&t, "  %-10s %s\n", "repeated",
             "the server's own step, from its saved state, gives another state: something that "
-            "decides steps is not saved. `foliot-lab synctest` finds it");
+            "affects steps is not saved. `foliot-lab synctest` finds it");
         return t.length;
     }
     if (!d->field_known) {

@@ -160,8 +160,8 @@ static bool restore_run_state(harness *h, foliot_harness_test test, foliot_simul
         snprintf(text, sizeof text, "it refuses its own saved bytes (%s)",
                  foliot_status_get_name(status));
     else if (foliot_simulation_get_tick(simulation) != tick)
-        snprintf(text, sizeof text, "restored to tick %" PRIu64 ", it says that it is at %" PRIu64,
-                 tick, foliot_simulation_get_tick(simulation));
+        snprintf(text, sizeof text, "restored to tick %" PRIu64 ", it reports tick %" PRIu64, tick,
+                 foliot_simulation_get_tick(simulation));
     else if (!foliot_digest_equal(foliot_simulation_get_digest(simulation), from->digest))
         snprintf(text, sizeof text, "restored, it does not have the digest of what was saved");
     if (!text[0])
@@ -189,8 +189,8 @@ static void test_sync(harness *h, uint32_t i)
             if (!step_or_fail(h, FOLIOT_HARNESS_sync, rolled))
                 return;
     }
-    snprintf(text, sizeof text, "rolled back by %" PRIu32 " tick%s, it does not come again",
-             distance, distance == 1 ? "" : "s");
+    snprintf(text, sizeof text, "rolled back by %" PRIu32 " tick%s, it does not repeat", distance,
+             distance == 1 ? "" : "s");
     compare_to_run(h, FOLIOT_HARNESS_sync, rolled, text);
 }
 

@@ -96,7 +96,7 @@ static foliot_status source_refused(const foliot__block_reader *reader, foliot_d
     foliot_status status = reader->source->status;
     return foliot__damage_set(damage, status, reader->number, reader->offset,
                               status == FOLIOT_STATUS_MEMORY ? "no memory to read it"
-                                                             : "the system does not read it");
+                                                             : "the system cannot read it");
 }
 
 // The header of a block is damaged, or there is none: a file system returns zeros for data that was

@@ -107,7 +107,7 @@ static bool read_line(void *user, const char *text, size_t length)
         return foliot__line_script_refuse_word(&r->lines, column, word,
                                                "a line begins with its tick, a whole number");
     if (tick < before)
-        return foliot__line_script_refuse_word(&r->lines, column, word, "ticks must not fall");
+        return foliot__line_script_refuse_word(&r->lines, column, word, "ticks must not decrease");
     r->tick_count = tick == before ? r->tick_count + 1 : 1;
     if (r->tick_count > FOLIOT__RECORDING_BLOCK_ORDERS_MAX)
         return foliot__line_script_refuse(&r->lines, column, "a tick has at most %d orders",

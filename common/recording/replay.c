@@ -203,7 +203,7 @@ static foliot_status refused_step(foliot_replay *replay, uint64_t tick)
     foliot_damage damage;
     foliot__damage_set(&damage, FOLIOT_STATUS_CORRUPT, replay->content.number,
                        replay->content.offset,
-                       "this %s does not take the inputs or commands of tick %" PRIu64,
+                       "this %s refuses the inputs or commands of tick %" PRIu64,
                        replay->scene ? "scene" : "simulation", tick);
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_STATUS_CORRUPT;

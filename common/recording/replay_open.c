@@ -172,9 +172,9 @@ static foliot_status open_foreign(foliot_replay *replay, const opener *opening,
     foliot_status status = foliot__replay_new(replay, &replay->simulation);
     if (status == FOLIOT_STATUS_MEMORY)
         return refuse_header(damage, status, "no memory for the simulation");
-    return status == FOLIOT_STATUS_OK ? status
-                                      : refuse_header(damage, FOLIOT_STATUS_CORRUPT,
-                                                      "its simulation does not take the setup");
+    return status == FOLIOT_STATUS_OK
+               ? status
+               : refuse_header(damage, FOLIOT_STATUS_CORRUPT, "its simulation refuses the setup");
 }
 
 static foliot_status open_world(foliot_replay *replay, const opener *opening, foliot_damage *damage)

@@ -76,7 +76,7 @@ static foliot_status check_origin(const resuming *r, const foliot_simulation *si
         foliot_digest_print(ours, b);
         set_problem(r,
                     "it was recorded by a build with fingerprint %s, and this one has %s: its "
-                    "ticks would not go on with the same bits",
+                    "ticks would not continue with the same bits",
                     a, b);
         return FOLIOT_STATUS_UNSUPPORTED;
     }

@@ -101,9 +101,9 @@ static foliot_status check_block(checking *c, foliot_signature_summary *summary,
         uint8_t message[MESSAGE_BYTES];
         size_t count = message_of(message, &c->chain, s->tick, s->final);
         if (s->tick != content->tick || !foliot__signature_fits(s->key, message, count, s->bytes))
-            return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number,
-                                      content->offset,
-                                      "what stands before this signature is not what was signed");
+            return foliot__damage_set(
+                damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
+                "the bytes before this signature are not those that were signed");
         summary->one_key = summary->signatures == 0 ||
                            (summary->one_key && memcmp(summary->key, s->key, sizeof s->key) == 0);
         memcpy(summary->key, s->key, sizeof s->key);
@@ -215,10 +215,11 @@ static foliot_status read_line(int descriptor, const char *file, const char *wor
     line[strcspn(line, "\n")] = '\0';
     bool fine = strncmp(line, word, length) == 0 && read_digits(line + length, key);
     foliot__forget(line, sizeof line);
-    return fine ? FOLIOT_STATUS_OK
-                : foliot_error_set(error, FOLIOT_STATUS_INVALID,
-                                   "%s: this is no key: one line, '%s' and 64 hexadecimal digits",
-                                   file, word);
+    return fine
+               ? FOLIOT_STATUS_OK
+               : foliot_error_set(error, FOLIOT_STATUS_INVALID,
+                                  "%s: this is not a key: one line, '%s' and 64 hexadecimal digits",
+                                  file, word);
 }
 
 foliot_status foliot_signer_read(const char *file, foliot_signer **signer, foliot_error *error)
@@ -234,11 +235,10 @@ foliot_status foliot_signer_read(const char *file, foliot_signer **signer, folio
         status =
             foliot_error_set(error, FOLIOT_STATUS_IO, "%s: %s", file, foliot__file_problem(errno));
     else if (about.st_mode & 077)
-        status =
-            foliot_error_set(error, FOLIOT_STATUS_INVALID,
-                             "%s: others than its owner may read or change this secret key; 'chmod "
-                             "600' it, or make another if they did",
-                             file);
+        status = foliot_error_set(error, FOLIOT_STATUS_INVALID,
+                                  "%s: other users may read or change this secret key; 'chmod "
+                                  "600' it, or make another if they did",
+                                  file);
     else
         status = read_line(descriptor, file, SECRET_WORD, seed, error);
     close(descriptor);

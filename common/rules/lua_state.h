@@ -51,7 +51,7 @@
     X(on_join, "player, name", "a player came; false and a reason dismiss it")                     \
     X(on_leave, "player, reason", "a player went")                                                 \
     X(on_order, "player, text", "a player's game sent this")                                       \
-    X(on_chat, "player, text", "a player said this; false hides it, a string replaces it")         \
+    X(on_chat, "player, text", "a player wrote this; false hides it, a string replaces it")        \
     X(on_spawn, "body, ticket", "a body was spawned, by a command or (ticket 0) by a join")        \
     X(on_despawn, "body", "a body was removed")                                                    \
     X(on_joint, "joint, ticket", "a command made a joint")                                         \

@@ -436,7 +436,7 @@ static int query_overlap_sphere(lua_State *L, const foliot_world *world, int at)
     double centre[3];
     check_vector(L, at, centre);
     foliot_shape sphere = {.kind = FOLIOT_SHAPE_SPHERE, .radius = check_real(L, at + 3)};
-    luaL_argcheck(L, sphere.radius > 0, at + 3, "the radius is not above 0");
+    luaL_argcheck(L, sphere.radius > 0, at + 3, "the radius is not greater than 0");
     charge_query(L, world);
     uint32_t *slots = foliot__lua_of(L)->found;
     uint32_t count = foliot_world_overlap_shape(world, &sphere, centre, upright, NULL, slots,

@@ -120,8 +120,8 @@ char *foliot__read_beside(foliot__assembly *assembly, const foliot__node *node,
         return NULL;
     if (!reading->folder || !is_inside(*name)) {
         foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path,
-                      reading->folder ? "must be a file beside the scene or in a folder below it"
-                                      : "a scene that is no file cannot name one");
+                      reading->folder ? "must be a file in the scene's folder or in one below it"
+                                      : "a scene that is not a file cannot name one");
         return NULL;
     }
     char *text =
@@ -130,7 +130,7 @@ char *foliot__read_beside(foliot__assembly *assembly, const foliot__node *node,
         foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "cannot read the file `%s`: %s", *name, foliot__file_problem(errno));
     else if (memchr(text, 0, *length))
-        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path, "`%s` is no text file",
+        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path, "`%s` is not a text file",
                       *name);
     return foliot__source_is_fine(source) ? text : NULL;
 }

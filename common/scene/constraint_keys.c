@@ -17,7 +17,7 @@ foliot__ends foliot__link_ends(foliot__scene_source *source, const foliot__node 
                              a   ? "a"
                              : b ? "b"
                                  : "anchor",
-                             "cannot stand beside `grid`, which names all the bodies");
+                             "cannot be combined with `grid`, which names all the bodies");
     else if (!e.grid && foliot__value_of(node, "links"))
         foliot__fault_at_key(source, node, path, "links", "needs `grid`");
     else if (!e.grid && !a)
@@ -26,7 +26,7 @@ foliot__ends foliot__link_ends(foliot__scene_source *source, const foliot__node 
         foliot__fault_at_key(source, node, path, "b", "this key is required (or `anchor`)");
     else if (b && anchor && !beside)
         foliot__fault_at_key(source, node, path, "anchor",
-                             "cannot stand beside `b`: it is the other end");
+                             "cannot be combined with `b`: it is the other end");
     return e;
 }
 
@@ -176,7 +176,7 @@ static void append_constraint(foliot__assembly *assembly, const foliot__node *no
                 "needs `b`; where the other end is the world, `anchor` is its place");
         else if (item->as.constraint.kind > FOLIOT_CONSTRAINT_ROD && anchor && (given_a || given_b))
             foliot__fault_at_key(source, node, path, given_a ? "anchor_a" : "anchor_b",
-                                 "cannot stand beside `anchor`: they say the same");
+                                 "cannot be combined with `anchor`: both set the anchors");
     }
     if (!foliot__source_is_fine(source))
         return;

@@ -148,7 +148,7 @@ static void refuse_column(foliot__reading *reading, const foliot__csv *csv, uint
         snprintf(text, sizeof text, "no column is called `%s`; did you mean `%s`?", written, meant);
     else
         snprintf(text, sizeof text,
-                 "this column has a name that is none of a body's (name, mass, position.x ...)");
+                 "this column is not a field of a body (name, mass, position.x ...)");
     fault_in_csv(reading, csv, FOLIOT_STATUS_INVALID, line, c->column, text);
 }
 
@@ -165,7 +165,7 @@ static void read_header(foliot__reading *reading, foliot__csv *csv, const char *
         }
         for (uint32_t i = 0; i < csv->count; i++)
             if (csv->header[i] == kind)
-                fault_in_cell(reading, csv, line, &c, kind, "this column stands here twice");
+                fault_in_cell(reading, csv, line, &c, kind, "this column is given twice");
         if (reading->status == FOLIOT_STATUS_OK) // each kind once: there is room
             csv->header[csv->count++] = kind;
     }

@@ -184,7 +184,7 @@ static void read_damping(foliot__scene_source *source, const foliot__node *node,
 {
     if (node->kind == FOLIOT__SCALAR && strcmp(node->as.text, "isotropic") == 0)
         foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
-                      "must be a number; `damping_kind: isotropic` goes beside it");
+                      "must be a number; `damping_kind: isotropic` is a separate key");
     else
         foliot__read_number(source, node, path, target);
 }
@@ -353,7 +353,7 @@ static void read_players(foliot__scene_source *source, const foliot__node *node,
     foliot__read_mapping(source, node, path, players_keys, players);
     if (foliot__source_is_fine(source) && players->bodiless && foliot__value_of(node, "spawn"))
         foliot__fault_at_key(source, node, path, "spawn",
-                             "`bodiless` players have no body: this key would not be looked at");
+                             "`bodiless` players have no body: this key has no effect");
     const foliot__node *limit =
         foliot__source_is_fine(source) ? foliot__value_of(node, "limit") : NULL;
     foliot__path step = {path, "limit", 0};
@@ -570,7 +570,7 @@ static void decide_time_step(foliot__assembly *assembly, const foliot__node *top
     bool dt = foliot__value_of(top, "dt"), tick_hz = foliot__value_of(top, "tick_hz");
     if (dt == tick_hz) {
         foliot__fault_at_key(source, top, NULL, dt ? "tick_hz" : "dt",
-                             dt ? "cannot stand beside `dt`: they say the same"
+                             dt ? "cannot be combined with `dt`: both set the step"
                                 : "this key is required (or `tick_hz`)");
         return;
     }

@@ -212,7 +212,7 @@ const char *foliot__number_fault_text(foliot__number_fault fault)
     case FOLIOT__NUMBER_LARGE:
         return "is too large for a double";
     case FOLIOT__NUMBER_SMALL:
-        return "is too near to 0 for a double";
+        return "is too close to 0 for a double";
     }
     return "";
 }

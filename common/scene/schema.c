@@ -44,7 +44,7 @@ bool foliot__read_number(foliot__scene_source *source, const foliot__node *node,
     if (wrong != FOLIOT__NUMBER_OK)
         fault_at_node(source, node, path, foliot__number_fault_text(wrong));
     else if (!node->plain)
-        fault_at_node(source, node, path, "must be a number: take its quotes away");
+        fault_at_node(source, node, path, "must be a number: remove the quotes");
     return wrong == FOLIOT__NUMBER_OK && node->plain;
 }
 
@@ -256,7 +256,7 @@ void foliot__read_mapping(foliot__scene_source *source, const foliot__node *node
                               "unknown key; known here are %s", known);
             }
         } else if (seen & bit) {
-            fault_at_node(source, at, &step, "this key stands here for the second time");
+            fault_at_node(source, at, &step, "this key is given twice");
         } else {
             read_value(source, at->next, &step, key, target);
         }

@@ -39,7 +39,8 @@ static bool split_words(reader *r, const char *line, size_t length, word *words,
         while (at < length && !strchr(" \t\r#", line[at]))
             at++;
         if (line[begin] == 0 || at - begin >= sizeof words[0].text)
-            return foliot__line_script_refuse(&r->lines, begin, "this is no word of an input line");
+            return foliot__line_script_refuse(&r->lines, begin,
+                                              "this word is not known in an input line");
         if (*count == WORDS_MAX)
             return foliot__line_script_refuse(
                 &r->lines, begin, "a line has at most: tick player control x y z turn buttons");
@@ -70,7 +71,7 @@ static bool read_control(reader *r, const word *words, uint32_t count, foliot_in
     input->kind = FOLIOT_INPUT_CONTROL;
     if (count < 3 + FOLIOT_AXIS_COUNT)
         return foliot__line_script_refuse(&r->lines, last->column + strlen(last->text),
-                                          "control wants four axes: x y z turn");
+                                          "control expects four axes: x y z turn");
     for (uint32_t i = 0; i < FOLIOT_AXIS_COUNT; i++) {
         w = &words[3 + i];
         bool negative = w->text[0] == '-';
@@ -122,11 +123,11 @@ static bool read_line(void *user, const char *line, size_t length)
     if (!foliot__parse_count(words[0].text, &tick))
         return bad_word(r, &words[0], "a line begins with its tick, a whole number");
     if (s->count && tick < s->ticks[s->count - 1])
-        return bad_word(r, &words[0], "ticks must not fall");
+        return bad_word(r, &words[0], "ticks must not decrease");
     if (count < 3)
         return foliot__line_script_refuse(&r->lines,
                                           words[count - 1].column + strlen(words[count - 1].text),
-                                          "a line wants: tick player join|leave|control");
+                                          "a line has: tick player join|leave|control");
     if (!foliot__parse_count(words[1].text, &player) || player >= FOLIOT_PLAYERS_MAX)
         return bad_word(r, &words[1], "a player is a number from 0 to 1023");
     foliot_input input = {.player = (uint32_t)player, .sequence = ++r->sequences[player]};

@@ -311,26 +311,26 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(ticks, "Ticks closed, of all sessions.")                                                     \
     X(ticks_late, "Ticks closed after the next one was due.")                                      \
     X(inputs, "Inputs received, once each.")                                                       \
-    X(inputs_late, "Inputs applied in a later tick than they were meant for.")                     \
+    X(inputs_late, "Inputs applied in a later tick than intended.")                     \
     X(inputs_repeated, "Inputs received again: clients repeat them until they are acknowledged.")  \
     X(inputs_refused, "Inputs too far ahead, or more than a player may hold.")                     \
     X(inputs_abandoned, "Inputs whose player left before their tick was closed.")                  \
     X(joins, "Players and spectators let in for the first time.")                                  \
-    X(resumes, "Players who came back to their place.")                                            \
+    X(resumes, "Players who came back to their slot.")                                            \
     X(leaves, "Players gone for good.")                                                            \
     X(refusals, "Joins refused, whatever the reason.")                                             \
-    X(byes, "Clients that said goodbye.")                                                          \
+    X(byes, "Clients that left with a goodbye.")                                                          \
     X(peers_lost, "Connections of players that ended without a goodbye.")                          \
     X(peers_superseded, "Connections whose player came back through another.")                     \
-    X(tokens_rotated, "Tokens to come back by that were replaced by new ones.")                    \
-    X(tokens_spent, "Tokens to come back by that came after they had been replaced.")              \
-    X(refusals_over_address, "Joins refused: the address has all the places that it may.")         \
+    X(tokens_rotated, "Rejoin tokens replaced by new ones.")                    \
+    X(tokens_spent, "Rejoin tokens presented after they had been replaced.")              \
+    X(refusals_over_address, "Joins refused: the address holds all the slots that it may.")         \
     X(refusals_reserved, "Joins refused: connections are kept for players who may come back.")     \
     X(input_packets, "Packets with inputs received.")                                              \
     X(answers, "Answers of clients about searches, keyframes and kinds.")                          \
     X(messages_ignored, "Repeated hellos; messages of dropped peers.")                             \
-    X(messages_malformed, "Messages that are none of the protocol.")                               \
-    X(messages_unexpected, "Messages that are right by themselves, but not at that time.")         \
+    X(messages_malformed, "Messages that are not valid in the protocol.")                               \
+    X(messages_unexpected, "Messages that are valid, but not at that time.")         \
     X(peers_dropped, "Connections that the server ended.")                                         \
     X(snapshots_sent, "Snapshots sent, once for each client.")                                     \
     X(snapshots_complete, "Snapshots sent without a baseline.")                                    \
@@ -345,25 +345,25 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(events_dropped, "Events that the host did not take in time.")                                \
     X(step_events_dropped, "Events of steps that the host did not poll in time.")                  \
     X(commands, "Commands of closed ticks.")                                                       \
-    X(commands_refused, "Commands for which their tick had no room.")                              \
+    X(commands_refused, "Commands dropped: their tick had no room.")                              \
     X(orders, "Orders of players received.")                                                       \
     X(orders_refused, "Orders: too many, too large, of a spectator, or out of order.")             \
     X(orders_repeated, "Orders received again.")                                                   \
     X(orders_abandoned, "Orders lost for want of memory at the close of their tick.")              \
     X(aims, "Ticks that players were shown, for rules that look back.")                            \
-    X(aims_clamped, "Such ticks of the future, not acknowledged, or too long ago.")                \
+    X(aims_clamped, "Shown ticks replaced: in the future, not acknowledged, or too old.")                \
     X(messages, "Messages of rules, host and chat.")                                               \
     X(messages_missed, "Messages to a player without a connection.")                               \
     X(messages_unrecorded, "Messages that are not in the recording.")                              \
     X(updates, "Parts of updates sent: variables, messages, players.")                             \
     X(update_bytes, "Bytes of updates sent.")                                                      \
     X(updates_dropped, "Updates for spectators who are behind: no memory.")                        \
-    X(players_dismissed, "Players sent away by the rules.")                                        \
-    X(kind_changes, "Watchers that stepped from then on, and the reverse.")                        \
-    X(kind_changes_refused, "Wishes to step or watch: too often, or not possible.")                \
-    X(rules_stopped, "Rules that were stopped for a fault of theirs.")                             \
-    X(rules_dropped, "Callbacks of rules that were over the budget of their tick.")                \
-    X(orders_over_budget, "Orders that cost more than their player has in a tick.")                \
+    X(players_dismissed, "Players dismissed by the rules.")                                        \
+    X(kind_changes, "Changes of clients between watching and stepping.")                        \
+    X(kind_changes_refused, "Requests to step or watch refused: too frequent, or not possible.")                \
+    X(rules_stopped, "Rules stopped because they failed.")                             \
+    X(rules_dropped, "Callbacks of rules that exceeded the budget of their tick.")                \
+    X(orders_over_budget, "Orders that exceeded their player's budget of a tick.")                \
     X(ticks_unrecorded, "Ticks that are not in the recording.")                                    \
     FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
 #define FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)                                                         \
@@ -372,7 +372,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(relay_encodes, "Times that such a packet was encoded.")                                      \
     X(command_parts_sent, "Parts of commands sent to clients that step.")                          \
     X(holes_filled, "Missed ticks that were sent again.")                                          \
-    X(holes_put_off, "Missed ticks put off to a later tick: the work of one is bounded.")          \
+    X(holes_put_off, "Missed ticks postponed to a later tick: the work of one is bounded.")          \
     X(ticks_too_large, "Ticks too large for a packet: sent reliably.")                             \
     X(relays_spared, "Packets of inputs not sent to a silent client.")                             \
     X(early_asked, "Packets that ask for inputs before their tick is closed.")                     \
@@ -385,7 +385,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(keyframes_saved, "States kept for clients that join or heal.")                               \
     X(keyframes_unsaved, "States not kept: all places were in use.")                               \
     X(keyframes_sent, "States sent to clients that step.")                                         \
-    X(keyframes_taken_back, "States overwritten while being sent: sent anew.")                     \
+    X(keyframes_taken_back, "States overwritten while being sent: sent again.")                     \
     X(keyframes_stalled, "Clients dropped for not acknowledging a state.")                         \
     X(keyframe_bytes_sent, "Bytes of states sent.")                                                \
     X(behind, "Clients so far behind that they were sent a new state.")                            \
@@ -393,8 +393,8 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(ticks_compared, "Digests of clients compared with the server's.")                            \
     X(divergences, "Digests of clients that differed.")                                            \
     X(searches, "Searches for the step and field of a divergence.")                                \
-    X(search_steps, "Steps taken again for searches.")                                             \
-    X(searches_put_off, "Searches put off: the budget was used up.")                               \
+    X(search_steps, "Steps repeated for searches.")                                             \
+    X(searches_put_off, "Searches postponed: the budget was used up.")                               \
     X(searches_refused, "Searches beyond the budget of a client, or too late.")                    \
     X(heals, "Clients that stepped again after a divergence.")                                     \
     FOLIOT_SERVER_VIOLATIONS(X)
@@ -403,10 +403,10 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(violations_other_player, "Violations: inputs for another player.")                           \
     X(violations_contradicted, "Violations: other inputs for a tick than before.")                 \
     X(violations_long_ago, "Violations: inputs for a tick closed long ago.")                       \
-    X(violations_unclosed, "Violations: acknowledgements of what was never sent.")                 \
+    X(violations_unclosed, "Violations: acknowledgements of data that was never sent.")                 \
     X(violations_digests, "Violations: divergences that the client's own answers contradict.")     \
     X(violations_flood, "Violations: more packets than needed.")                                   \
-    X(violations_kinds, "Violations: wishes to step or to watch, again and again.")
+    X(violations_kinds, "Violations: repeated requests to step or to watch.")
 // clang-format on
 typedef struct foliot_server_counters {
 #define FOLIOT_SERVER_COUNTER_FIELD(name, help) uint64_t name;

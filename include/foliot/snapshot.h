@@ -92,7 +92,7 @@ void foliot_snapshot_derive_motion(const foliot_snapshot_format *format,
                                    const foliot_snapshot_body *base, uint32_t ticks,
                                    foliot_snapshot_body *body);
 bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b);
-// XXH3-128 of the tick and the bodies without spins; zero if there is no memory for it.
+// XXH3-128 of the tick and the bodies without spins; zero if no memory is left for it.
 foliot_digest foliot_snapshot_get_digest(const foliot_snapshot *snapshot);
 
 // -- bytes

@@ -32,19 +32,19 @@ extern "C" {
     X(OK, 0, "fine")                                                                               \
     X(INVALID, -1, "an argument or a definition is outside its range")                             \
     X(FULL, -2, "a table or a buffer has no room left")                                            \
-    X(NOT_FOUND, -3, "there is nothing by that name or id")                                        \
+    X(NOT_FOUND, -3, "nothing has that name or id")                                                \
     X(TRUNCATED, -4, "the bytes end before the value does")                                        \
     X(CORRUPT, -5, "the bytes are not what they claim to be")                                      \
     X(NEWER, -6, "written by a newer format than this build reads")                                \
     X(UNSUPPORTED, -7, "this build cannot do that")                                                \
-    X(FLOATING_POINT, -8, "rounding or flush-to-zero was changed behind the library's back")       \
+    X(FLOATING_POINT, -8, "the rounding or flush-to-zero mode was changed outside the library")    \
     X(IO, -9, "the system refused to read or write")                                               \
-    X(AGAIN, -10, "not now; trying later makes sense")                                             \
-    X(DIVERGED, -11, "two runs that must be equal are not")                                        \
-    X(REFUSED, -12, "the combination asked for is not admitted")                                   \
+    X(AGAIN, -10, "not possible now; try again later")                                             \
+    X(DIVERGED, -11, "two runs differ that must be equal")                                         \
+    X(REFUSED, -12, "this combination is not permitted")                                           \
     X(MEMORY, -13, "no memory")                                                                    \
     X(BUSY, -14, "another program has the port")                                                   \
-    X(MISCOUNTED, -15, "after a step, `tick` of the simulation is not one more")
+    X(MISCOUNTED, -15, "a step did not advance `tick` of the simulation by one")
 
 typedef enum foliot_status {
 #define FOLIOT_STATUS_ENUM(code, value, text) FOLIOT_STATUS_##code = (value),

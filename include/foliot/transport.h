@@ -132,12 +132,12 @@ FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text,
     X(packets_duplicated, "Packets duplicated by the impairment.")                                 \
     X(packets_reordered, "Packets reordered by the impairment.")                                   \
     X(packets_queue_full, "Packets dropped: the impairment's queue was full.")                     \
-    X(datagrams_dropped_source, "Datagrams from port 0, or of no peer and not asking properly.")   \
+    X(datagrams_dropped_source, "Datagrams from port 0, or from no peer and no valid request.")    \
     X(datagrams_dropped_cookie, "Datagrams that asked to connect without proof of their address.") \
     X(datagrams_dropped_ended, "Datagrams for a connection that is over.")                         \
-    X(datagrams_dropped_unproven, "Datagrams of those who did not know their connect id.")         \
-    X(datagrams_unsent, "Datagrams that the system did not take.")                                 \
-    X(datagrams_dropped_malformed, "Datagrams that are none of the protocol.")                     \
+    X(datagrams_dropped_unproven, "Datagrams with a wrong connect id.")                            \
+    X(datagrams_unsent, "Datagrams that the system refused to send.")                              \
+    X(datagrams_dropped_malformed, "Datagrams that do not fit the protocol.")                      \
     X(datagrams_dropped_fragment, "Datagrams with fragments too large, or of a kind not in use.")  \
     X(service_errors, "Failures of the transport's service that were survived.")                   \
     X(connects_refused, "Connections refused: there was no slot.")                                 \
@@ -146,13 +146,13 @@ FOLIOT_MUST_CHECK foliot_status foliot_impairment_parse(const char *text,
     X(connects_over_address, "Connections refused: the address held all that it may.")             \
     X(connects_over_client, "Connections refused: the token's client held or opened too many.")    \
     X(connects_too_fast, "Connections delayed: the address opened too many in too short a time.")  \
-    X(connects_unproven, "Connections refused: no good token, a wrong password, or none.")         \
+    X(connects_unproven, "Connections refused: no valid token or password.")                       \
     X(datagrams_dropped_forged, "Datagrams sealed, but not by their peer.")                        \
     X(datagrams_dropped_repeated, "Datagrams sealed by their peer, and received before.")          \
     X(datagrams_dropped_clear, "Datagrams not sealed, where all must be.")                         \
-    X(migrations, "Clients that went on from another address.")                                    \
+    X(migrations, "Clients that continued from another address.")                                  \
     X(path_probes, "Datagrams sent to find how large others may be.")                              \
-    X(datagrams_alone, "Datagrams received one by one, garbage too: each can wake the host.")
+    X(datagrams_alone, "Datagrams received, invalid ones too: each can wake the host.")
 typedef struct foliot_transport_counters {
 #define FOLIOT_COUNTER_FIELD(name, help) uint64_t name;
     FOLIOT_TRANSPORT_COUNTERS(FOLIOT_COUNTER_FIELD)

@@ -160,7 +160,7 @@ static foliot__outcome list_vars(foliot__call *c)
         foliot_server_get_session_info(c->app->server, index, &info) != FOLIOT_STATUS_OK)
         return no_session(c);
     if (info.body_count == 0 && info.mode == FOLIOT_SESSION_LOCKSTEP)
-        return foliot__call_fail(c, 409, "the session is no world: it has no variables");
+        return foliot__call_fail(c, 409, "the session hosts no world: it has no variables");
     const foliot_world *world = foliot_server_get_world(c->app->server, c->body.session);
     if (!world)
         return FOLIOT__CALL_AGAIN;
@@ -267,9 +267,9 @@ static foliot__outcome drain_server(foliot__call *c)
 static foliot__outcome undrain_server(foliot__call *c)
 {
     if (c->app->ending || c->app->life.drains_until_ns)
-        return foliot__call_fail(c, 409, "the server ends: a signal asked it to");
+        return foliot__call_fail(c, 409, "the server is stopping after a signal");
     c->app->drained = false;
-    note(c, "lets newcomers in again");
+    note(c, "admits new players again");
     return of_status(c, foliot_server_close_session(c->app->server, "", false));
 }
 
@@ -329,7 +329,7 @@ static foliot__outcome keep_bans(foliot__call *c)
 static void write_bans(foliot__call *c)
 {
     if (!foliot__bans_write(c->items, c->count, c->app->choices->web.bans))
-        foliot__call_fail(c, 507, "it holds, but it could not be written to %s",
+        foliot__call_fail(c, 507, "the ban is in force, but it could not be written to %s",
                           c->app->choices->web.bans);
 }
 
@@ -338,12 +338,14 @@ static foliot__outcome add_ban(foliot__call *c, foliot__ban ban)
     snprintf(ban.reason, sizeof ban.reason, "%.127s", c->body.reason);
     foliot__text_mend(ban.reason);
     if (c->body.seconds > BAN_SECONDS_MAX)
-        return foliot__call_fail(
-            c, 400, "a ban lasts at most %u seconds; without 'seconds' for good", BAN_SECONDS_MAX);
+        return foliot__call_fail(c, 400,
+                                 "a ban lasts at most %u seconds, or without 'seconds' for ever",
+                                 BAN_SECONDS_MAX);
     ban.until = c->body.seconds ? time(NULL) + (int64_t)c->body.seconds : 0;
     foliot__bans_forget_over(&c->app->admin.bans, time(NULL));
     if (!foliot__bans_add(&c->app->admin.bans, &ban))
-        return foliot__call_fail(c, 507, "there are %d bans: no more are kept", FOLIOT__BANS_MAX);
+        return foliot__call_fail(c, 507, "there are %d bans, and no room for more",
+                                 FOLIOT__BANS_MAX);
     c->app->admin.bans_changes++;
     note_of("bans", *ban.address ? ban.address : *ban.client ? ban.client : ban.name);
     return keep_bans(c);
@@ -373,7 +375,7 @@ static foliot__outcome ban(foliot__call *c)
         return FOLIOT__CALL_DONE;
     foliot__ban ban = {0};
     if (!!*c->body.address + !!*c->body.name + !!*c->body.client != 1)
-        return foliot__call_fail(c, 400, "a ban is of an address, of a name or of a client");
+        return foliot__call_fail(c, 400, "a ban names an address, a name or a client");
     if (strlen(c->body.address) >= FOLIOT_ADDRESS_BYTES ||
         strlen(c->body.name) >= FOLIOT_NAME_BYTES)
         return foliot__call_fail(c, 400, "names and addresses have at most 63 bytes");
@@ -382,8 +384,9 @@ static foliot__outcome ban(foliot__call *c)
     snprintf(ban.client, sizeof ban.client, "%s", c->body.client);
     if (!foliot__ban_normalise(&ban))
         return foliot__call_fail(c, 400,
-                                 *c->body.client ? "'%.100s' is no client: a number from 1 on"
-                                                 : "'%.100s' is no address or network",
+                                 *c->body.client
+                                     ? "'%.100s' is not a client: give a number, 1 or greater"
+                                     : "'%.100s' is not an address or a network",
                                  *c->body.client ? c->body.client : c->body.address);
     return add_ban(c, ban);
 }

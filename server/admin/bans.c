@@ -259,7 +259,7 @@ bool foliot__bans_read(foliot__bans *bans, const char *file, char *problem, size
     free(text);
     if (!fine)
         snprintf(problem, problem_bytes,
-                 "%s: line %zu is no ban: {\"address\": \"192.0.2.1\", \"reason\": \"...\", "
+                 "%s: line %zu is not a ban: {\"address\": \"192.0.2.1\", \"reason\": \"...\", "
                  "\"until\": 0}, or with a network, \"name\" or \"client\"",
                  file, line);
     return fine;

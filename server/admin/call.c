@@ -39,7 +39,8 @@ static bool read_count(foliot__json_reader *r, uint64_t *value)
 {
     char number[FOLIOT__JSON_NUMBER_BYTES];
     return foliot__json_number(r, number) &&
-           (foliot__parse_count(number, value) || foliot__json_fail(r, "a count is wanted here"));
+           (foliot__parse_count(number, value) ||
+            foliot__json_fail(r, "a whole number is expected here"));
 }
 
 // The position of the key among those of the action, which blanks separate; -1: not among them.
@@ -109,7 +110,7 @@ bool foliot__call_read(foliot__call *c, const char *body, size_t length)
             return false;
         }
         if (seen & 1u << place) { // parsers differ in which of two they use
-            foliot__call_fail(c, 400, "the key '%.31s' is there twice", key);
+            foliot__call_fail(c, 400, "the key '%.31s' is given twice", key);
             return false;
         }
         seen |= 1u << place;
@@ -118,7 +119,7 @@ bool foliot__call_read(foliot__call *c, const char *body, size_t length)
     }
     if (foliot__json_end(&r) && !r.problem)
         return true;
-    foliot__call_fail(c, 400, "byte %zu: %s", r.at, r.problem ? r.problem : "this is no JSON");
+    foliot__call_fail(c, 400, "byte %zu: %s", r.at, r.problem ? r.problem : "this is not JSON");
     return false;
 }
 

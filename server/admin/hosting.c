@@ -51,7 +51,7 @@ static foliot__outcome begin_session(foliot__call *c)
     if (!c->app->choices->sessions.scenes)
         return foliot__call_fail(c, 409, "this server was started without --scenes DIR");
     if (foliot__app_drains(a))
-        return foliot__call_fail(c, 409, "the server drains: it takes no new sessions");
+        return foliot__call_fail(c, 409, "the server is draining: it hosts no new sessions");
     if (!plain_name(c->body.scene))
         return foliot__call_fail(c, 400, "'scene' is the name of a file in --scenes");
     if (!*c->body.name || strlen(c->body.name) >= FOLIOT_NAME_BYTES || strchr(c->body.name, '/') ||
@@ -60,7 +60,7 @@ static foliot__outcome begin_session(foliot__call *c)
                                  "'name' has 1 to %d bytes, no '/' and no control characters",
                                  FOLIOT_NAME_BYTES - 1);
     if (!has_ended(a, c->body.name))
-        return foliot__call_fail(c, 409, "there is a session '%s' already", c->body.name);
+        return foliot__call_fail(c, 409, "a session '%s' exists already", c->body.name);
     if (a->admin.opening)
         return FOLIOT__CALL_AGAIN;
     if (!free_slot(a))
@@ -165,7 +165,7 @@ static foliot__outcome act_ordered(foliot__call *c)
     foliot__outcome outcome = foliot__act_create(c);
     foliot__life_order order;
     if (outcome == FOLIOT__CALL_AGAIN && foliot__clock_now_ns() >= c->until_ns)
-        outcome = foliot__call_fail(c, 503, "another session is being opened for too long");
+        outcome = foliot__call_fail(c, 503, "another session is still being opened: try again");
     if (outcome != FOLIOT__CALL_DONE)
         return outcome;
     snprintf(order.session, sizeof order.session, "%.63s", c->body.name);
@@ -226,12 +226,13 @@ foliot__outcome foliot__act_record(foliot__call *c)
     if (!h || has_ended(a, c->body.session))
         return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->body.session);
     if (h->recording)
-        return foliot__call_fail(c, 409, "it is recorded already, in %s", h->recording_file);
+        return foliot__call_fail(c, 409, "the session is being recorded already, in %s",
+                                 h->recording_file);
     if (c->stage == 0 && *c->file && !put_into_folder(c))
         return foliot__call_fail(
             c, 400, "'file' is the name of a file, without a path, that ends in " RECORDING_SUFFIX);
     if (!h->world)
-        return foliot__call_fail(c, 409, "only worlds can be recorded from the middle");
+        return foliot__call_fail(c, 409, "only worlds can be recorded from a later tick");
     if (c->stage == 0 && *c->file)
         return FOLIOT__CALL_SLOW;
     if (c->status != 200)
@@ -267,7 +268,7 @@ void foliot__work_record(foliot__call *c)
         c->status = 507;
     foliot__host_complain_into(NULL, 0);
     if (c->status == 200 && lstat(c->file, &about) == 0)
-        foliot__call_fail(c, 409, "%.400s is there already", c->file);
+        foliot__call_fail(c, 409, "%.400s exists already", c->file);
 }
 
 // Takes the recording from the session, to be closed on the worker. AGAIN while a step runs.
@@ -304,7 +305,7 @@ foliot__outcome foliot__act_stop_recording(foliot__call *c)
     if (!h)
         return foliot__call_fail(c, 404, "there is no session '%.100s' here", c->body.session);
     if (!h->recording)
-        return foliot__call_fail(c, 409, "the session is not recorded");
+        return foliot__call_fail(c, 409, "the session is not being recorded");
     return detach_recording(c, h);
 }
 

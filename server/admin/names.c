@@ -33,14 +33,14 @@ bool foliot__name_fits(const char *name, char *why, size_t why_bytes)
     size_t length = strlen(name);
     const char *problem = NULL;
     if (strcmp(foliot__text_clean(clean, sizeof clean, name), name) != 0)
-        problem = "a name has no characters that are not drawn, and is UTF-8";
+        problem = "a name is UTF-8 without invisible characters";
     else if (strchr(name, '/')) // in a path of the admin API it would name another player
         problem = "a name has no '/'";
     else if (length > 0 && (name[0] == ' ' || name[length - 1] == ' '))
-        problem = "a name has no blank at its ends";
+        problem = "a name has no space at its ends";
     else if (misleads(name))
-        problem = "a name is no number, has no '#' in front and no blank behind ':' or '>', and is "
-                  "none of the server's own";
+        problem = "a name is not a number, does not begin with '#', has no space after ':' or '>', "
+                  "and is not one of the server's own";
     else if (!is_normal(name))
         problem = "a name is in Unicode's normal form C: letters with accents are one character";
     if (problem)

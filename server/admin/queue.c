@@ -185,8 +185,8 @@ static bool admit(void *user, const char *session, const char *name, const char 
         &a->admin.bans, name, address,
         identity->security == FOLIOT_SECURITY_TOKEN ? identity->token.client : 0, time(NULL));
     if (ban)
-        snprintf(why, 160, "you are not let in: %s",
-                 *ban->reason ? ban->reason : "the host has banned you");
+        snprintf(why, 160, "you are banned: %s",
+                 *ban->reason ? ban->reason : "the host gave no reason");
     return !ban;
 }
 
@@ -223,7 +223,7 @@ int foliot__admin_open(foliot__app *a)
     if (!foliot__threads_left(1, THREAD_STACK_BYTES) ||
         uv_thread_create(&admin->thread, work, a) != 0) {
         admin->thread = 0;
-        return foliot__host_lacks("the threads that it needs");
+        return foliot__host_lacks("enough threads");
     }
     return 0;
 }
@@ -233,7 +233,7 @@ void foliot__admin_start(foliot__app *a)
     foliot_server_set_admission(a->server, admit, a);
     a->life.host = foliot__admin_host;
     if (uv_signal_start(&a->admin.hangup, foliot__admin_on_hangup, SIGHUP) != 0)
-        foliot__log_note("not-reloaded", "SIGHUP reloads nothing: there is no handle for it");
+        foliot__log_note("not-reloaded", "SIGHUP reloads nothing: no handle is left");
 }
 
 void foliot__admin_close(foliot__app *a)

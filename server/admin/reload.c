@@ -27,7 +27,8 @@ static void read_files(foliot__call *c)
                                        sizeof c->problem);
     // `count`: of those that hold.
     if (fine && c->count > 0 && access(c->app->choices->web.bans, F_OK) != 0) {
-        snprintf(c->problem, sizeof c->problem, "%s: %s: %u bans stay; an empty file lifts them",
+        snprintf(c->problem, sizeof c->problem,
+                 "%s: %s: %u bans stay in force; an empty file lifts them",
                  c->app->choices->web.bans, strerror(errno), c->count);
         fine = false;
     }
@@ -97,7 +98,7 @@ void foliot__admin_on_hangup(uv_signal_t *signal, int number)
         return;
     }
     if (!any)
-        foliot__log_note("reloaded", "SIGHUP: there is nothing to read again");
+        foliot__log_note("reloaded", "SIGHUP: there is nothing to reload");
     foliot__call *call = any ? foliot__call_create(a, &reloading) : NULL;
     if (!call)
         return;

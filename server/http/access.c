@@ -107,7 +107,7 @@ bool foliot__http_token_read(const char *file, char token[FOLIOT__HTTP_TOKEN_BYT
     close(descriptor);
     if (known && (about.st_mode & 077))
         return refuse(problem, problem_bytes, file,
-                      "others than its owner may read it: chmod 600 it, and replace the token");
+                      "other users may read it: chmod 600 it, and replace the token");
     if (got < 0)
         return refuse(problem, problem_bytes, file, "a token has at most 512 bytes");
     got = (ssize_t)foliot__text_plain(token, (size_t)got);

@@ -147,10 +147,10 @@ int foliot__http_refused(const foliot__http_connection *c, const char **why)
     *why = "the request has no Host header, or one that is too long";
     if (!foliot__http_header(c->wsi, WSI_TOKEN_HOST, host, sizeof host) || !*host)
         return c->local ? 0 : HTTP_STATUS_BAD_REQUEST;
-    *why = "Host names another server: --http-host NAME allows a name";
+    *why = "Host names another server: --http-host NAME permits a name";
     if (!c->local && !foliot__http_host_allowed(host, config->hosts, config->host_count))
         return 421; // Misdirected Request
-    *why = "Origin is of another site";
+    *why = "Origin names another site";
     if (!foliot__http_header(c->wsi, WSI_TOKEN_ORIGIN, origin, sizeof origin) ||
         (*origin && !foliot__http_origin_allowed(origin, host)))
         return HTTP_STATUS_FORBIDDEN;

@@ -104,12 +104,12 @@ typedef struct foliot__http_config {
 
 // Counters of the service: X(name, a sentence that describes the counter).
 #define FOLIOT__HTTP_COUNTERS(X)                                                                   \
-    X(restarts, "Times that the service began anew, since its thread did not come back.")          \
-    X(connections, "Connections taken.")                                                           \
-    X(connections_refused, "Connections refused: too many, in all or of one address.")             \
+    X(restarts, "Times that the service was restarted because its thread hung.")                   \
+    X(connections, "Connections accepted.")                                                        \
+    X(connections_refused, "Connections refused: too many, in all or from one address.")           \
     X(requests, "Requests.")                                                                       \
     X(requests_refused, "Requests answered with a status of 400 or more.")                         \
-    X(requests_timed_out, "Requests that were too slow, or whose answer nobody took.")             \
+    X(requests_timed_out, "Requests that were too slow, or whose answer nobody read.")             \
     X(bytes_sent, "Bytes sent, WebSockets included.")                                              \
     X(sockets_opened, "WebSockets opened.")                                                        \
     X(socket_messages, "Messages received by WebSockets.")                                         \

@@ -80,12 +80,12 @@ static bool read_absolute(foliot__intake *in, span target, head *h)
             at = target.at + length;
     }
     if (!at)
-        return refuse(in, 400, "the target of a request is a path or a URL of HTTP", 0);
+        return refuse(in, 400, "the target of a request must be a path or an HTTP URL", 0);
     for (end = at; end < target.end && !strchr("/?#", *end); end++)
         if (*end == '@')
             return refuse(in, 400, "the target of a request names a user", 0);
     if (end == at || end - at > AUTHORITY_BYTES_MAX)
-        return refuse(in, 400, "the target of a request has no host, or a long one", 0);
+        return refuse(in, 400, "the target of a request has no host, or one that is too long", 0);
     h->prefix = (span){target.at, end};
     h->authority = (span){at, end};
     return true;
@@ -105,22 +105,22 @@ static bool read_request_line(foliot__intake *in, span line, head *h)
                           memcmp(line.at, methods[i], (size_t)(at - line.at)) == 0);
     h->has_body = *line.at == 'P' && (line.at[1] == 'O' || line.at[1] == 'U');
     if (at == line.at || at == line.end || *at++ != ' ')
-        return refuse(in, 400, "this is no request of HTTP", 0);
+        return refuse(in, 400, "this is not an HTTP request", 0);
     target = at;
     while (at<line.end && * at> ' ')
         at++;
     if (line.end - at == 9 && memcmp(at, " HTTP/", 6) == 0 && at[6] != '1')
         return refuse(in, 505, "this server speaks HTTP/1.1 and HTTP/1.0", 0);
     if (line.end - at != 9 || memcmp(at, " HTTP/1.", 8) != 0 || (at[8] != '0' && at[8] != '1'))
-        return refuse(in, 400, "this is no request of HTTP", 0);
+        return refuse(in, 400, "this is not an HTTP request", 0);
     if (!known)
-        return refuse(in, 501, "this server does not know the method", 0);
+        return refuse(in, 501, "the method is not known", 0);
     h->old = at[8] == '0';
     if (*target != '/' && !read_absolute(in, (span){target, at}, h))
         return false;
     for (const uint8_t *c = target; c < at; c++) // its end, a blank, is no digit
         if (*c == '%' && (!isxdigit(c[1]) || !isxdigit(c[2]) || (c[1] == '0' && c[2] == '0')))
-            return refuse(in, 400, "the target of a request has an escape that is none", 0);
+            return refuse(in, 400, "the target of a request has an invalid escape", 0);
     return true;
 }
 
@@ -156,21 +156,21 @@ static bool read_header(foliot__intake *in, span line, head *h)
     while (value.at < value.end && (value.end[-1] == ' ' || value.end[-1] == '\t'))
         value.end--;
     if (is_named(line.at, length, "transfer-encoding"))
-        return refuse(in, 501, "a body comes with Content-Length, not in chunks", 0);
+        return refuse(in, 501, "a body needs Content-Length; chunks are not supported", 0);
     // The library closes a connection that asks for another protocol. Here it goes on.
     if (is_named(line.at, length, "upgrade") &&
         !is_named(value.at, (size_t)(value.end - value.at), "websocket"))
         *line.at = '!';
     if (is_named(line.at, length, "expect")) {
         if (!is_named(value.at, (size_t)(value.end - value.at), "100-continue"))
-            return refuse(in, 417, "only 100-continue may be expected", 0);
+            return refuse(in, 417, "Expect supports only 100-continue", 0);
         in->continues = true;
     }
     for (size_t i = 0; i < KNOWN_HEADERS; i++) {
         if (!known_headers[i].once || !is_named(line.at, length, known_headers[i].name))
             continue;
         if (h->seen & 1u << i)
-            return refuse(in, 400, "a header that may be there once is there twice", 0);
+            return refuse(in, 400, "a header that must be unique is given twice", 0);
         h->seen |= 1u << i;
         if (i == 0)
             h->host = value;
@@ -178,10 +178,10 @@ static bool read_header(foliot__intake *in, span line, head *h)
             continue;
         in->left = 0;
         if (value.at == value.end || value.end - value.at > 15)
-            return refuse(in, 400, "Content-Length is no number", 0);
+            return refuse(in, 400, "Content-Length is not a number", 0);
         for (const uint8_t *digit = value.at; digit < value.end; digit++) {
             if (*digit < '0' || *digit > '9')
-                return refuse(in, 400, "Content-Length is no number", 0);
+                return refuse(in, 400, "Content-Length is not a number", 0);
             in->left = in->left * 10 + (*digit - '0');
         }
     }
@@ -260,7 +260,7 @@ size_t foliot__intake_read_head(foliot__intake *in, const uint8_t *bytes, size_t
         uint8_t c = bytes[i], before = in->head_bytes ? in->head[in->head_bytes - 1] : 0;
         if (before == '\r' ? c != '\n'
                            : c == '\n' || c == 0x7f || (c < ' ' && !strchr("\t\r", c)) || !c)
-            return refuse(in, 400, "the head of a request has lines of text that end with CR LF",
+            return refuse(in, 400, "the lines of a request's head must be text and end with CR LF",
                           i + 1);
         if (in->head_bytes == FOLIOT__INTAKE_HEAD_BYTES)
             return refuse(in, 431, "the headers are too long", i + 1);

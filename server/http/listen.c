@@ -45,7 +45,7 @@ static bool listen_tcp(foliot__http *http, char *problem, size_t bytes)
     }
     snprintf(what, sizeof what, "port %u on %s", config->port, config->address);
     if (!length)
-        return fail(problem, bytes, what, "this is no address");
+        return fail(problem, bytes, what, "this is not an address");
     int fd = socket(name.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     http->listening.listeners[0] = fd;
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
@@ -69,7 +69,7 @@ static bool listen_unix(foliot__http *http, char *problem, size_t bytes)
     snprintf(name.sun_path, sizeof name.sun_path, "%s", path);
     if (lstat(path, &about) == 0) {
         if (!S_ISSOCK(about.st_mode))
-            return fail(problem, bytes, path, "is there already, and is no socket");
+            return fail(problem, bytes, path, "exists already, and is not a socket");
         int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
         bool used = probe >= 0 && connect(probe, (struct sockaddr *)&name, sizeof name) == 0;
         if (probe >= 0)

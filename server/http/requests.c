@@ -234,11 +234,11 @@ static bool body_length(foliot__http_connection *c, size_t *length, int *code)
     *code = 0;
     if (lws_hdr_total_length(c->wsi, WSI_TOKEN_HTTP_TRANSFER_ENCODING)) {
         *code = refuse_and_close(c, HTTP_STATUS_NOT_IMPLEMENTED,
-                                 "a body comes with Content-Length, not in chunks");
+                                 "a body needs Content-Length; chunks are not supported");
     } else if (has &&
                (!foliot__http_header(c->wsi, WSI_TOKEN_HTTP_CONTENT_LENGTH, text, sizeof text) ||
                 !foliot__parse_count(text, &value))) {
-        *code = refuse_and_close(c, HTTP_STATUS_BAD_REQUEST, "Content-Length is no number");
+        *code = refuse_and_close(c, HTTP_STATUS_BAD_REQUEST, "Content-Length is not a number");
     } else if (value > FOLIOT__HTTP_BODY_BYTES) {
         *code = refuse_and_close(c, HTTP_STATUS_REQ_ENTITY_TOO_LARGE, "the body is too long");
     } else if (value > 0 && !wants) {
@@ -281,7 +281,7 @@ static int begin_request(foliot__http_connection *c, const char *uri, size_t len
         char known[128];
         if (strcmp(c->request.method, "GET") != 0 && !c->request.head) {
             strcpy(c->request.allow, "GET, HEAD");
-            return refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED, "this is a file: GET it");
+            return refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED, "this is a file: use GET");
         }
         if (file->etag &&
             foliot__http_header(c->wsi, WSI_TOKEN_HTTP_IF_NONE_MATCH, known, sizeof known) &&
@@ -296,7 +296,7 @@ static int begin_request(foliot__http_connection *c, const char *uri, size_t len
     if (!c->request.route)
         return *c->request.allow
                    ? refuse_and_close(c, HTTP_STATUS_METHOD_NOT_ALLOWED,
-                                      "this path has other methods")
+                                      "this path does not support the method")
                    : refuse_and_close(c, HTTP_STATUS_NOT_FOUND, "there is nothing at this path");
     code = check_token(c);
     if (code || c->request.sending)

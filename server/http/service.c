@@ -48,7 +48,7 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
         http->listening.hook_descriptor =
             config->sockets->listening(config->sockets->user, http->listening.port);
     if (fine && !foliot__http_open_context(http)) {
-        snprintf(problem, problem_bytes, "HTTP: no memory, or no descriptors, for it");
+        snprintf(problem, problem_bytes, "HTTP: no memory or no descriptors left");
         fine = false;
     }
     if (fine && config->self)
@@ -56,7 +56,7 @@ foliot__http *foliot__http_start(const foliot__http_config *config, char *proble
     if (fine && (!foliot__threads_left(1, FOLIOT__HTTP_STACK_BYTES) ||
                  uv_thread_create(&http->thread, serve, http) != 0)) {
         http->thread = 0;
-        snprintf(problem, problem_bytes, "HTTP: no thread for it");
+        snprintf(problem, problem_bytes, "HTTP: no thread left");
         fine = false;
     }
     if (fine)

@@ -124,8 +124,7 @@ void foliot__session_welcome_awaiting(foliot__session *s)
         if (recorded && foliot__kind_make_machinery(s, peer->change.kind) == FOLIOT_STATUS_OK)
             foliot__peer_welcome(server, peer);
         else if (recorded)
-            foliot__peer_drop(server, peer, FOLIOT__REFUSE_BUSY,
-                              "there is no memory for what it needs");
+            foliot__peer_drop(server, peer, FOLIOT__REFUSE_BUSY, "the server has no memory for it");
         else
             s->pending |= FOLIOT__PENDING_WELCOMES;
     }
@@ -173,9 +172,9 @@ static void refuse_stepper(foliot_server *server, foliot__session *session, foli
     foliot_digest_print(foliot__session_fingerprint(session), ours);
     foliot_digest_print(hello->fingerprint, yours);
     refuse(server, peer, FOLIOT__REFUSE_FINGERPRINT,
-           "your build does not compute as this server's does, and would diverge in lockstep: its "
+           "your build computes differently from this server's, and would diverge in lockstep: its "
            "fingerprint is %.8s, ours %.8s%s",
-           yours, ours, session->roles.refuses_forced ? "" : " (--force joins all the same)");
+           yours, ours, session->roles.refuses_forced ? "" : " (--force joins anyway)");
 }
 
 // Whether the peer's connect token allows its hello's request; if not, the peer is refused.
@@ -185,7 +184,7 @@ static bool token_allows(foliot_server *server, foliot__peer *peer, const foliot
     bool elsewhere =
         token->session[0] && hello->session[0] && strcmp(token->session, hello->session) != 0;
     if (elsewhere)
-        refuse(server, peer, FOLIOT__REFUSE_SESSION, "your token is for the session '%s' alone",
+        refuse(server, peer, FOLIOT__REFUSE_SESSION, "your token is for the session '%s' only",
                token->session);
     else if (token->role == FOLIOT_ROLE_SPECTATOR && !hello->spectates)
         refuse(server, peer, FOLIOT__REFUSE_SESSION,
@@ -232,7 +231,7 @@ static bool host_admits(foliot_server *server, const foliot__session *session, f
 {
     char address[64], why[160] = "";
     if ((server->admission.closed || session->life.closed) && !returns) {
-        refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' lets nobody new in",
+        refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' admits no new players",
                session->name);
         return false;
     }
@@ -263,21 +262,20 @@ static bool may_enter(foliot_server *server, const foliot__session *session, fol
         return false;
     if (plays && session->player_limit == 0) { // and never will have room
         refuse(server, peer, FOLIOT__REFUSE_SESSION,
-               "nobody plays in the session '%s': it can only be watched (--spectate)",
+               "the session '%s' has no players: it can only be watched (--spectate)",
                session->name);
     } else if (plays && !returns && foliot__players_over_address(session, host)) {
         server->counters.refusals_over_address++;
         refuse(server, peer, FOLIOT__REFUSE_FULL,
-               "your address has all the places that it may have in the session '%s'",
-               session->name);
+               "your address holds all the slots that it may in the session '%s'", session->name);
     } else if (present.peers + present.absent > server->peers_max) {
         server->counters.refusals_reserved++;
         refuse(server, peer, FOLIOT__REFUSE_FULL,
-               "the connections that are left are kept for players who may come back");
+               "the remaining connections are kept for players who may come back");
     } else if (peer->change.kind == FOLIOT__KIND_STEPPER && session->lockstep &&
                !foliot__late_join_possible(session, hello->spectates)) {
         refuse(server, peer, FOLIOT__REFUSE_BUSY,
-               "the session '%s' has no state to begin with just now: try again", session->name);
+               "the session '%s' has no state for newcomers just now: try again", session->name);
     } else {
         return true;
     }

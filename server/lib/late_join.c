@@ -213,8 +213,7 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
             progress_deadline(s, peer); // it waits for the server, not the server for it
     if (!t->joining && !t->bulk_sent && peer->scene_sent == s->setup.length &&
         now - t->begun_ns >= FOLIOT__PROGRESS_NS)
-        foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_BUSY,
-                          "the session had no state to give it");
+        foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_BUSY, "the session had no state for it");
     else if ((t->bulk_sent &&
               (p->acked < s->lockstep->log.first || p->commanded < s->lockstep->log.first)) ||
              (t->joining && t->heal == FOLIOT__HEAL_NONE && t->bulk < s->lockstep->log.first))
@@ -225,11 +224,11 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
             foliot__peer_want(peer, FOLIOT__KIND_WATCHER, FOLIOT__KIND_SLOW);
         else
             foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SLOW,
-                              "it acknowledged next to nothing of the session's state");
+                              "it acknowledged too little of the session's state");
     } else if (t->bulk_sent && now - p->word_ns >= p->patience_ns) {
         s->server->counters.peers_silent++;
         foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SILENT,
-                          "it sends nothing but pings of its transport");
+                          "it sends only pings of its transport");
     }
 }
 

@@ -221,7 +221,7 @@ void foliot__peer_offended(foliot_server *server, foliot__peer *peer)
 {
     if (++peer->malformed >= FOLIOT__MALFORMED_MAX)
         foliot__peer_drop(server, peer, FOLIOT__REFUSE_MALFORMED,
-                          "it went on sending what is no message");
+                          "it kept sending invalid messages");
 }
 
 void foliot__peer_malformed(foliot_server *server, foliot__peer *peer)
@@ -271,13 +271,14 @@ foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer)
 // -- misbehaviour
 
 static const char *const violation_texts[] = {
-    [FOLIOT__VIOLATION_violations_other_player] = "gave inputs for another player",
-    [FOLIOT__VIOLATION_violations_contradicted] = "gave other inputs for a tick than before",
-    [FOLIOT__VIOLATION_violations_long_ago] = "gave inputs for a tick closed long ago",
+    [FOLIOT__VIOLATION_violations_other_player] = "sent inputs for another player",
+    [FOLIOT__VIOLATION_violations_contradicted] = "sent other inputs for a tick than before",
+    [FOLIOT__VIOLATION_violations_long_ago] = "sent inputs for a tick closed long ago",
     [FOLIOT__VIOLATION_violations_unclosed] = "acknowledged ticks that it was never sent",
-    [FOLIOT__VIOLATION_violations_digests] = "reported a divergence that its own answers deny",
-    [FOLIOT__VIOLATION_violations_flood] = "sends more packets than anyone needs",
-    [FOLIOT__VIOLATION_violations_kinds] = "wishes to step and to watch in turn, without end",
+    [FOLIOT__VIOLATION_violations_digests] =
+        "reported a divergence that its own answers contradict",
+    [FOLIOT__VIOLATION_violations_flood] = "sends more packets than needed",
+    [FOLIOT__VIOLATION_violations_kinds] = "asks to step and to watch in turn, without end",
 };
 
 static uint64_t *violation_counter(foliot_server_counters *counters, foliot__violation violation)
@@ -322,7 +323,7 @@ void foliot__peer_violated(foliot__session *s, foliot__peer *peer, foliot__viola
     }
     if (!too_many_offences(&peer->misbehaviour, s->server->now_ns))
         return;
-    snprintf(text, sizeof text, "it %s, again and again", violation_texts[violation]);
+    snprintf(text, sizeof text, "it %s, repeatedly", violation_texts[violation]);
     foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_VIOLATION, text);
 }
 

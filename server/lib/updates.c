@@ -298,7 +298,7 @@ void foliot__updates_step(foliot__session *session)
         if (peer->state == FOLIOT__PEER_IN &&
             foliot_transport_get_backlog(server->config.transport, peer->id) > most)
             foliot__peer_drop(server, peer, FOLIOT__REFUSE_SLOW,
-                              "it does not acknowledge what it is sent");
+                              "it does not acknowledge what the server sends");
     foliot__update_target to = {
         .session = session, .route = FOLIOT__UPDATE_CHANGE, .tick = session->tick};
     foliot__update_begin(&game->writer, game->now.slots_max, foliot__update_emit, &to);

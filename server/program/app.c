@@ -70,7 +70,7 @@ void foliot__app_wake(foliot__app *a)
 
 void foliot__app_end(foliot__app *a)
 {
-    foliot__log_note("stopping", "stopping; once more to stop at once");
+    foliot__log_note("stopping", "stopping; a second signal stops at once");
     a->ending = true;
     foliot_server_stop(a->server, "the host has stopped the session", foliot__clock_now_ns());
     foliot__app_wake(a);

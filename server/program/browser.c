@@ -28,7 +28,7 @@ static int plan_channels(foliot__app *a, foliot__web_config *config)
         config->channels_address = a->browsers.channels_address;
         if (!foliot__http_listen_parse(text, a->browsers.channels_address, &config->channels_port))
             return fail(FOLIOT__EXIT_USAGE,
-                        "--webrtc wants [ADDRESS:]PORT, as 8080 or 0.0.0.0:8080, or off");
+                        "--webrtc expects [ADDRESS:]PORT, such as 8080 or 0.0.0.0:8080, or off");
         if (!strchr(text, ':'))
             snprintf(a->browsers.channels_address, sizeof a->browsers.channels_address, "%s",
                      a->browsers.address);
@@ -37,7 +37,7 @@ static int plan_channels(foliot__app *a, foliot__web_config *config)
         return 0;
     if (foliot_token_address_read(a->choices->network.public_addresses.items[0], 0, &public_one) !=
         FOLIOT_STATUS_OK)
-        return fail(FOLIOT__EXIT_USAGE, "--public-address wants ADDRESS[:PORT]");
+        return fail(FOLIOT__EXIT_USAGE, "--public-address expects ADDRESS[:PORT]");
     inet_ntop(AF_INET6, public_one.ip, a->browsers.public_address,
               sizeof a->browsers.public_address);
     config->public_address = a->browsers.public_address;
@@ -56,12 +56,12 @@ int foliot__browser_plan(foliot__app *a, foliot_transport_config *udp)
         return 0;
     if (!foliot__http_listen_parse(a->choices->web.page, a->browsers.address, &config.port))
         return fail(FOLIOT__EXIT_USAGE,
-                    "it wants [ADDRESS:]PORT, as 8080 or 0.0.0.0:8080 or [::1]:8080");
+                    "it must be [ADDRESS:]PORT, such as 8080 or 0.0.0.0:8080 or [::1]:8080");
     if (!foliot__http_is_loopback(a->browsers.address) && !a->choices->access.insecure &&
         !a->choices->access.key && !a->choices->access.password)
         return fail(FOLIOT__EXIT_USAGE,
-                    "an address beyond this machine lets anybody join by a browser: --key FILE or "
-                    "--password FILE changes that, or say so by --insecure");
+                    "an address beyond this machine lets everybody join from a browser: use --key "
+                    "FILE or --password FILE, or permit it with --insecure");
     uint32_t most = FOLIOT_PEERS_MAX / (1 + foliot__bind_count()); // all places are for any kind
     udp->peers_max = udp->peers_max < most ? udp->peers_max : most;
     config.peers_max = udp->peers_max;
@@ -111,13 +111,13 @@ void foliot__browser_announce(const foliot__app *a)
     fflush(stdout);
     if (!foliot__http_is_loopback(a->browsers.address))
         fprintf(stderr,
-                "foliot-server: --web: what browsers send and see is not encrypted: a proxy "
-                "with TLS does that (docs/BROWSER.md)%s\n",
+                "foliot-server: --web: the traffic of browsers is not encrypted: use a proxy with "
+                "TLS (docs/BROWSER.md)%s\n",
                 a->choices->access.password
-                    ? "; without one browsers cannot join, since nobody shall "
-                      "read the password on its way"
-                : a->choices->access.key ? "; without one who is on the way can take a link over"
-                                         : "");
+                    ? "; without one, browsers cannot join, because others could read the password"
+                : a->choices->access.key
+                    ? "; without one, others on the network can take over a link"
+                    : "");
 }
 
 void foliot__browser_flush(foliot__app *a)

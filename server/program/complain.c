@@ -48,7 +48,7 @@ int foliot__host_exit_for(int error)
 
 int foliot__host_lacks(const char *what)
 {
-    fprintf(stderr, "foliot-server: this process may not have %s (ulimit -a tells its limits)\n",
+    fprintf(stderr, "foliot-server: this process may not have %s (ulimit -a shows its limits)\n",
             what);
     return FOLIOT__EXIT_AGAIN;
 }

@@ -65,7 +65,7 @@ static void resume_found(foliot__app *a, const char *file, const foliot__host_op
         // Without an end a later start would resume it, when the other has ended.
         fprintf(stderr,
                 "foliot-server: --resume-all: %s ends here: a newer recording of the session '%s' "
-                "goes on\n",
+                "continues\n",
                 h->recording_file, h->name);
         (void)!foliot__hosted_end_recording(h);
         leave_out(a, h);
@@ -117,8 +117,8 @@ static void begin_or_leave(foliot__app *a, foliot__hosted *h)
     char note[FOLIOT_NAME_BYTES + 80];
     if (!a->choices->sessions.resume_all || !goes_on(a, h))
         return;
-    snprintf(note, sizeof note, "foliot-server: the session '%s' goes on; it is not started again",
-             h->name);
+    snprintf(note, sizeof note,
+             "foliot-server: the session '%s' continues; it is not started again", h->name);
     fprintf(stderr, "%s\n", note);
     leave_out(a, h);
 }
@@ -203,10 +203,10 @@ static int check_interest(const foliot__app *a, const foliot__arguments *argumen
 {
     for (uint32_t i = 0; i < a->hosted_count; i++)
         if (a->choices->play.interest_text && foliot__app_lockstep(a, &a->hosted[i]))
-            return foliot__options_wrong(&foliot__server_program, arguments,
-                                         "--interest is for --mode snapshot: the session '%s' goes "
-                                         "on in lockstep",
-                                         a->hosted[i].name);
+            return foliot__options_wrong(
+                &foliot__server_program, arguments,
+                "--interest is for --mode snapshot: the session '%s' continues in lockstep",
+                a->hosted[i].name);
     return 0;
 }
 
@@ -300,10 +300,10 @@ int foliot__app_start_server(foliot__app *a)
         (a->choices->network.impair || foliot__bind_is_loopback()))
         config.players_per_address_max = FOLIOT_PLAYERS_MAX; // all are of one address
     if (foliot_server_create(&config, foliot__clock_now_ns(), &a->server) != FOLIOT_STATUS_OK)
-        return foliot__host_lacks("as much memory as it needs");
+        return foliot__host_lacks("enough memory");
     if (a->choices->process.threads > 1 &&
         !(a->pool = foliot__pool_create((uint32_t)a->choices->process.threads)))
-        return foliot__host_lacks("the threads that it needs");
+        return foliot__host_lacks("enough threads");
     a->host = (foliot_host){.run = a->pool ? foliot__pool_run : NULL,
                             .run_user = a->pool,
                             .threads = (uint32_t)a->choices->process.threads,

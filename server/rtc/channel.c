@@ -105,7 +105,7 @@ static bool make_dtls(foliot__rtc_channel *c)
         c->dtls =
             foliot__dtls_create(c->rtc->dtls, c->offer.waits, c->offer.fingerprint, &below, c);
     if (!c->dtls)
-        c->over = "there is no memory for it";
+        c->over = "no memory is left for it";
     return !c->over;
 }
 
@@ -129,16 +129,15 @@ void foliot__rtc_look(foliot__rtc_channel *c)
         return;
     foliot__dtls_state state = foliot__dtls_get_state(c->dtls);
     if (state == FOLIOT__DTLS_OVER)
-        c->over = foliot__dtls_is_foreign(c->dtls)
-                      ? "its certificate is not the one that its offer names"
-                  : c->sctp ? "the browser closed it"
-                            : "its handshake failed";
+        c->over = foliot__dtls_is_foreign(c->dtls) ? "its certificate does not match its offer"
+                  : c->sctp                        ? "the browser closed it"
+                                                   : "its handshake failed";
     if (state != FOLIOT__DTLS_OPEN)
         return;
     if (!c->sctp) {
         c->sctp = foliot__sctp_create(c->offer.sctp_port, c->rtc->datagram_bytes, &above, c);
         if (!c->sctp)
-            c->over = "there is no memory for it";
+            c->over = "no memory is left for it";
     } else if (foliot__sctp_get_state(c->sctp) == FOLIOT__SCTP_OVER) {
         c->over = "its association ended";
     }

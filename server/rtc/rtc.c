@@ -372,7 +372,7 @@ bool foliot__rtc_tick(foliot__rtc *rtc, uint64_t now_ns)
         if (!c->over && !c->told_open &&
             now_ns - c->begun_ns > FOLIOT__RTC_OPEN_SECONDS * (uint64_t)1000000000u)
             c->over = c->path.used ? "its handshake took too long"
-                                   : "no datagram of it came: UDP may be blocked";
+                                   : "no datagram arrived: UDP may be blocked";
         if (!c->over && now_ns - c->asked_ns > FOLIOT__RTC_SILENCE_SECONDS * (uint64_t)1000000000u)
             c->over = "it went silent";
         look_at(c);
@@ -389,7 +389,7 @@ foliot__rtc_channel *foliot__rtc_offer(foliot__rtc *rtc, void *of, const char *l
     uint32_t index = 0;
     foliot__rtc_channel *c = calloc(1, sizeof *c);
     rtc->counters.offers++;
-    *problem = "there is no room for one more channel";
+    *problem = "there is no room for another channel";
     while (index < rtc->config.channels_max && rtc->channels[index])
         index++;
     if (!c || index == rtc->config.channels_max ||
@@ -460,7 +460,7 @@ foliot__rtc *foliot__rtc_create(const foliot__rtc_config *config, char *problem,
     }
     rtc->dtls = foliot__dtls_context_create();
     if (!rtc->dtls || RAND_bytes((unsigned char *)&rtc->secret, sizeof rtc->secret) != 1)
-        snprintf(problem, problem_bytes, "OpenSSL makes no certificate");
+        snprintf(problem, problem_bytes, "OpenSSL cannot make a certificate");
     else if (!foliot__rtc_listen(rtc))
         snprintf(problem, problem_bytes, "UDP port %u on %s: %s", config->port, config->address,
                  strerror(errno));

@@ -48,10 +48,10 @@ typedef struct foliot__rtc_config {
     X(offers, "Offers of a data channel.")                                                         \
     X(opened, "Data channels opened.")                                                             \
     X(failed, "Data channels that ended before they were open.")                                   \
-    X(lost, "Data channels that ended by themselves afterwards.")                                  \
+    X(lost, "Open data channels that failed or were closed.")                                      \
     X(datagrams, "Datagrams received for data channels.")                                          \
-    X(strangers, "Datagrams of addresses that proved nothing, and of no known protocol.")          \
-    X(unauthentic, "STUN messages of no known user, or without his password.")                     \
+    X(strangers, "Datagrams from unverified addresses, and of no known protocol.")                 \
+    X(unauthentic, "STUN messages of an unknown user, or with a wrong password.")                  \
     X(withheld, "Datagrams not sent, to addresses that have not shown that they receive.")         \
     X(path_probes, "Datagrams sent to find how large others may be.")                              \
     X(too_many, "Messages beyond what one channel may send in a second.")

@@ -155,7 +155,7 @@ bool foliot__sdp_read(const char *text, size_t length, foliot__sdp_offer *offer,
     while (read && text < end) {
         text = next_line(text, end, line, sizeof line);
         if (!text || ++lines > FOLIOT__SDP_LINES_MAX || (lines == 1 && strcmp(line, "v=0") != 0)) {
-            *problem = "it is no session description";
+            *problem = "it is not a session description";
             return false;
         }
         read = read_line(&r, line);

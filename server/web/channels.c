@@ -82,7 +82,7 @@ static void on_closed(void *user, void *of, const char *why)
     foliot__channel *channel = of;
     const foliot__rtc_counters *counters = foliot__rtc_get_counters(s->rtc);
     channel->rtc = NULL;
-    note(s, "ended, and its WebSocket carries all", why, counters->failed + counters->lost);
+    note(s, "ended; its WebSocket carries everything", why, counters->failed + counters->lost);
     s->config.flows(s->config.user, of);
 }
 
@@ -201,12 +201,12 @@ bool foliot__channel_receive_signal(foliot__channels *channels, foliot__channel 
         uint64_t failed = counters->failed;
         foliot__rtc_close(channel->rtc); // the previous one: a WebSocket has one
         if (counters->failed > failed)
-            note(channels, "ended, and its WebSocket carries all",
-                 "its page gave up, and asks anew", counters->failed + counters->lost);
+            note(channels, "ended; its WebSocket carries everything",
+                 "its page gave up, and makes a new offer", counters->failed + counters->lost);
         channel->rtc = foliot__rtc_offer(channels->rtc, of, local, (const char *)bytes + 1,
                                          length - 1, now_ns, text, &problem);
         if (!channel->rtc)
-            note(channels, "is refused, since of its offer", problem, ++channels->refused);
+            note(channels, "is refused because of its offer", problem, ++channels->refused);
     }
     if (channel->rtc && !early)
         answer(channel, FOLIOT__SIGNAL_ANSWER, text);

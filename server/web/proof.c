@@ -73,7 +73,7 @@ static uint32_t check_token(const foliot__web_gate *g, const uint8_t *shown, siz
         break;
     case FOLIOT_DISCONNECT_TOKEN_USED:
         proof->sentence =
-            "this link was used before, and is good for one player: ask the host for another";
+            "this link was used before, and admits one player: ask the host for another";
         break;
     case FOLIOT_DISCONNECT_FULL:
         proof->sentence = FOLIOT__WEB_FULL_SENTENCE;
@@ -82,8 +82,8 @@ static uint32_t check_token(const foliot__web_gate *g, const uint8_t *shown, siz
         proof->sentence = "this server does not ask for a token";
         break;
     default:
-        proof->sentence = "the server does not know this link's token: it is of another key or "
-                          "server, or a part of the link is missing";
+        proof->sentence = "the server does not know this link's token: it was made with another "
+                          "key or for another server, or a part of the link is missing";
         break;
     }
     return reason;
@@ -94,15 +94,15 @@ static uint32_t check_password(foliot__web_gate *g, const foliot__web_visitor *w
 {
     char password[FOLIOT_PASSWORD_BYTES_MAX + 1] = "", peer[64];
     foliot__web_peer_address(who->descriptor, peer, sizeof peer);
-    proof->sentence = "a password is taken over https alone, or on the server's own machine: "
-                      "anybody on the way could read it";
+    proof->sentence = "passwords are accepted by https only, or on the server's own machine: "
+                      "others on the network could read them";
     if (!foliot__http_is_loopback(peer))
         return FOLIOT_DISCONNECT_PASSWORD;
     proof->sentence = "too many passwords were tried from your address: wait a moment";
     if (foliot__admit(&g->guesses, who->address_key, who->now_ns) != FOLIOT__ADMITTED)
         return FOLIOT_DISCONNECT_PASSWORD;
     foliot__admission_release(&g->guesses, who->address_key);
-    proof->sentence = "that is not the server's password";
+    proof->sentence = "the password is wrong";
     if (length - 1 >= sizeof password || memchr(shown + 1, 0, length - 1))
         return FOLIOT_DISCONNECT_PASSWORD;
     memcpy(password, shown + 1, length - 1);
@@ -121,8 +121,7 @@ uint32_t foliot__web_judge(foliot__web_gate *g, const foliot__web_visitor *who,
         return check_token(g, message + 1, length - 1, who->now_ns, proof);
     if (!tokens && kind == FOLIOT__WEB_SIGNAL_PASSWORD)
         return check_password(g, who, message + 1, length - 1, proof);
-    proof->sentence =
-        tokens ? "this server lets in those who have a link of their own: ask its host for one"
-               : "this server asks for a password";
+    proof->sentence = tokens ? "this server admits players by personal links: ask its host for one"
+                             : "this server asks for a password";
     return tokens ? FOLIOT_DISCONNECT_SECURITY : FOLIOT_DISCONNECT_PASSWORD;
 }

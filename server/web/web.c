@@ -85,7 +85,7 @@ static void end_browser(browser *b, uint32_t reason)
     uint32_t code = reason < FOLIOT__WEB_REASON_MAX ? reason : FOLIOT__WEB_REASON_MAX;
     close_browser(b, (uint16_t)(FOLIOT__WEB_CLOSE_CODE + code),
                   reason == FOLIOT_DISCONNECT_FULL   ? FOLIOT__WEB_FULL_SENTENCE
-                  : reason == FOLIOT_DISCONNECT_SLOW ? "the page does not take what is sent to it"
+                  : reason == FOLIOT_DISCONNECT_SLOW ? "the page does not read what is sent to it"
                                                      : "");
 }
 
@@ -262,7 +262,7 @@ static void on_received(void *user, void *of_socket, const void *bytes, size_t l
         web->queues, b->peer, reliable ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE,
         message + 1, length - 1, now);
     if (reliable && (status == FOLIOT_STATUS_FULL || status == FOLIOT_STATUS_MEMORY))
-        close_browser(b, CLOSE_POLICY, "more was sent than the server has taken");
+        close_browser(b, CLOSE_POLICY, "messages come faster than the server reads them");
 }
 
 // Sends through the channel while it flows, otherwise through the WebSocket. True: more is waiting.

@@ -26,7 +26,7 @@
 #define FOLIOT__WEB_MESSAGES_BURST 2000
 
 #define FOLIOT__WEB_FULL_SENTENCE                                                                  \
-    "the server has no room for another connection, or none for more from this address or token"
+    "the server accepts no more connections, or no more from this address or with this token"
 #define FOLIOT__WEB_PROOF_SECONDS 5 // to show a token or a password, where one is asked for
 
 enum { FOLIOT__WEB_UNRELIABLE, FOLIOT__WEB_RELIABLE, FOLIOT__WEB_SIGNAL };

@@ -255,7 +255,7 @@ static void false_digests_are_a_lie(void **state)
         1, 0, 0);
     cluster_run(a, 0.2);
     check_ge(cluster_get_counters(a)->divergences, 1);
-    check_lie(a, cluster_get_counters(a)->violations_digests, "answers deny");
+    check_lie(a, cluster_get_counters(a)->violations_digests, "answers contradict");
 }
 
 static void a_flood_is_a_lie(void **state)

@@ -146,7 +146,7 @@ static void a_peer_that_acknowledges_nothing_is_dropped(void **state)
     bool told = false;
     while (foliot_server_poll(h.server, &dropped))
         told |= dropped.kind == FOLIOT_SERVER_DROPPED &&
-                strstr(dropped.text, "does not acknowledge what it is sent");
+                strstr(dropped.text, "does not acknowledge what the server sends");
     assert_true(told);
     assert_int_equal(foliot_client_get_state(h.clients[0]), FOLIOT_CLIENT_PLAYING);
     // The first one gets all messages.

@@ -6,16 +6,16 @@ set -u
 . "$(dirname "$0")/setup.sh"
 head -c 24 /dev/urandom | base64 >token
 chmod 640 token
-exits "a token that others may read" 78 'others than its owner' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token token
+exits "a token that others may read" 78 'chmod 600' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token token
 chmod 600 token
 echo short >few && chmod 600 few
 exits "a token that is short" 78 'at least 16 bytes' "$server" "$scenes/spacewar.yaml" --port 0 --http 0 --admin-token few
-exits "a token without a port" 2 'is for --http' "$server" "$scenes/spacewar.yaml" --port 0 --admin-token token
-exits "scenes without the API" 2 'wants --admin-socket' "$server" --port 0 --scenes "$scenes"
+exits "a token without a port" 2 'requires --http' "$server" "$scenes/spacewar.yaml" --port 0 --admin-token token
+exits "scenes without the API" 2 'requires --admin-socket' "$server" --port 0 --scenes "$scenes"
 echo '{"address": 7}' >wrong-bans
-exits "bans that are none" 78 'line 1 is no ban' "$server" "$scenes/spacewar.yaml" --port 0 --bans wrong-bans
+exits "bans that are none" 78 'line 1 is not a ban' "$server" "$scenes/spacewar.yaml" --port 0 --bans wrong-bans
 touch file
-exits "a file in place of the socket" 75 'no socket' "$server" "$scenes/spacewar.yaml" --port 0 --no-record --admin-socket file
+exits "a file in place of the socket" 75 'not a socket' "$server" "$scenes/spacewar.yaml" --port 0 --no-record --admin-socket file
 
 start "$scenes/spacewar.yaml" --port 0 --record one.foliot --http 0 --admin-token token --admin-socket ./socket --scenes "$scenes" --bans bans
 http=$(sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out)
@@ -80,7 +80,7 @@ ok "without making up for it" test $((now - before)) -gt 20 -a $((now - before))
 says "a message" 200 true POST sessions/spacewar/messages '{"text": "hello", "player": 0}'
 says "to nobody" 404 'no such player' POST sessions/spacewar/messages '{"text": "hello", "player": 99}'
 says "none" 400 "'text' is missing" POST sessions/spacewar/messages '{}'
-says "a command that lacks a key" 400 "wants 'acceleration'" POST sessions/spacewar/commands '{"command": "gravity"}'
+says "a command that lacks a key" 400 "needs 'acceleration'" POST sessions/spacewar/commands '{"command": "gravity"}'
 says "a command where none are taken" 409 'takes no commands' POST sessions/spacewar/commands '{"command": "var", "key": "a", "integer": 1}'
 
 for action in pause resume drain end players/0/kick players/0/ban recording messages; do # what has a body, and the wrong one
@@ -89,7 +89,7 @@ for action in pause resume drain end players/0/kick players/0/ban recording mess
         test "$status" = 400 || echo "not ok - $action with $body: $status"
     done
 done
-says "a key twice" 400 "the key 'name' is there twice" POST sessions '{"name": "x", "name": "y", "scene": "cubes"}'
+says "a key twice" 400 "the key 'name' is given twice" POST sessions '{"name": "x", "name": "y", "scene": "cubes"}'
 head -c 262145 /dev/zero | tr '\0' ' ' >long
 says "a long body" 413 'too long' POST bans @long
 says "a new session" 200 '"name":"two"' POST sessions '{"name": "two", "scene": "cubes", "record": true}'
@@ -102,13 +102,13 @@ says "a key that there is not" 400 "no key 'nam'" POST sessions '{"nam": "x"}'
 says "no JSON" 400 'byte' POST sessions '{"name": x}'
 says "both are there" 200 'spacewar.*two' GET sessions
 says "its recording ends" 200 "$two" DELETE sessions/two/recording
-says "once" 409 'not recorded' DELETE sessions/two/recording
+says "once" 409 'not being recorded' DELETE sessions/two/recording
 says "none outside" 400 'without a path' POST sessions/two/recording '{"file": "/tmp/a.foliot"}'
 says "none of another kind" 400 'ends in .foliot' POST sessions/two/recording '{"file": "token"}'
 echo 'dear ada' >letter.foliot
-says "nor over what is no recording" 507 'is no recording' POST sessions/two/recording '{"file": "letter.foliot"}'
+says "nor over what is no recording" 507 'not a recording' POST sessions/two/recording '{"file": "letter.foliot"}'
 ok "which stays" test "$(cat letter.foliot)" = 'dear ada'
-says "nor over one that is complete" 409 'there already' POST sessions/two/recording "{\"file\": \"$two\"}"
+says "nor over one that is complete" 409 'exists already' POST sessions/two/recording "{\"file\": \"$two\"}"
 says "another begins in the middle" 200 later.foliot POST sessions/two/recording '{"file": "later.foliot"}'
 says "not twice" 409 'already' POST sessions/two/recording
 durable later.foliot "$(tick two)" # the middle, at least
@@ -155,16 +155,16 @@ says "a ban" 200 true POST sessions/spacewar/players/bob/ban '{"reason": "cheats
 says "is listed" 200 '"address":"127.0.0.1"' GET bans
 ok "and kept" grep -q cheats bans
 ok "and the log says whose it is" logged '"event":"admin".* bans 127.0.0.1'
-exits "who is banned is told why" 1 'not let in: cheats' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
+exits "who is banned is told why" 1 'banned: cheats' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
 says "no ban for ages" 400 'at most 3153600000 seconds' POST bans '{"name": "eve", "seconds": 18446744073709551615}'
-says "no ban of nobody" 400 'of an address, of a name or of a client' POST bans '{"reason": "x"}'
+says "no ban of nobody" 400 'an address, a name or a client' POST bans '{"reason": "x"}'
 allowed=$(curl -sS -m 60 -i -H "$authorization" -X PUT "http://127.0.0.1:$http/v1/drain" | tr -d '\r' | sed -n 's/^allow: //p')
 ok "another method is told which there are" test "$allowed" = "POST, DELETE"
 says "a pardon" 200 true DELETE bans/127.0.0.1
 ok "which is logged, too" logged '"event":"admin".* 127.0.0.1' 2
 says "once" 404 'no ban' DELETE bans/127.0.0.1
 says "a ban by name" 200 true POST bans '{"name": "eve"}'
-exits "holds" 1 'not let in' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
+exits "holds" 1 'banned' "$client" "127.0.0.1:$port" --name eve --bot idle --seconds 1
 ok "for that name" "$client" "127.0.0.1:$port" --name adam --bot idle --ticks 9
 ok "ann was told" eventually grep -q 'be nice' ann.out
 ok "a pause costs no connection" eventually grep -q " 0 reconnects" ann.out
@@ -188,7 +188,7 @@ mv moved-bans bans
 says "a drain" 200 true POST drain
 is_not_ready() { test "$(curl -s -m 60 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/readyz")" = 503; }
 ok "is not ready" eventually is_not_ready
-exits "lets nobody in" '1|75' 'nobody new' "$client" "127.0.0.1:$port" --name fay --bot idle --seconds 1 --connect-timeout 50
+exits "lets nobody in" '1|75' 'no new players' "$client" "127.0.0.1:$port" --name fay --bot idle --seconds 1 --connect-timeout 50
 says "nor a session" 409 'drains' POST sessions '{"name": "x", "scene": "cubes"}'
 call POST sessions/two/end
 says "the last one ends" 200 true POST sessions/spacewar/end

@@ -95,7 +95,7 @@ stop
 kill $sdk_pid
 
 # Nonsense instead of an SDK server.
-exits "a port that is none" 2 'AGONES_SDK_HTTP_PORT is no port' env AGONES_SDK_HTTP_PORT=sdk "$server" "$scenes/pendulum.yaml"
+exits "a port that is none" 2 'AGONES_SDK_HTTP_PORT' env AGONES_SDK_HTTP_PORT=sdk "$server" "$scenes/pendulum.yaml"
 unset AGONES_SDK_HTTP_PORT
 start "$scenes/pendulum.yaml" --no-record --port 0 --ticks 3
 wait $server_pid

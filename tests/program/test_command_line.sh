@@ -9,7 +9,7 @@ refused() { exits "$@"; ok "and leaves no recording" sh -c '! ls ./*.foliot >/de
 
 LOG_FORMAT=text start "$scene" --port 0 --no-record
 refused "a busy port" 75 "port $port .*busy" "$server" "$scene" --port "$port"
-refused "an address that is none" 2 'no IPv4' "$server" "$scene" --bind 300.1.1.1
+refused "an address that is none" 2 'not an IPv4' "$server" "$scene" --bind 300.1.1.1
 refused "a second session of one name" 2 "two sessions" "$server" --session "a=$scene" --session "a=$scene"
 refused "an integrator that does not admit contacts" 78 'these fit' "$server" "$scenes/cubes.yaml" --integrator rk4
 refused "a scene that is not there" 78 '^nowhere.yaml: cannot be opened' "$server" nowhere.yaml
@@ -44,7 +44,7 @@ for bad in 0 -3 nan 35, ,5 35,5,256,1 35,40 35,0 35,5,31 35,5,100001 35,5,1.5 1e
 done
 refused "an interest in lockstep" 2 'is for --mode snapshot' "$server" "$scene" --port 0 --no-record --interest 35 --mode lockstep
 echo 'dear ada' >letter
-refused "a file that is no recording" 78 'letter: is there already, and is no recording' "$server" "$scene" --port 0 --record letter
+refused "a file that is no recording" 78 'letter: exists already, and is not a recording' "$server" "$scene" --port 0 --record letter
 refused "a full disk" 75 'full' "$server" "$scene" --port 0 --record /dev/full
 
 exits "a token that is not there" 78 'nowhere: No such file' "$client" 127.0.0.1 --token nowhere
@@ -55,7 +55,7 @@ exits "a session that is not there" 1 "no session 'two'" "$client" "127.0.0.1:$p
 exits "a name that is too long" 2 '63 bytes' "$client" "127.0.0.1:$port" --name "$(printf '%070d' 0)" --bot idle --seconds 1
 exits "a host that is no host" 2 'HOST' "$client" 127.0.0.1:port --bot idle
 exits "no IPv6 address" 1 "there is no such host" "$client" "[::g]:7777" --bot idle
-exits "a circle that nobody sees" 2 'interest is drawn' "$client" "127.0.0.1:$port" --bot idle --interest
+exits "a circle that nobody sees" 2 'excludes --bot' "$client" "127.0.0.1:$port" --bot idle --interest
 exits "prediction and none" 2 'exclude' "$client" "127.0.0.1:$port" --no-predict --input-delay 3
 exits "too long a delay" 2 'input-delay' "$client" "127.0.0.1:$port" --input-delay 256
 exits "two ends" 2 'exclude' "$client" "127.0.0.1:$port" --bot idle --seconds 1 --ticks 9

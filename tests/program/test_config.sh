@@ -34,7 +34,7 @@ wrong() { # NAME PATTERN TEXT
 }
 wrong "a key that there is not" "^wrong.yaml:1:1: prot: .*did you mean 'port'" 'prot: 3'
 wrong "a list of rates" '^wrong.yaml:1:10: tick-hz: one value' 'tick-hz: [1, 2]'
-wrong "a rate that is none" '\-\-tick-hz wants' 'tick-hz: many'
+wrong "a rate that is none" '\-\-tick-hz expects' 'tick-hz: many'
 wrong "a flag that is neither" '^wrong.yaml:2:11: no-force: true or false' 'spectators: 1
 no-force: 1'
 wrong "a key twice" 'given twice|wrong.yaml:2' 'spectators: 1

@@ -17,7 +17,7 @@ exits "no name" 2 'a name is empty' "$ctl" end ''
 exits "a command that there is not" 2 "did you mean 'sessions'" "$ctl" session
 exits "an operand too few" 2 'SESSION' "$ctl" kick arena
 exits "a ban of what" 2 "'address', 'name' or 'client'" "$ctl" refuse ip 1.2.3.4
-exits "a player that is no number" 2 'wants a number' "$ctl" say arena hello --player ann
+exits "a player that is no number" 2 'expects a number' "$ctl" say arena hello --player ann
 
 head -c 24 /dev/urandom | base64 >token
 chmod 600 token
@@ -56,7 +56,7 @@ does "its end" 'arena.foliot' unrecord arena
 shows() { "$ctl" status | grep -qE "$1"; } # the count is renewed now and then
 ok "the server" eventually shows 'players +1'
 does "again and again" 'sessions +1' top --times 2 --interval 0.1
-exits "a command that is wrong" 1 "wants 'acceleration'" "$ctl" command arena '{"command": "gravity"}'
+exits "a command that is wrong" 1 "needs 'acceleration'" "$ctl" command arena '{"command": "gravity"}'
 does "no variables" '' vars arena
 does "a ban" '' refuse name eve --reason 'no' --seconds 60
 does "in a list, with what is left" 'eve +- +no .* UTC, in (1 min 0 s|0 min [0-9]+ s)' bans

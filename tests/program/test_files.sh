@@ -22,7 +22,7 @@ refuses() { # NAME CODES PATTERN COMMAND...: ends soon, by itself, with a senten
 }
 for file in pipe folder /dev/zero /dev/null /dev/tty; do
     [ -e $file ] || continue
-    why='no regular file|Is a directory|No such device'
+    why='not a regular file|Is a directory|No such device'
     refuses "a scene that is $file" 78 "$why" "$server" $file --port 0 --no-record
     refuses "$file to be checked" 78 "$why" "$server" check $file
     refuses "$file for foliot-lab" 78 "$why" "$lab" run $file --ticks 1
@@ -132,13 +132,13 @@ way/bodies.csv symbolic link
 way/secret symbolic link
 near/deeper/bodies.csv symbolic link
 same.csv symbolic link
-../theirs/secret beside the scene
-below/../../theirs/secret beside the scene
-/etc/hostname beside the scene
-pipe.csv no regular file
+../theirs/secret the scene's folder
+below/../../theirs/secret the scene's folder
+/etc/hostname the scene's folder
+pipe.csv not a regular file
 below directory
 below/ directory
-copy.csv none of a body's
+copy.csv not a field of a body
 bodies.csv/more Not a directory
 LIST
 

@@ -11,7 +11,7 @@ ctl=$build/foliotctl scene=$scenes/spacewar.yaml
 join() { timeout $LIMIT_SECONDS "$client" --bot random --ticks 30 --json "$@" >join.out 2>join.err; }
 
 exits "two of a family" 2 'one IPv6 address at most: .::2' "$server" "$scene" --bind ::1 --bind ::2
-exits "what is no address" 2 "'fe80::1%none' is no IPv4 or IPv6 address" "$server" "$scene" --bind fe80::1%none
+exits "what is no address" 2 "'fe80::1%none' is not an IPv4 or IPv6 address" "$server" "$scene" --bind fe80::1%none
 exits "an address of another machine" 1 'no such address, or no IPv6' "$server" "$scene" --bind 2001:db8::1 --insecure
 exits "who is reached by others says who may join" 2 'bind :: lets others' "$server" "$scene" --bind ::
 

@@ -17,7 +17,7 @@ refused() { # NAME PATTERN ARGUMENT...
 
 "$ctl" key arena.key
 ok "a key is its owner's alone" [ "$(stat -c %a arena.key)" = 600 ]
-exits "a key is not written over" 1 'is there already' "$ctl" key arena.key
+exits "a key is not written over" 1 'exists already' "$ctl" key arena.key
 exits "who is reached by others says who may join" 2 'by --key FILE .*--password FILE .*--insecure' \
     "$server" "$scene" --bind 0.0.0.0
 cp arena.key open.key
@@ -35,15 +35,15 @@ start "$scene" --key arena.key --port 0 --record match.foliot --sign sign.key
 token --server "127.0.0.1:$port" --session spacewar --client 7 --user ada >ada.token
 ok "the server says how to join" grep -q -- '--token FILE' server.out
 ok "a token lets its client in, and says where" join --token ada.token
-refused "it is good for one client" 'used before' --token ada.token
-refused "without one nobody joins" 'asks for something else' "127.0.0.1:$port"
-refused "nor in clear" 'asks for something else' "127.0.0.1:$port" --insecure
+refused "it admits one client" 'used before' --token ada.token
+refused "without one nobody joins" 'other credentials' "127.0.0.1:$port"
+refused "nor in clear" 'other credentials' "127.0.0.1:$port" --insecure
 token --server 127.0.0.1:9 >elsewhere.token
 refused "nor with one for another server" 'another server' --token elsewhere.token "127.0.0.1:$port"
 token --session arena >arena.token
 refused "nor into another session" 'no session .arena' --token arena.token "127.0.0.1:$port"
 token --session arena >arena.token
-refused "nor with a session that the token does not name" 'for the session .arena. alone' \
+refused "nor with a session that the token does not name" 'for the session .arena. only' \
     --token arena.token "127.0.0.1:$port" --session spacewar
 token --role spectator >watch.token
 refused "a spectator does not play" "spectator's" --token watch.token "127.0.0.1:$port"
@@ -54,9 +54,9 @@ sleep 1.2
 refused "an expired token" 'expired' --token short.token "127.0.0.1:$port"
 "$ctl" key other.key
 "$ctl" token --key other.key >other.token
-refused "a token of another key" 'of another key' --token other.token "127.0.0.1:$port"
+refused "a token of another key" 'with another key' --token other.token "127.0.0.1:$port"
 sed 's/A/B/' ada.token | head -c 900 >broken.token
-exits "a broken token" 78 'no token, or not a whole one' "$client" --token broken.token
+exits "a broken token" 78 'not a complete token' "$client" --token broken.token
 ok "foliotctl shows a token" sh -c "'$ctl' show ada.token --key arena.key | grep -q 'client   7'"
 
 token --client 9 --role spectator --user zed >reader.token
@@ -122,7 +122,7 @@ logged '"event":"joined".*stays'
 token >old.token
 token >older.token
 "$ctl" token --key next.key >new.token
-refused "a token of the key to come" 'of another key' --token new.token "127.0.0.1:$port"
+refused "a token of the key to come" 'with another key' --token new.token "127.0.0.1:$port"
 cat next.key arena.key >both.key
 chmod 600 both.key
 "$ctl" token --key both.key >new.token
@@ -143,7 +143,7 @@ ok "so both are good" join --token new.token "127.0.0.1:$port"
 cp next.key arena.key
 kill -HUP $server_pid
 logged '"event":"reloaded".* 1 key"'
-refused "the old key is none then" 'of another key' --token older.token "127.0.0.1:$port"
+refused "the old key is none then" 'with another key' --token older.token "127.0.0.1:$port"
 "$ctl" token --key next.key >new.token
 ok "the new one is" join --token new.token "127.0.0.1:$port"
 plays_on() { ! has_lines server.log '"event":"left".*stays' && kill -0 $stays; }
@@ -161,8 +161,8 @@ printf 'a night in june\n' >other
 chmod 600 word other
 start "$scene" --password word --port 0 --no-record
 ok "a password lets in" join --password word "127.0.0.1:$port"
-refused "another does not" "not the server's" --password other "127.0.0.1:$port"
-refused "none neither" 'asks for something else' "127.0.0.1:$port"
+refused "another does not" 'password is wrong' --password other "127.0.0.1:$port"
+refused "none neither" 'other credentials' "127.0.0.1:$port"
 ok "two at once" timeout $LIMIT_SECONDS "$client" "127.0.0.1:$port" --password word --bot random --clients 2 --ticks 60
 word=$(printf 'a night in may' | od -An -tx1 | tr -d ' \n')
 held=$(python3 "$root/tests/program/memory_holds.py" $server_pid "$word")

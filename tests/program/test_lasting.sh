@@ -16,10 +16,10 @@ refused() { # NAME PATTERN ARGUMENT...
     else echo "not ok - $name"; cat join.err join.out; fi
 }
 
-exits "used tokens without a key" 2 'it goes with --key' "$server" "$scene" --used-tokens used
+exits "used tokens without a key" 2 'requires --key' "$server" "$scene" --used-tokens used
 echo 'dear ada' >letter
 chmod 600 letter
-exits "a file of something else" 78 'no file of used tokens' "$server" "$scene" --key arena.key --used-tokens letter --port 0
+exits "a file of something else" 78 'not a list of used tokens' "$server" "$scene" --key arena.key --used-tokens letter --port 0
 ok "which stays as it was" [ "$(cat letter)" = 'dear ada' ]
 
 # A disk that is full in the middle of the new file.
@@ -68,17 +68,17 @@ else
     ok "a client of tokens is banned" ctl_ refuse client 42 --reason cheats
     ok "a network" ctl_ refuse address 10.0.0.0/8
     ok "of IPv6" ctl_ refuse address 2001:db8:5::/32
-    exits "what is no network" 1 'no address or network' "$ctl" refuse address 10.0.0.0/99
-    exits "what is no client" 1 'no client' "$ctl" refuse client x
+    exits "what is no network" 1 'not an address or a network' "$ctl" refuse address 10.0.0.0/99
+    exits "what is no client" 1 'not a client' "$ctl" refuse client x
     ok "they are listed" sh -c "'$ctl' bans | grep -q '2001:db8::/32'"
     token --client 42 >bad.token
-    refused "the client is told why" 'not let in: cheats' --token bad.token
+    refused "the client is told why" 'banned: cheats' --token bad.token
     token --client 43 >good.token
     ok "another is let in" join --token good.token
     stop
     start "$scene" --key arena.key --port 0 --no-record --admin-socket ./socket --bans bans
     token --client 42 >bad.token
-    refused "so after a restart" 'not let in: cheats' --token bad.token
+    refused "so after a restart" 'banned: cheats' --token bad.token
     ok "a network is pardoned" ctl_ unban 10.0.0.0/8
     ok "and a client" ctl_ unban 42
     token --client 42 >bad.token # the other one was used up when the ban was met
@@ -101,15 +101,15 @@ kill $names
 wait $names
 ok "an ann has joined" has_lines server.log '"event":"joined".* ann \('
 ok "the second ann is ann-2" has_lines server.log '"event":"joined".* ann-2 \('
-refused "one with a blank at its end" 'no blank' --name 'ada '
+refused "one with a blank at its end" 'no space' --name 'ada '
 refused "one that would be a path to another player" "no '/'" --name '../players/ann'
 for name in 0 '#0' 007 'the game' 'The Server'; do
-    refused "one that is taken for another: $name" "no number" --name "$name"
+    refused "one that is taken for another: $name" "not a number" --name "$name"
 done
 ok "one with an accent" join --name "$(printf 'andr\303\251')"
 if ldd "$server" | grep -q utf8proc; then
     refused "the same in two characters" 'normal form C' --name "$(printf 'andre\314\201')"
-    refused "a number of full-width digits" 'no number' --name "$(printf '\357\274\221\357\274\222')"
-    refused "one of the server's own, with a full-width letter" 'no number' --name "$(printf '\357\274\263erver')"
+    refused "a number of full-width digits" 'not a number' --name "$(printf '\357\274\221\357\274\222')"
+    refused "one of the server's own, with a full-width letter" 'not a number' --name "$(printf '\357\274\263erver')"
 fi
 stop

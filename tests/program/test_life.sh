@@ -20,13 +20,13 @@ kill -TERM $server_pid
 event draining
 ok "a drain lets sessions go on" kill -0 $server_pid
 "$client" 127.0.0.1:$port --name bob --seconds 600 >bob.out 2>&1
-ok "but nobody new in" grep -q 'lets nobody new in' bob.out
+ok "but nobody new in" grep -q 'admits no new players' bob.out
 ok "it says that it drains" grep -q '"draining":true' <(curl -sS -m 10 --unix-socket admin http://localhost/v1/server)
-ok "and takes no new session" grep -q 'drains' <(curl -sS -m 10 --unix-socket admin -d '{"name": "late", "scene": "cubes"}' http://localhost/v1/sessions)
+ok "and takes no new session" grep -q 'draining' <(curl -sS -m 10 --unix-socket admin -d '{"name": "late", "scene": "cubes"}' http://localhost/v1/sessions)
 ok "and cannot be told to go on" grep -qx 409 <(curl -sS -m 10 -o answer -w '%{http_code}' --unix-socket admin -X DELETE http://localhost/v1/drain)
 wait $server_pid
 ok "until its time is over, and ends in order" test $? = 0
-ok "the last tick is in the recording, which has no end" grep -qE '^recording rec/.*; go on with it' server.out
+ok "the last tick is in the recording, which has no end" grep -qE '^recording rec/.*; continue it' server.out
 ok "so nothing is told of a finished one" test ! -e finished
 start "$scenes/spacewar.yaml" --port $at --resume-all rec --drain-seconds 600 --on-recording "$hook"
 ok "the next start goes on with it" grep -q '^resumed at tick' server.out
@@ -77,8 +77,8 @@ head -c 3000 damaged.foliot >many/zzz.foliot
 echo nothing >many/none.foliot
 start --session short="$scenes/pendulum.yaml" --port 0 --resume-all many
 ok "files that are no recordings, or finished, are left alone" grep -q "^session 'short'" server.out
-ok "nobody's session goes missing without a word" has_lines server.log 'many/none.foliot cannot be gone on with, and is left alone: .'
-exits "nor one that another server writes to" 1 'left alone: it is being written to' "$server" --port 0 --resume-all many
+ok "nobody's session goes missing without a word" has_lines server.log 'many/none.foliot cannot be continued, and is left as it is: .'
+exits "nor one that another server writes to" 1 'left as it is: it is being written to' "$server" --port 0 --resume-all many
 stop
 rm -rf many
 # A crash may leave two parts of a session. The one that goes on is the later; the other is no session of its own afterwards.
@@ -104,7 +104,7 @@ chmod 711 . && chmod 755 locked
 other=()
 [ "$(id -u)" != 0 ] || other=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 if "${other[@]}" "$server" --version >/dev/null 2>&1; then
-    exits "nor one that may not be read" 1 'locked/a.foliot cannot be gone on with, and is left alone: Permission denied' \
+    exits "nor one that may not be read" 1 'locked/a.foliot cannot be continued, and is left as it is: Permission denied' \
         "${other[@]}" "$server" --port 0 --resume-all locked
 else
     echo "skip: nobody else may run the server here"
@@ -222,7 +222,7 @@ if command -v python3 >/dev/null; then
     rm -f notify
     NOTIFY_SOCKET=$PWD/notify start "$scenes/pendulum.yaml" --port 0 --no-record --ticks 5
     wait $server_pid
-    ok "a manager that does not listen is no reason to stop" grep -q 'it goes on without' server.log
+    ok "a manager that does not listen is no reason to stop" grep -q 'continues without it' server.log
 else
     echo "skip: no python3 to listen to notifications"
 fi

@@ -122,7 +122,7 @@ for cut in $((bytes * 2 / 3)) $((bytes * 2 / 3 + 1)); do
     timeout $LIMIT_SECONDS "$server" --resume try.foliot --port 0 --ticks 1 >out 2>err
     grep -q 'ends with a whole block' err || break
 done
-exits "a cut file is salvaged" 0 'is whole up to tick [0-9]+; [0-9]+ bytes behind it were cut off: block [0-9]+' "$server" --resume cut.foliot --port 0 --ticks 5
+exits "a cut file is salvaged" 0 'is whole up to tick [0-9]+; [0-9]+ bytes after it were cut off: block [0-9]+' "$server" --resume cut.foliot --port 0 --ticks 5
 "$replay" verify --json cut.foliot >verify.out
 ok "and verifies" grep -q '"verdict":"match"' verify.out
 cp storm.foliot bit.foliot

@@ -195,9 +195,9 @@ static void other_offers_are_refused_with_a_sentence(void **state)
 {
     (void)state;
     static const char print[] = "a=fingerprint:sha-256 " PRINT "\r\n";
-    refuse("v=0", "v=1", "no session description");
-    refuse("s=-\r\n", "s\r\n", "no session description");
-    refuse("s=-", "s=\001", "no session description");
+    refuse("v=0", "v=1", "not a session description");
+    refuse("s=-\r\n", "s\r\n", "not a session description");
+    refuse("s=-", "s=\001", "not a session description");
     refuse("a=mid:0\r\n", "", "lacks");
     refuse(print, "", "lacks");
     refuse(SECTION_LINE, "", "lacks");
@@ -243,7 +243,7 @@ static void long_offers_are_refused(void **state)
     for (size_t at = 4; at + 4 < sizeof text - 1; at += 4) // more lines than an offer may have
         memcpy(text + at, "a=x\n", 5);
     assert_false(foliot__sdp_read(text, 8000, &o, &problem));
-    assert_non_null(strstr(problem, "no session description"));
+    assert_non_null(strstr(problem, "not a session description"));
 }
 
 static void answers_have_what_the_offer_needs(void **state)

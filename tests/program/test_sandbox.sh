@@ -79,7 +79,7 @@ else
     (cd inner && timeout 20 "$server" --simulation ../writer.so --allow-modules --port 0 --no-record --ticks 130 --no-sandbox >../out 2>../err)
     ok "without the sandbox there too" test -e outside
     (cd / && timeout 20 "$server" "$scene" --port 0 --no-record --ticks 2) >root.out 2>&1
-    ok "a server that works in / says that it may write all" grep -q '^sandbox: .*files; the working folder is /, so all may be written$' root.out
+    ok "a server that works in / says that it may write all" grep -q '^sandbox: .*files; the working folder is /, so all files may be written$' root.out
     mkdir offered
     cp "$scenes/pendulum.yaml" secret.yaml
     cp "$scenes/pendulum.yaml" offered

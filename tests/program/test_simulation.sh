@@ -122,7 +122,7 @@ done
 # In a live match: refused by the fingerprint, or found and named.
 : >server.log
 LOG_FORMAT=text start --simulation ring.so --allow-modules --port 0 --no-record
-exits "another build is refused by its fingerprint" 5 'does not compute as this server' \
+exits "another build is refused by its fingerprint" 5 'computes differently from this server' \
     "$client" 127.0.0.1:$port --simulation early.so --bot idle --seconds 1
 exits "so is another version" 5 'steps org.example.ring, version 1; you step org.example.ring, version 2' \
     "$client" 127.0.0.1:$port --simulation newer.so --bot idle --seconds 1
@@ -175,7 +175,7 @@ ok "one test alone, over other distances" test $? = 0 -a "$(grep -o '"skipped":t
 "$lab" synctest --simulation ring.so --ticks 60 --test perturbation --perturbations 10 --perturb-every 30 --json >lab.out
 ok "with as many perturbations as are asked for" grep -q '"test":"perturbation","passed":true,"checks":40,"skipped":false' lab.out
 exits "a test that there is not" 2 'serialisation' "$lab" synctest --simulation ring.so --test none
-exits "rules, of which a module has none" 2 'is of worlds' "$lab" synctest --simulation ring.so --test rules
+exits "rules, of which a module has none" 2 'is for worlds' "$lab" synctest --simulation ring.so --test rules
 # Orders become the commands that the module makes of them: the second turn undoes the first.
 printf '10 1 game turn\n20 0 game other\n30 2 game turn\n' >orders.txt
 printf '{"tick": 10, "command": "var", "key": "turned", "integer": 1}\n{"tick": 30, "command": "var", "key": "turned", "integer": 0}\n' >turns.jsonl
@@ -221,7 +221,7 @@ ok "its session ends with an error" test $? = 1
 ok "which has a status" grep -q '"event":"step-failed".*"status":"MISCOUNTED"' stops.log
 "$replay" verify --simulation ring.so --json stops.foliot >verify.out
 ok "and a recording up to there" grep -q '"ticks":100,.*"verdict":"match"' verify.out
-exits "an integrator is of worlds" 2 'is of worlds' "$lab" synctest --simulation ring.so --integrator rk4
+exits "an integrator is of worlds" 2 'is for worlds' "$lab" synctest --simulation ring.so --integrator rk4
 exits "too many players" 2 'takes 3' "$lab" synctest ring.txt --simulation ring.so --players 9
 exits "no module, for the lab" 78 'none.so' "$lab" synctest --simulation none.so
 exits "no scene" 2 'a SCENE is missing' "$lab" synctest
@@ -277,20 +277,20 @@ sed -e 's/\.name = "org.example.ring"/.fingerprint = fixed, &/' \
 ${CC:-gcc} -shared -fPIC -I"$root/include" owns.c -o owns.so
 refused "one whose tick stands" stands.so 'from tick 0.* returns 0.* 1$'
 refused "one with its own fingerprint whose tick stands" owns.so 'from tick 0.* returns 0.* 1$'
-refused "a text" text.so 'no module that can be loaded'
-refused "an empty file" nothing.so 'no module that can be loaded'
-refused "a pipe" pipe.so 'no regular file'
+refused "a text" text.so 'cannot be loaded as a module'
+refused "an empty file" nothing.so 'cannot be loaded as a module'
+refused "a pipe" pipe.so 'not a regular file'
 refused "a folder" folder.so 'directory|folder'
 exits "one that asks for no pace" 78 'asks for 0 ticks' bash -c 'host_with pace.so'
 sed 's/^limits: .*/limits: {speed_max: 100, commands_max: 64}/' "$scenes/spacewar.yaml" >game.yaml
-exits "rules from a pipe, too" 78 'no regular file' "$server" game.yaml --rules pipe.so --allow-modules --port 0 --no-record
-exits "a module without --allow-modules" 78 'with --allow-modules' "$server" --simulation ring.so --port 0 --no-record
+exits "rules from a pipe, too" 78 'not a regular file' "$server" game.yaml --rules pipe.so --allow-modules --port 0 --no-record
+exits "a module without --allow-modules" 78 'allow-modules permits' "$server" --simulation ring.so --port 0 --no-record
 echo 'nodes many' >wrong.txt
 exits "a configuration that is wrong" 78 "wrong.txt: 'nodes many' is no line" "$server" wrong.txt --simulation ring.so --allow-modules --port 0 --no-record
 exits "a configuration that is missing" 78 'none.txt' "$server" none.txt --simulation ring.so --allow-modules --port 0 --no-record
 for option in "--rules x.lua" "--integrator rk4" "--snapshot-hz 20" "--mode snapshot"; do
     # shellcheck disable=SC2086
-    exits "$option is of worlds" 2 'is of worlds' "$server" --simulation ring.so --allow-modules $option --port 0 --no-record
+    exits "$option is of worlds" 2 'is for worlds' "$server" --simulation ring.so --allow-modules $option --port 0 --no-record
 done
 exits "a match of another version is not resumed" 78 'these are version 2' "$server" --resume match.foliot --simulation newer.so --allow-modules --port 0
 exits "nor a world by it" 78 'a recording of a world' "$server" --resume "$root/tests/golden/pendulum.foliot" --simulation ring.so --allow-modules --port 0

@@ -77,17 +77,17 @@ static void wrong_lines_are_named(void **state)
     } cases[] = {
         {"{\"command\": \"end\"}", "c.jsonl:1:1: 'tick' is missing"},
         {"\n{\"tick\": -1, \"command\": \"end\"}",
-         "c.jsonl:2:10: 'tick' is a whole number from 0 to 18446744073709551615"},
+         "c.jsonl:2:10: 'tick' must be a whole number from 0 to 18446744073709551615"},
         {"{\"tick\": 5, \"command\": \"end\"}\n{\"tick\": 4, \"command\": \"end\"}",
-         "c.jsonl:2:1: ticks must not fall"},
+         "c.jsonl:2:1: ticks must not decrease"},
         {"{\"tick\": 5, \"command\": \"end\"} {}", "c.jsonl:1:31: nothing more may follow"},
         {"{\"tick\": 5, \"source\": \"rule\", \"command\": \"end\"}",
          "c.jsonl:1:23: a source is host, admin or rules"},
         {"{\"tick\": 5, \"tick\": 5, \"command\": \"end\"}", "c.jsonl:1:13: 'tick' is given twice"},
         {"{\"tick\": 5, \"command\": \"end\", \"resaon\": \"\"}",
          "c.jsonl:1:31: 'end' has no field 'resaon'"},
-        {"tick 5 end", "c.jsonl:1:1: this is no object"},
-        {"{\"tick\": 5,\n\"command\": \"end\"}", "c.jsonl:1:12: this is no text in quotes"},
+        {"tick 5 end", "c.jsonl:1:1: this is not an object"},
+        {"{\"tick\": 5,\n\"command\": \"end\"}", "c.jsonl:1:12: this is not text in quotes"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(parse(cases[i].text), FOLIOT_STATUS_INVALID);

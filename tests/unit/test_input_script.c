@@ -69,12 +69,12 @@ static void wrong_lines_are_named(void **state)
     } cases[] = {
         {"x 0 join", "in.txt:1:1: a line begins with its tick, a whole number, not 'x'"},
         {"-1 0 join", "in.txt:1:1: a line begins with its tick, a whole number, not '-1'"},
-        {"5 0 join\n4 0 leave", "in.txt:2:1: ticks must not fall, not '4'"},
-        {"0", "in.txt:1:2: a line wants: tick player join|leave|control"},
+        {"5 0 join\n4 0 leave", "in.txt:2:1: ticks must not decrease, not '4'"},
+        {"0", "in.txt:1:2: a line has: tick player join|leave|control"},
         {"0 1024 join", "in.txt:1:3: a player is a number from 0 to 1023, not '1024'"},
         {"0 0 jump", "in.txt:1:5: an input is join, leave or control, not 'jump'"},
         {"0 0 join now", "in.txt:1:10: nothing follows join or leave, not 'now'"},
-        {"0 0 control 1 2 3", "in.txt:1:18: control wants four axes: x y z turn"},
+        {"0 0 control 1 2 3", "in.txt:1:18: control expects four axes: x y z turn"},
         {"0 0 control 1 2 3 128",
          "in.txt:1:19: an axis is a whole number from -127 to 127, not '128'"},
         {"0 0 control 1 2 3 1.5",
@@ -89,7 +89,8 @@ static void wrong_lines_are_named(void **state)
         {"0 0 control 1 2 3 4 0 0 0",
          "in.txt:1:25: a line has at most: tick player control x y z turn buttons"},
         {"0 0 \x1b[2J", "in.txt:1:5: an input is join, leave or control, not '[2J'"},
-        {"0 0 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "in.txt:1:5: this is no word of an input line"},
+        {"0 0 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+         "in.txt:1:5: this word is not known in an input line"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_int_equal(parse(cases[i].text), FOLIOT_STATUS_INVALID);

@@ -128,7 +128,7 @@ static void texts_end_where_they_are_said_to(void **state)
     static const char text[] = {'"', '\xf0', '\x9f'};
     foliot__json_reader r = foliot__json_reader_of(text, sizeof text);
     assert_false(foliot__json_text_value(&r, NULL, 0));
-    assert_string_equal(r.problem, "this is no UTF-8");
+    assert_string_equal(r.problem, "this is not UTF-8");
     r = foliot__json_reader_of("truefalse", 4);
     assert_true(foliot__json_word(&r, "true"));
     assert_true(foliot__json_end(&r));

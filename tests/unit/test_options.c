@@ -123,7 +123,7 @@ static void negative_numbers_are_values(void **state)
     assert_string_equal(file, "-x");
     assert_int_equal(read_for(&program, "run - --dt 1"), FOLIOT__OPTIONS_RUN);
     assert_string_equal(arguments.operands[0], "-");
-    check_wrong("run a --record --json", "--record wants a value: FILE");
+    check_wrong("run a --record --json", "--record expects a value: FILE");
 }
 
 static void repeatable_options_are_collected(void **state)
@@ -142,20 +142,20 @@ static void repeatable_options_are_collected(void **state)
 static void numbers_are_read_strictly(void **state)
 {
     (void)state;
-    check_wrong("run a --dt 0", "--dt wants a number above 0, not '0'");
-    check_wrong("run a --dt -1", "--dt wants a number above 0, not '-1'");
-    check_wrong("run a --dt 0.1s", "--dt wants a number above 0, not '0.1s'");
-    check_wrong("run a --dt nan", "--dt wants a number above 0, not 'nan'");
-    check_wrong("run a --dt inf", "--dt wants a number above 0, not 'inf'");
-    check_wrong("run a --dt 1e999", "--dt wants a number above 0, not '1e999'");
-    check_wrong("run a --dt=", "--dt wants a number above 0, not ''");
-    check_wrong("run a --offset 11", "--offset wants a number from -10 to 10, not '11'");
-    check_wrong("run a --ticks 0", "--ticks wants a whole number, at least 1, not '0'");
-    check_wrong("run a --ticks 1.5", "--ticks wants a whole number, at least 1, not '1.5'");
-    check_wrong("run a --ticks=-1", "--ticks wants a whole number, at least 1, not '-1'");
+    check_wrong("run a --dt 0", "--dt expects a number above 0, not '0'");
+    check_wrong("run a --dt -1", "--dt expects a number above 0, not '-1'");
+    check_wrong("run a --dt 0.1s", "--dt expects a number above 0, not '0.1s'");
+    check_wrong("run a --dt nan", "--dt expects a number above 0, not 'nan'");
+    check_wrong("run a --dt inf", "--dt expects a number above 0, not 'inf'");
+    check_wrong("run a --dt 1e999", "--dt expects a number above 0, not '1e999'");
+    check_wrong("run a --dt=", "--dt expects a number above 0, not ''");
+    check_wrong("run a --offset 11", "--offset expects a number from -10 to 10, not '11'");
+    check_wrong("run a --ticks 0", "--ticks expects a whole number, at least 1, not '0'");
+    check_wrong("run a --ticks 1.5", "--ticks expects a whole number, at least 1, not '1.5'");
+    check_wrong("run a --ticks=-1", "--ticks expects a whole number, at least 1, not '-1'");
     check_wrong("run a --ticks 18446744073709551616",
-                "--ticks wants a whole number, at least 1, not '18446744073709551616'");
-    check_wrong("run a --port 65536", "--port wants a whole number from 0 to 65535, not '65536'");
+                "--ticks expects a whole number, at least 1, not '18446744073709551616'");
+    check_wrong("run a --port 65536", "--port expects a whole number from 0 to 65535, not '65536'");
     assert_int_equal(read_for(&program, "run a --ticks 18446744073709551615"), FOLIOT__OPTIONS_RUN);
     check_eq(ticks, UINT64_MAX);
     assert_int_equal(read_for(&program, "run a --dt 0x1p-6"), FOLIOT__OPTIONS_RUN);
@@ -176,9 +176,9 @@ static void mistakes_are_one_sentence_and_name_the_nearest(void **state)
     check_wrong("run a --dt 1 --dt 2", "--dt is given twice");
     check_wrong("run a --json --json", "--json is given twice");
     check_wrong("run a --json=yes", "--json takes no value");
-    check_wrong("run a --dt", "--dt wants a value: DT");
-    check_wrong("run a --record ''", "--record wants FILE, not an empty text");
-    check_wrong("run a --record 123456789", "--record wants FILE of at most 8 bytes, not of 9");
+    check_wrong("run a --dt", "--dt expects a value: DT");
+    check_wrong("run a --record ''", "--record expects FILE, not an empty text");
+    check_wrong("run a --record 123456789", "--record expects FILE of at most 8 bytes, not of 9");
     check_wrong("run", "SCENE is missing; the usage is: SCENE [--dt DT]");
     check_wrong("run a b", "'b' is one operand too many; the usage is: SCENE [--dt DT]");
     check_wrong("verify a --json", "there is no option --json");
@@ -187,7 +187,7 @@ static void mistakes_are_one_sentence_and_name_the_nearest(void **state)
 static void control_characters_never_reach_the_message(void **state)
 {
     (void)state;
-    check_wrong("run a --dt \x1b[2J1", "--dt wants a number above 0, not '[2J1'");
+    check_wrong("run a --dt \x1b[2J1", "--dt expects a number above 0, not '[2J1'");
     check_wrong("\x1b[31mzzzzzzz", "there is no command '[31mzzzzzzz'");
 }
 

@@ -89,7 +89,7 @@ static void wrong_lines_are_refused_with_their_place(void **state)
         {"-1 0 left", "in.txt:1:1: a line begins with its tick, a whole number, not '-1'"},
         {"99999999999999999999999 0 left",
          "in.txt:1:1: a line begins with its tick, a whole number, not '99999999999999999999999'"},
-        {"3 0 left\n2 0 left", "in.txt:2:1: ticks must not fall, not '2'"},
+        {"3 0 left\n2 0 left", "in.txt:2:1: ticks must not decrease, not '2'"},
         {"3", "in.txt:1:2: a player is a whole number"},
         {"3 eve", "in.txt:1:3: a player is a whole number, not 'eve'"},
         {"3  3 left", "in.txt:1:4: player 3 does not exist: the scene's limit is 3"},

@@ -42,7 +42,7 @@ wrong_uses_end_with_a_sentence() {
     "$replay" play "$work/a.foliot" --frame --tick 601 2>"$work/err" && return 1
     grep -q 'no tick 601: it holds 0 to 600' "$work/err" || return 1
     "$replay" play "$work/a.foliot" 2>"$work/err" </dev/null >/dev/null && return 1
-    grep -q 'this is no terminal' "$work/err" || return 1
+    grep -q 'not a terminal' "$work/err" || return 1
     "$replay" play "$work/a.foliot" --frame --view below 2>"$work/err"
     [ $? = 2 ] && grep -q 'top, front, side or corner' "$work/err"
 }

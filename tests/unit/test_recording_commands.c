@@ -283,7 +283,7 @@ static void a_kind_without_commands_does_not_take_it(void **state)
     record();
     foliot_verdict verdict = verify(false);
     check_eq(verdict.status, FOLIOT_STATUS_CORRUPT);
-    assert_non_null(strstr(verdict.damage.text, "does not take the inputs or commands of tick"));
+    assert_non_null(strstr(verdict.damage.text, "refuses the inputs or commands of tick"));
 }
 
 // -- forging: a payload changed, its checksums made right

@@ -450,7 +450,7 @@ static void a_scene_from_memory_names_no_files(void **state)
 {
     (void)state;
     expect_error(HEAD "bodies: [{csv: pile.csv}]\n",
-                 "text:4:16: bodies[0].csv: a scene that is no file cannot name one");
+                 "text:4:16: bodies[0].csv: a scene that is not a file cannot name one");
 }
 
 static void faults_hold_no_control_characters(void **state)

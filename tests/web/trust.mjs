@@ -44,7 +44,7 @@ export async function trust(browser, build, shots) {
             if (shots) await thief.screenshot({ path: `${shots}/trust-used.png` });
 
             const bare = await open(browser, server.url + "#name=cyd", small);
-            check(/link of their own/.test(await sentence(bare)), "no token");
+            check(/personal link/.test(await sentence(bare)), "no token");
             const broken = await open(browser, link().slice(0, -40) + "&name=cyd", small);
             check(/does not know/.test(await sentence(broken)), "a broken token");
             const strange = await open(browser, ctl("token", "--key", other, "--link", server.url) + "&name=cyd", small);
@@ -72,7 +72,7 @@ export async function trust(browser, build, shots) {
             await page.fill("#password", "a night in june");
             if (shots) await page.screenshot({ path: `${shots}/trust-password.png` });
             await page.click("#play");
-            await until(page, () => /not the server's password/.test(document.getElementById("message").textContent));
+            await until(page, () => /password is wrong/.test(document.getElementById("message").textContent));
             await page.fill("#password", "a night in may");
             await page.click("#play");
             await inState(page, PLAYING);

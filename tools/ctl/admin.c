@@ -367,7 +367,7 @@ int foliot__ctl_admin(const foliot__arguments *a)
         return 0;
     }
     if (given.player && !foliot__parse_count(given.player, &number)) {
-        fprintf(stderr, "foliotctl say: --player wants a number; foliotctl players lists them\n");
+        fprintf(stderr, "foliotctl say: --player expects a number; foliotctl players lists them\n");
         return FOLIOT__EXIT_USAGE;
     }
     if (is(a, "refuse") && strcmp(a->operands[0], "address") != 0 &&

@@ -39,7 +39,7 @@ const foliot__option foliot__ctl_token_options[] = {
     {"client", "N", FOLIOT__OPTION_COUNT, &given.client,
      .help = "number of the client, which the issuer chooses (default 0)"},
     {"seconds", "S", FOLIOT__OPTION_COUNT, &given.seconds, 1, SECONDS_MAX,
-     .help = "time for which it is good for joining"},
+     .help = "time for which it admits a client"},
     {"user", "TEXT", FOLIOT__OPTION_TEXT, &given.user, .high = FOLIOT_TOKEN_USER_BYTES_MAX,
      .help = "text about the client, for the host of the game"},
     {"link", "URL", FOLIOT__OPTION_TEXT, &given.link, .high = LINK_BYTES,
@@ -61,7 +61,7 @@ int foliot__ctl_key(const foliot__arguments *arguments)
     int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) {
         fprintf(stderr, "foliotctl: %s: %s\n", file,
-                errno == EEXIST ? "is there already, and is not written over" : strerror(errno));
+                errno == EEXIST ? "exists already, and is not overwritten" : strerror(errno));
         return FOLIOT__EXIT_ERROR;
     }
     foliot_key_draw(key);
@@ -114,7 +114,7 @@ static int describe(const foliot__program *program, const foliot__arguments *arg
                 program, arguments,
                 i == FOLIOT_TOKEN_ADDRESSES_MAX
                     ? "--server %s: a token names at most 8"
-                    : "--server: '%s' is no ADDRESS[:PORT]; names of hosts are not looked up",
+                    : "--server: '%s' is not ADDRESS[:PORT]; host names are not looked up",
                 given.servers.items[i]);
     return 0;
 }
@@ -192,7 +192,7 @@ int foliot__ctl_show(const foliot__arguments *arguments)
                 read ? "it was not made with this key, or was changed"
                 : status == FOLIOT_STATUS_NEWER
                     ? "a token of a later version than this program knows"
-                    : "that is no token, or not a whole one");
+                    : "this is not a complete token");
         return FOLIOT__EXIT_ERROR;
     }
     char line[FOLIOT_TOKEN_ADDRESS_TEXT_BYTES], name[FOLIOT_NAME_BYTES];

@@ -49,8 +49,7 @@ static int read_integrators(comparison *c)
     const char *list = c->options->integrators;
     char word[96], message[256];
     if (!list)
-        return report_mistake(c,
-                              "say which integrators: --integrators semi-implicit-euler,rk4,...");
+        return report_mistake(c, "name the integrators: --integrators semi-implicit-euler,rk4,...");
     foliot_integrator own = c->scene->integrator;
     for (int id = 1; strcmp(list, "all") == 0 && id < FOLIOT_INTEGRATOR_COUNT; id++) {
         c->scene->integrator = (foliot_integrator)id;
@@ -86,12 +85,12 @@ static int read_steps(comparison *c)
     const char *list = c->options->steps;
     char word[96];
     if (!list)
-        return report_mistake(c, "say at which steps: --dt H1,H2,...");
+        return report_mistake(c, "give the steps: --dt H1,H2,...");
     while (next_word(&list, word, sizeof word)) {
         double dt;
         if (!lab_parse_step(word, &dt))
-            return report_mistake(c, "--dt wants numbers above 0 or ratios such as 1/60, not '%s'",
-                                  word);
+            return report_mistake(
+                c, "--dt expects numbers above 0 or ratios such as 1/60, not '%s'", word);
         if (c->step_count == COMPARE_STEPS_MAX)
             return report_mistake(c, "--dt gives more than 32 steps: '%s' is too many", word);
         c->steps[c->step_count++] = dt;
@@ -112,7 +111,7 @@ static int read_time(comparison *c)
         c->time = fmax(1, count) * c->steps[0];
     }
     if (!(c->time > 0))
-        return report_mistake(c, "--time wants a number above 0, not '%g'", c->time);
+        return report_mistake(c, "--time expects a number above 0, not '%g'", c->time);
     for (uint32_t k = 0; k < c->step_count; k++) {
         uint64_t ticks;
         if (lab_ticks(c->time, c->steps[k], &ticks) && ticks > 0)
@@ -122,7 +121,7 @@ static int read_time(comparison *c)
         ticks += ticks == 0;
         snprintf(nearest, sizeof nearest, "%.12g", (double)ticks * c->steps[k]);
         return report_mistake(
-            c, "--time %s is no multiple of dt = %s; the nearest is %s (%" PRIu64 " tick%s)",
+            c, "--time %s is not a multiple of dt = %s; the nearest is %s (%" PRIu64 " tick%s)",
             foliot__real_text(time, c->time), foliot__real_text(dt, c->steps[k]), nearest, ticks,
             ticks == 1 ? "" : "s");
     }
@@ -133,7 +132,7 @@ static int read_options(comparison *c)
 {
     const char *dot = c->options->out ? strrchr(c->options->out, '.') : ".svg";
     if (!dot || (strcmp(dot, ".svg") != 0 && strcmp(dot, ".html") != 0))
-        return report_mistake(c, "--out wants a name that ends in .svg or .html, not '%s'",
+        return report_mistake(c, "--out expects a name that ends in .svg or .html, not '%s'",
                               c->options->out);
     if (c->options->picture && strcmp(dot, ".svg") != 0)
         return report_mistake(c, "--picture chooses what an .svg shows; an .html shows all");
@@ -152,7 +151,7 @@ static int read_options(comparison *c)
         if (fabs(log(c->steps[k] / wanted)) < fabs(log(c->steps[c->shown] / wanted)))
             c->shown = k;
     if (c->options->show && !(known && fabs(c->steps[c->shown] - wanted) <= 1e-12 * wanted))
-        return report_mistake(c, "--show wants one of the steps, not '%s'", c->options->show);
+        return report_mistake(c, "--show expects one of the steps, not '%s'", c->options->show);
     const char *name = c->options->body;
     uint32_t *body = &c->reference.body;
     *body = FOLIOT_NO_BODY;

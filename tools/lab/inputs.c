@@ -179,7 +179,7 @@ int lab_commands_open(const lab_context *context, const char *file, const foliot
         return FOLIOT__EXIT_FINE;
     if (scene->commands_max == 0)
         return lab_fail(context, FOLIOT__EXIT_SCENE,
-                        "%s: the scene takes no commands; it wants limits: {commands_max: 64}",
+                        "%s: the scene takes no commands; it needs limits: {commands_max: 64}",
                         file);
     lab_commands *commands = calloc(1, sizeof *commands);
     if (!commands)
@@ -274,8 +274,8 @@ int lab_orders_open(const lab_context *context, const char *file, const foliot_s
         return FOLIOT__EXIT_FINE;
     if (scene->commands_max == 0)
         return lab_fail(context, FOLIOT__EXIT_SCENE,
-                        "%s: orders are for rules, and the scene takes no commands of theirs; it "
-                        "wants limits: {commands_max: 64}",
+                        "%s: orders are for rules, and the scene takes no commands from them; it "
+                        "needs limits: {commands_max: 64}",
                         file);
     lab_orders *orders = calloc(1, sizeof *orders);
     if (!orders)

@@ -251,7 +251,7 @@ static bool next_is(source *s, char c)
 static bool json_string(source *s, char *text, size_t bytes)
 {
     if (!next_is(s, '"'))
-        return bad(s, "it is no JSON that run --json wrote");
+        return bad(s, "it is not JSON from run --json");
     size_t used = 0;
     while (s->at < s->end && *s->at != '"') {
         s->at += *s->at == '\\' && s->at + 1 < s->end;
@@ -282,7 +282,7 @@ static bool json_each(source *s, char open, char close, int depth,
 {
     char key[64] = "";
     if (depth > JSON_DEPTH_MAX || !next_is(s, open))
-        return bad(s, "it is no JSON that run --json wrote");
+        return bad(s, "it is not JSON from run --json");
     if (next_is(s, close))
         return true;
     do {
@@ -328,7 +328,7 @@ static bool json_body(source *s, const char *key, int depth)
     double position[3];
     bool placed = false;
     if (!next_is(s, '{'))
-        return bad(s, "a body is no object");
+        return bad(s, "a body is not an object");
     do {
         if (!json_string(s, field, sizeof field) || !next_is(s, ':'))
             return bad(s, "a body's member has no name");
@@ -390,13 +390,13 @@ static bool csv_row(source *s)
     csv_cell(s, cell, sizeof cell);
     csv_cell(s, cell, sizeof cell);
     if (!foliot__parse_real(cell, &time))
-        return bad(s, "a row's time is no number");
+        return bad(s, "a row's time is not a number");
     csv_cell(s, cell, sizeof cell);
     csv_cell(s, name, sizeof name);
     for (int k = 0; k < 3; k++) {
         csv_cell(s, cell, sizeof cell);
         if (!foliot__parse_real(cell, &position[k]))
-            return bad(s, "a position is no number");
+            return bad(s, "a position is not a number");
     }
     while (csv_cell(s, cell, sizeof cell)) {
     }
@@ -408,7 +408,7 @@ static bool csv_all(source *s)
 {
     static const char header[] = "tick,time,energy,body,position.x,";
     if ((size_t)(s->end - s->at) < sizeof header || memcmp(s->at, header, sizeof header - 1) != 0)
-        return bad(s, "it is neither what run --json nor what run --csv writes");
+        return bad(s, "it is output of neither run --json nor run --csv");
     const char *line = memchr(s->at, '\n', (size_t)(s->end - s->at));
     s->at = line ? line + 1 : s->end;
     while (s->at < s->end)

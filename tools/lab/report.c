@@ -234,15 +234,11 @@ static const char style[] =
     ".wide{overflow-x:auto}.note{color:#59636e}\n";
 
 static const char *const explanations[] = {
-    "How far the total energy is from where it began. A symplectic scheme's error swings within a "
-    "band for ever; that of the others grows. A curve that is flat at the bottom is at the "
-    "rounding "
-    "of the sum.",
-    "The cost of precision: each mark is one run, its place how often the forces were evaluated "
-    "and "
-    "how far the bodies ended from the reference. If two schemes are at the same place from the "
-    "left, "
-    "the one further down gives more for the same work.",
+    "The distance of the total energy from its first value. The error of a symplectic scheme stays "
+    "within a band; that of the others grows. A flat curve at the bottom is the rounding error of "
+    "the sum.",
+    "The cost of precision: each mark is one run, placed by its force evaluations and by the final "
+    "distance of the bodies from the reference. At equal cost the lower mark is more accurate.",
     "The same errors over dt. On logarithmic axes a scheme of order p is a line of slope p, until "
     "rounding or the reference's own error makes it flat.",
     "Position and velocity of one body along the axis on which it moves most. A scheme that gains "
@@ -252,8 +248,9 @@ static const char *const explanations[] = {
 };
 
 static const char dissipation[] =
-    "How far the total energy is from where it began. This scene does not conserve energy, so the "
-    "change is no error by itself: schemes that agree with each other and with the reference are "
+    "The distance of the total energy from its first value. This scene does not conserve energy, "
+    "so the change is not an error by itself: schemes that agree with each other and with the "
+    "reference are "
     "right, whatever they lose.";
 
 static void html_text(FILE *out, const char *before, const char *text, const char *after)

@@ -75,13 +75,14 @@ static int read_options(run *r)
     if (o->dt && !lab_parse_step(o->dt, &dt))
         return foliot__options_wrong(
             r->context->program, r->context->arguments,
-            "--dt wants a number above 0 or a ratio such as 1/60, not '%s'", o->dt);
+            "--dt expects a number above 0 or a ratio such as 1/60, not '%s'", o->dt);
     if (o->every_given && !o->csv)
-        return foliot__options_wrong(r->context->program, r->context->arguments,
-                                     "--every tells how often --csv writes: give that, too");
+        return foliot__options_wrong(
+            r->context->program, r->context->arguments,
+            "--every sets how often --csv writes a row: it requires --csv");
     if (o->json && o->csv && strcmp(o->csv, "-") == 0)
         return foliot__options_wrong(r->context->program, r->context->arguments,
-                                     "--json and --csv - both want stdout");
+                                     "--json and --csv - both write to stdout");
     int code = lab_scene_open(r->context, r->file, o->integrator, dt, &r->scene);
     if (code)
         return code;
@@ -91,7 +92,7 @@ static int read_options(run *r)
     r->ticks = o->ticks_given ? o->ticks : TICKS_DEFAULT;
     if (o->time_given && o->time < 0)
         return foliot__options_wrong(r->context->program, r->context->arguments,
-                                     "--time wants a number, 0 or greater, not '%g'", o->time);
+                                     "--time expects a number, 0 or greater, not '%g'", o->time);
     if (o->time_given && !lab_ticks(o->time, r->scene->dt, &r->ticks)) {
         uint64_t nearest = r->ticks + (r->ticks == 0); // a run of no tick is not meant
         char unit[FOLIOT_NAME_BYTES], time[FOLIOT__REAL_TEXT_BYTES], step[FOLIOT__REAL_TEXT_BYTES];
@@ -99,7 +100,7 @@ static int read_options(run *r)
         snprintf(whole, sizeof whole, "%.12g", (double)nearest * r->scene->dt);
         return foliot__options_wrong(
             r->context->program, r->context->arguments,
-            "--time %s is no multiple of dt = %s %s; the nearest is %s (%" PRIu64 " tick%s)",
+            "--time %s is not a multiple of dt = %s %s; the nearest is %s (%" PRIu64 " tick%s)",
             foliot__real_text(time, o->time), foliot__real_text(step, r->scene->dt),
             foliot__text_clean(unit, sizeof unit, r->scene->units.time), whole, nearest,
             nearest == 1 ? "" : "s");
@@ -118,7 +119,7 @@ static int read_options(run *r)
         good = strncmp(rest, ",seed=", 6) == 0 && foliot__parse_count(rest + 6, &seed);
     if (!good)
         return foliot__options_wrong(r->context->program, r->context->arguments,
-                                     "--dt-jitter wants a share from 0 to below 1 and a seed: "
+                                     "--dt-jitter expects a share from 0 to below 1 and a seed: "
                                      "0.2,seed=7");
     const foliot_integrator_info *info = foliot_integrator_get_info(r->scene->integrator);
     if (!info->lab_only)
@@ -383,7 +384,7 @@ static void print_bodies(const run *r, const units *u)
         shown++;
     }
     if (alive > shown)
-        printf("  ... and %u more (--json and --csv tell all)\n", alive - shown);
+        printf("  ... and %u more (--json and --csv show all)\n", alive - shown);
 }
 
 // Warnings: what went wrong, with counts.

@@ -685,7 +685,7 @@ int lab_synctest_module(const lab_context *context, const char *file,
     if (of_worlds(options))
         return foliot__options_wrong(
             context->program, context->arguments,
-            "--%s is of worlds, and --simulation names none: commands of a "
+            "--%s is for worlds, and --simulation names another simulation: commands of a "
             "simulation are given with --commands",
             of_worlds(options));
     watch_crashes(options);

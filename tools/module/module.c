@@ -67,7 +67,7 @@ const void *foliot__module_open(const char *file, const char *entry, size_t byte
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
         const char *why = dlerror();
-        say(problem, problem_bytes, "it is no module that can be loaded: %s", why ? why : "");
+        say(problem, problem_bytes, "it cannot be loaded as a module: %s", why ? why : "");
         return NULL;
     }
     const void *object = dlsym(handle, entry);
@@ -260,7 +260,7 @@ bool foliot__module_describe(const foliot__module *module, const void *setup, si
     *terms = (foliot_simulation_terms){0};
     foliot_status status = module->entry->describe(setup, setup_bytes, terms);
     if (status != FOLIOT_STATUS_OK) {
-        say(problem, problem_bytes, "the module does not take this setup: %s",
+        say(problem, problem_bytes, "the module refuses this setup: %s",
             foliot_status_get_text(status));
         return false;
     }
@@ -434,7 +434,7 @@ static const char *change(void *self)
             return change_field(self, i);
     }
     if (strcmp(planted.part, "byte") != 0)
-        return "there is no such part then";
+        return "there is no such part at that tick";
     int64_t offset;
     size_t length = kind->capture(self, NULL, 0);
     if (!parse_number(planted.field, &offset) || offset < 0 || (uint64_t)offset >= length)

@@ -202,7 +202,7 @@ static void put_text(const char *file, const run *r, const other *o, const folio
         printf("%s: both builds agree in all %" PRIu64 " ticks\n", file,
                r->last_tick - r->first_tick);
     if (!tool_fingerprint_fits(foliot_replay_get_summary(r->replay), o->fingerprint))
-        printf("  %-10s their fingerprints differ: these builds do not compute alike\n", "builds");
+        printf("  %-10s their fingerprints differ: these builds compute differently\n", "builds");
     printf("  %-10s %" PRIu64 " bytes, and %" PRIu64 " of states\n", "exchanged", o->exchanged,
            o->dumped);
 }

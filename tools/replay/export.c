@@ -224,13 +224,13 @@ int export_command(const foliot__program *program, const foliot__arguments *argu
         what = tool_kind() ? "parts" : "bodies";
     if (tool_kind() ? strcmp(what, "bodies") == 0 : strcmp(what, "parts") == 0)
         return foliot__options_wrong(program, arguments,
-                                     tool_kind() ? "only worlds have bodies: say --what parts"
+                                     tool_kind() ? "only worlds have bodies: use --what parts"
                                                  : "--what parts is for --simulation");
     while (i < count && strcmp(what, forms[i].name) != 0)
         i++;
     if (forms[i].csv != csv_wanted)
         return foliot__options_wrong(program, arguments,
-                                     forms[i].csv ? "say --csv, the one format of %s that there is"
+                                     forms[i].csv ? "use --csv, the only format of %s"
                                                   : "%s are lines of JSON: leave out --csv",
                                      what);
     foliot_replay *replay = tool_open(file, &code);

@@ -63,7 +63,7 @@ typedef int command_function(const foliot__program *program, const foliot__argum
       "  foliot-replay play match.foliot\n"                                                        \
       "  foliot-replay play match.foliot --frame --tick 600\n",                                    \
       1, 1,                                                                                        \
-      "The blank pauses. `,` and `.`, or the arrows, step one tick back and forth. `[` and `]` "   \
+      "Space pauses. `,` and `.`, or the arrows, step one tick back and forth. `[` and `]` "       \
       "seek ten seconds, digits seek to that tenth of the recording, Home and End to its ends. "   \
       "`+` and `-` change the speed. `v` looks from another side, `n` names bodies or only "       \
       "players, `r` reverses time, and Esc or `q` leaves.")                                        \

@@ -363,7 +363,8 @@ static void read_keys(player *p)
 static int play_recording(player *p)
 {
     if (!foliot__is_terminal(stdout) || !foliot__is_terminal(stdin) || !enter_terminal()) {
-        fprintf(stderr, "foliot-replay play: this is no terminal; --frame prints one picture\n");
+        fprintf(stderr,
+                "foliot-replay play: stdout is not a terminal; --frame prints one picture\n");
         return FOLIOT__EXIT_ERROR;
     }
     double last = tool_now();
@@ -451,7 +452,7 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     int shown = FOLIOT__EXIT_FINE;
     if (!choose_side(&p)) {
         shown = foliot__options_wrong(program, arguments,
-                                      "--view is of worlds: a module draws its own picture");
+                                      "--view is for worlds: a module draws its own picture");
     } else if (status == FOLIOT_STATUS_NOT_FOUND) {
         tool_complain(p.file, "there is no tick %" PRIu64 ": it holds %" PRIu64 " to %" PRIu64,
                       first_tick, p.about->first_tick, p.about->last_tick);

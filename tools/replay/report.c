@@ -253,7 +253,7 @@ static bool each_line(report *r, const char *file, bool (*take)(report *, const 
         size_t count = fread(text + held, 1, PIECE_BYTES, from);
         more = count == PIECE_BYTES;
         if (memchr(text + held, 0, count))
-            problem = "it is no text: a byte in it is zero";
+            problem = "it is not text: a byte in it is zero";
         else if (ferror(from))
             problem = strerror(errno);
         held += count;

@@ -131,7 +131,7 @@ static rules_result compare_drops(run *r, const foliot_rules_view *view, bool st
     }
     if (stops && !stopped && view->tick < r->about->last_tick) {
         snprintf(r->text, r->text_bytes,
-                 "tick %" PRIu64 ": the rules went on, and no host lets them: %s", view->tick,
+                 "tick %" PRIu64 ": the rules continued where a host stops them: %s", view->tick,
                  foliot_rules_get_problem(r->rules));
         return RULES_DIFFER;
     }

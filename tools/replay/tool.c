@@ -72,7 +72,7 @@ static const char *read_all(FILE *from, char **text, size_t *length)
         }
         count = fread(*text + *length, 1, capacity - *length - 1, from);
         if (memchr(*text + *length, 0, count))
-            return "it is no text: a byte in it is zero";
+            return "it is not text: a byte in it is zero";
         *length += count;
         if (*length > LINES_BYTES_MAX)
             return strerror(EFBIG);

@@ -549,8 +549,8 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
     if (wrong)
         return foliot__options_wrong(program, arguments, "--perturb %s %s", perturb_text, wrong);
     if (tool_kind() && rules_wanted)
-        return foliot__options_wrong(program, arguments,
-                                     "--rules are of worlds: --simulation has none");
+        return foliot__options_wrong(
+            program, arguments, "--rules is for worlds: --simulation names another simulation");
 #ifndef FOLIOT_REPLAY_CORE
     foliot_error error;
     if (key_text && foliot_signature_read_key(key_text, key, &error) != FOLIOT_STATUS_OK) {

@@ -114,9 +114,9 @@ foliot_status foliot__connection_open(foliot_client *c)
 static const char *misbehaviour_of(uint32_t reason)
 {
     return reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_MALFORMED
-               ? "dropped by the server: what came from here was no message"
+               ? "dropped by the server: this client sent an invalid message"
            : reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_VIOLATION
-               ? "dropped by the server: no honest client says what came from here"
+               ? "dropped by the server: this client sent what no honest client sends"
                : NULL;
 }
 
@@ -125,16 +125,17 @@ static const char *security_of(uint32_t reason)
 {
     switch (reason) {
     case FOLIOT_DISCONNECT_SECURITY:
-        return "the server asks for something else: a token (--token), a password (--password), or "
-               "that one comes without";
+        return "the server expects other credentials: a token (--token), a password (--password), "
+               "or none";
     case FOLIOT_DISCONNECT_TOKEN:
-        return "the server does not know the token: it is of another key, or for another server";
+        return "the server does not know the token: it was made with another key, or for another "
+               "server";
     case FOLIOT_DISCONNECT_TOKEN_EXPIRED:
         return "the token is not valid now: it has expired, or a clock is wrong";
     case FOLIOT_DISCONNECT_TOKEN_USED:
-        return "the token was used before: it is good for one client";
+        return "the token was used before: it admits one client";
     case FOLIOT_DISCONNECT_PASSWORD:
-        return "the password is not the server's";
+        return "the password is wrong";
     default:
         return NULL;
     }
@@ -156,8 +157,8 @@ static void end_unanswered(foliot_client *c)
     c->connection.try_again = true;
     if (foliot__client_welcomed(c) && foliot__connection_awaits_play(c)) {
         foliot__connection_end(c, FOLIOT_CLIENT_LOST,
-                               "the server let this client in, and then nothing to show came: is "
-                               "the way to it too narrow?");
+                               "the server admitted this client, and then sent nothing to show: is "
+                               "the network too slow?");
         return;
     }
     if (foliot__client_welcomed(c)) {
@@ -196,16 +197,15 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason)
         c->connection.state = FOLIOT_CLIENT_CONNECTING;
     } else if (reason == FOLIOT_DISCONNECT_FULL) {
         c->connection.try_again = true;
-        foliot__connection_end(
-            c, FOLIOT_CLIENT_REFUSED,
-            "the server has no room for another connection, or none for more from this address or "
-            "token");
+        foliot__connection_end(c, FOLIOT_CLIENT_REFUSED,
+                               "the server accepts no more connections, or no more from this "
+                               "address or with this token");
     } else if (security_of(reason)) {
         foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, security_of(reason));
     } else if (reason == FOLIOT_DISCONNECT_PROTOCOL) {
-        foliot__connection_end(
-            c, FOLIOT_CLIENT_REFUSED,
-            "the server speaks another version of the protocol: one of the two is older");
+        foliot__connection_end(c, FOLIOT_CLIENT_REFUSED,
+                               "the server speaks another version of the protocol: the client or "
+                               "the server is too old");
     } else {
         end_unanswered(c);
     }

@@ -48,8 +48,7 @@ static void apply_welcome(foliot_client *c, const foliot__welcome *w)
         c->statistics.pieces_malformed++;
         foliot__connection_end(
             c, FOLIOT_CLIENT_LOST,
-            "the server's welcome says what cannot be: a pace, a step, a tick or a "
-            "scene beyond all bounds");
+            "the server's welcome is invalid: a pace, a step, a tick or a scene is out of range");
         return;
     }
     // State that this connection sends again is discarded. A scene that may be unchanged stays, and

@@ -45,18 +45,16 @@ void foliot__catch_up_create_simulation(foliot_client *c)
         char reason[FOLIOT__SENTENCE_BYTES];
         foliot_digest_print(foliot__fingerprint_of_scene(c->scene), ours);
         foliot_digest_print(c->welcome.fingerprint, theirs);
-        snprintf(
-            reason, sizeof reason,
-            "this build does not compute the scene as the server does, and would diverge in "
-            "lockstep: its fingerprint is %.8s, the server's %.8s (--force joins all the same)",
-            ours, theirs);
+        snprintf(reason, sizeof reason,
+                 "this build computes the scene differently from the server, and would diverge in "
+                 "lockstep: its fingerprint is %.8s, the server's %.8s (--force joins anyway)",
+                 ours, theirs);
         foliot_client_leave(c, c->now_ns);
         c->connection.refusal = FOLIOT__REFUSE_FINGERPRINT;
         foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, reason);
     } else if (!fits) {
-        foliot__connection_end(
-            c, FOLIOT_CLIENT_LOST,
-            "the server's scene has room for more than this client has memory for");
+        foliot__connection_end(c, FOLIOT_CLIENT_LOST,
+                               "the server's scene needs more memory than this client has");
     } else {
         foliot_status status =
             foliot__lockstep_client_setup(c->lockstep, c->setup.bytes, c->setup.length);

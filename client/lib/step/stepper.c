@@ -94,10 +94,9 @@ static void receive_state_part(foliot_client *c, const foliot__keyframe_part *pa
     } else if (c->lockstep->unfit) {
         foliot_client_leave(c, c->now_ns);
         c->connection.refusal = FOLIOT__REFUSE_SIMULATION;
-        foliot__connection_end(
-            c, FOLIOT_CLIENT_REFUSED,
-            "the server's state does not fit what this build makes of its setup: "
-            "the two compute otherwise");
+        foliot__connection_end(c, FOLIOT_CLIENT_REFUSED,
+                               "the server's state does not fit the world that this build makes of "
+                               "its setup: the two compute differently");
     } else if (acknowledges) {
         foliot__message m = {.kind = FOLIOT__KEYFRAME_ACKNOWLEDGE};
         m.as.keyframe_acknowledge.tick = part->tick;

@@ -14,17 +14,17 @@
 // Columns: orders (position forces, damped oscillator, free rotation) and evaluations a step. An
 // order_damped of 0: the scheme refuses damping; a rotation_order of 0: nothing rotates.
 static const foliot_integrator_info rows[FOLIOT_INTEGRATOR_COUNT] = {
-    [FOLIOT_INTEGRATOR_EXPLICIT_EULER] =
-        {.id = FOLIOT_INTEGRATOR_EXPLICIT_EULER,
-         .name = "explicit-euler",
-         .aliases = "forward-euler",
-         .order = 1,
-         .order_damped = 1,
-         .rotation_order = 2,
-         .evaluations = 1,
-         .contacts = true,
-         .summary = "Position and velocity both advanced from the state at t; gains "
-                    "energy, kept to show why not."},
+    [FOLIOT_INTEGRATOR_EXPLICIT_EULER] = {.id = FOLIOT_INTEGRATOR_EXPLICIT_EULER,
+                                          .name = "explicit-euler",
+                                          .aliases = "forward-euler",
+                                          .order = 1,
+                                          .order_damped = 1,
+                                          .rotation_order = 2,
+                                          .evaluations = 1,
+                                          .contacts = true,
+                                          .summary =
+                                              "Position and velocity both advanced from the state "
+                                              "at t; gains energy; kept as a bad example."},
     [FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER] =
         {.id = FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
          .name = "semi-implicit-euler",
@@ -93,7 +93,7 @@ static const foliot_integrator_info rows[FOLIOT_INTEGRATOR_COUNT] = {
          .rotation_order = 2,
          .evaluations = 2,
          .summary = "Predicts the position, averages both accelerations into the "
-                    "velocity, then moves with it; loses energy, there to be measured."},
+                    "velocity, then moves with it; loses energy; kept for comparison."},
     [FOLIOT_INTEGRATOR_LEAPFROG] =
         {.id = FOLIOT_INTEGRATOR_LEAPFROG,
          .name = "leapfrog",
@@ -259,8 +259,7 @@ static const foliot_integrator_info rows[FOLIOT_INTEGRATOR_COUNT] = {
          .symplectic = true,
          .reversible = FOLIOT_REVERSIBILITY_EXACT,
          .evaluations = 1,
-         .summary = "Leapfrog on a lattice of 2^-40: running backwards returns to the "
-                    "very bits it came from."},
+         .summary = "Leapfrog on a lattice of 2^-40: running backwards restores the same bits."},
 };
 
 // The n-th word of a row: its name, then its aliases. Its length, 0 where there are no more.

@@ -66,7 +66,7 @@ static void check_players(foliot__checker *c)
                          "must be greater than 0: `pull` and `push` act on bodies that are nearer");
     if (players->reach > 0 && !reaches)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.reach",
-                         "is looked at by `pull` and `push` alone");
+                         "is used by `pull` and `push` only");
     if (players->control == FOLIOT_CONTROL_NONE && (reaches || players->jump > 0))
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.kind", "`none` has no buttons");
     if (players->jump > 0 && !foliot__scene_collides(c->scene))

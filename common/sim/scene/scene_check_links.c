@@ -88,7 +88,7 @@ static void check_force(foliot__checker *c, foliot__scene_place at,
         check_ends(c, at, force->a, force->b);
         if (force->as.spring.damping_kind > FOLIOT_DAMPING_ISOTROPIC)
             foliot__complain(c, FOLIOT_STATUS_INVALID, at, "damping",
-                             "is damping of no known kind");
+                             "is not a known kind of damping");
     } else if (force->kind == FOLIOT_FORCE_CONSTANT) {
         if (check_reference(c, at, "body", force->a, false) && is_unmoved(c->scene, force->a))
             foliot__complain(c, FOLIOT_STATUS_INVALID, at, "body", "%s",

@@ -321,7 +321,8 @@ bool foliot__agones_get_server(uint16_t port, foliot__agones_server *out, char *
     const char *why = "";
     errno = 0;
     if (!foliot__agones_request(port, "GET", "/gameserver", "", answer, sizeof answer)) {
-        snprintf(problem, problem_bytes, "%s", errno ? strerror(errno) : "it is no answer of 200");
+        snprintf(problem, problem_bytes, "%s",
+                 errno ? strerror(errno) : "the answer's status is not 200");
         return false;
     }
     if (read_game_server(answer, strlen(answer), out, &why))

@@ -69,7 +69,7 @@ bool foliot__life_drain(foliot__app *a)
     (void)!foliot_server_close_session(a->server, "", true);
     snprintf(note, sizeof note,
              "draining: sessions may end by themselves within %llu s, and are then left resumable; "
-             "once more to stop at once",
+             "a second signal stops at once",
              (unsigned long long)seconds);
     foliot__log_note("draining", note);
     return true;
@@ -156,8 +156,7 @@ static void look(uv_timer_t *timer)
         bool stuck = foliot_server_get_step_age_ns(a->server, now) > 2 * life->interval_ns;
         if (stuck && !life->stuck)
             foliot__log_note("blocked-step",
-                             "a step does not end: the supervisor no longer hears that this "
-                             "server is alive");
+                             "a step does not end: the supervisor is no longer notified");
         life->stuck = stuck;
         if (!stuck) {
             life->told_ns = now;

@@ -216,7 +216,7 @@ static int open_agones(bool port_is_given, uint64_t *port)
     const char *text = getenv("AGONES_SDK_HTTP_PORT");
     char problem[160] = "", why[256];
     if (text && *text && (!foliot__parse_count(text, &sdk) || sdk < 1 || sdk > 65535))
-        return complain(FOLIOT__EXIT_USAGE, "$AGONES_SDK_HTTP_PORT is no port");
+        return complain(FOLIOT__EXIT_USAGE, "$AGONES_SDK_HTTP_PORT is not a port");
     agones.port = (uint16_t)sdk;
     agones.began_ns = foliot__clock_now_ns();
     if (!foliot__agones_start_connector(agones.port, foliot__sandbox_drop))

@@ -60,7 +60,7 @@ static int open_socket(bool port_is_given, uint64_t *port)
         connect(notify_socket, (const struct sockaddr *)&to,
                 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length)) == 0)
         return 0;
-    fprintf(stderr, "foliot-server: $NOTIFY_SOCKET %s: %s; it goes on without\n", path,
+    fprintf(stderr, "foliot-server: $NOTIFY_SOCKET %s: %s; the server continues without it\n", path,
             strerror(errno));
     if (notify_socket >= 0)
         close(notify_socket);

@@ -85,7 +85,7 @@ static const foliot__option host_options[] = {
      .details = "dt becomes 1 / HZ if the scene's unit of time is the second. Otherwise dt stays, "
                 "and the server prints a note."},
     {"snapshot-hz", "HZ", FOLIOT__OPTION_POSITIVE, &parsed.network.snapshot_hz,
-     .help = "most snapshots per second (default: one per tick)",
+     .help = "maximum number of snapshots per second (default: one per tick)",
      .details = "A client whose network does not carry them all is sent fewer."},
     {"mode", "snapshot|lockstep", FOLIOT__OPTION_TEXT, &parsed.play.mode,
      .help = "role of clients that request none: they watch or step (default snapshot)",
@@ -286,7 +286,7 @@ const char *foliot__session_name(const foliot__arguments *arguments, const char 
     const char *equals = strchr(text, '=');
     if (!equals || equals == text || !equals[1]) {
         foliot__options_wrong(&foliot__server_program, arguments,
-                              "--session wants NAME=SCENE, not '%s'", text);
+                              "--session expects NAME=SCENE, not '%s'", text);
         return NULL;
     }
     if (equals - text >= FOLIOT_NAME_BYTES) {
@@ -342,7 +342,7 @@ int foliot__check_words(foliot__server_choices *choices, const foliot__arguments
     if (choices->sessions.simulation && wrong)
         return foliot__options_wrong(
             &foliot__server_program, arguments,
-            "%s is of worlds: what --simulation names is hosted in lockstep", wrong);
+            "%s is for worlds: what --simulation names is hosted in lockstep", wrong);
     const char *text = choices->play.interest_text;
     if (text && (choices->sessions.simulation ||
                  (choices->play.mode && strcmp(choices->play.mode, "lockstep") == 0)))
@@ -352,7 +352,7 @@ int foliot__check_words(foliot__server_choices *choices, const foliot__arguments
     if (!text || read_interest(text, &choices->play.interest))
         return 0;
     return foliot__options_wrong(&foliot__server_program, arguments,
-                                 "--interest wants FAR[,NEAR[,KBIT]]: lengths up to 1e9, NEAR at "
+                                 "--interest expects FAR[,NEAR[,KBIT]]: lengths up to 1e9, NEAR at "
                                  "most FAR, and %d to %d kbit/s, not '%s'",
                                  FOLIOT_INTEREST_KBIT_MIN, FOLIOT_INTEREST_KBIT_MAX, text);
 }
@@ -374,19 +374,21 @@ int foliot__check_sessions(const foliot__server_choices *choices,
                                              choices->sessions.resumes.items[i]);
     if (choices->sessions.scenes && !choices->web.admin_token && !choices->web.admin_socket &&
         !takes_orders)
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--scenes is for the admin API: it wants --admin-socket, or "
-                                     "--http with --admin-token, or Agones");
+        return foliot__options_wrong(
+            &foliot__server_program, arguments,
+            "--scenes is for the admin API: it requires --admin-socket, or "
+            "--http with --admin-token, or Agones");
     if (choices->web.create && (!choices->web.page || !choices->sessions.scenes ||
                                 !choices->web.http || !choices->web.admin_token))
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--web-create wants --web, --scenes FOLDER, and --http with "
-                                     "--admin-token FILE, whose bearer may create");
+        return foliot__options_wrong(
+            &foliot__server_program, arguments,
+            "--web-create requires --web, --scenes FOLDER, and --http with "
+            "--admin-token FILE, whose bearer may create");
     uint32_t scenes = arguments->operand_count + choices->sessions.named.count; // that are new
     if (choices->sessions.copies > 0 && arguments->operand_count == 0 &&
         !choices->sessions.simulation)
         return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--sessions is of a SCENE: none is given");
+                                     "--sessions requires a SCENE");
     if (choices->sessions.copies > 1 && choices->recording.file)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--record names one file for one new session");
@@ -399,10 +401,9 @@ int foliot__check_sessions(const foliot__server_choices *choices,
             "there is nothing to host: name a SCENE, or give --resume FILE, "
             "--session NAME=SCENE or --scenes DIR");
     if (choices->recording.minutes > 0 && (choices->recording.file || choices->recording.off))
-        return foliot__options_wrong(
-            &foliot__server_program, arguments,
-            "--recordings-minutes names recordings by their dates: it goes "
-            "with neither --record nor --no-record");
+        return foliot__options_wrong(&foliot__server_program, arguments,
+                                     "--recordings-minutes names recordings by their dates: it "
+                                     "excludes --record and --no-record");
     if (choices->recording.file && choices->recording.off)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--record and --no-record exclude each other");
@@ -415,7 +416,7 @@ int foliot__check_sessions(const foliot__server_choices *choices,
          choices->recording.off))
         return foliot__options_wrong(
             &foliot__server_program, arguments,
-            "--resume goes on as it was recorded, and records: --%s is for new sessions",
+            "--resume continues as recorded, and records: --%s is for new sessions",
             choices->sessions.integrator ? "integrator"
             : choices->recording.off     ? "no-record"
                                          : "tick-hz");

@@ -42,7 +42,7 @@ int foliot__bind_check(const foliot__server_choices *choices, const foliot__argu
         foliot__net_address address;
         if (!read_address(text, &address))
             return foliot__options_wrong(&foliot__server_program, arguments,
-                                         "--bind: '%s' is no IPv4 or IPv6 address of a machine",
+                                         "--bind: '%s' is not an IPv4 or IPv6 address of a host",
                                          text);
         bool four = foliot__net_address_is_ip4(&address);
         if (four ? bound.four : bound.six)
@@ -149,8 +149,8 @@ static int why_not(foliot_status status, const char *address, uint16_t port)
     }
     if (status == FOLIOT_STATUS_UNSUPPORTED) {
         fprintf(stderr,
-                "foliot-server: --bind %s: this system does not allow IPv6 as it is done "
-                "here\n",
+                "foliot-server: --bind %s: this system does not permit the IPv6 sockets that the "
+                "server needs\n",
                 address);
         return FOLIOT__EXIT_ERROR;
     }

@@ -64,7 +64,7 @@ static bool add(const foliot__node *value, const char *name)
     char *argument =
         foliot__reading_allocate(&config.reading, strlen(name) + 4 + strlen(value->as.text));
     if (!argument || config.argc >= ARGUMENTS_MAX - config.own_argc)
-        return wrong(value->place, name, "there are too many values");
+        return wrong(value->place, name, "too many values");
     sprintf(argument, "--%s=%s", name, value->as.text);
     config.argv[config.argc++] = argument;
     return true;
@@ -112,7 +112,7 @@ static bool apply_pair(const foliot__option *options, const foliot__node *key,
     if (o->kind == FOLIOT__OPTION_FLAG) {
         bool yes = value->kind == FOLIOT__SCALAR && strcmp(value->as.text, "true") == 0;
         if (!yes && (value->kind != FOLIOT__SCALAR || strcmp(value->as.text, "false") != 0))
-            return wrong(value->place, o->name, "true or false is wanted here");
+            return wrong(value->place, o->name, "true or false is expected here");
         char *argument =
             yes ? foliot__reading_allocate(&config.reading, strlen(o->name) + 3) : NULL;
         if (argument) {
@@ -124,10 +124,10 @@ static bool apply_pair(const foliot__option *options, const foliot__node *key,
     if (value->kind == FOLIOT__SCALAR)
         return add(value, o->name);
     if (o->kind != FOLIOT__OPTION_TEXTS || value->kind != FOLIOT__SEQUENCE)
-        return wrong(value->place, o->name, "one value is wanted here");
+        return wrong(value->place, o->name, "one value is expected here");
     for (const foliot__node *item = value->as.first; item; item = item->next)
         if (item->kind != FOLIOT__SCALAR)
-            return wrong(item->place, o->name, "a list of texts is wanted here");
+            return wrong(item->place, o->name, "a list of texts is expected here");
         else if (!add(item, o->name))
             return false;
     return true;
@@ -140,7 +140,7 @@ static bool apply_file(const foliot__option *options, const char *text, size_t l
         return false;
     if (top->kind != FOLIOT__MAPPING) {
         foliot__fault(&config.reading, FOLIOT_STATUS_INVALID, top->place, NULL, "%s",
-                      "a mapping of options is wanted here");
+                      "a mapping of options is expected here");
         return false;
     }
     for (const foliot__node *key = top->as.first; key; key = key->next->next)

@@ -34,16 +34,16 @@ int foliot__security_check(const foliot__server_choices *choices,
                                      "--key, --password and --insecure exclude each other");
     if (choices->access.used_tokens && !choices->access.key)
         return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--used-tokens is for tokens: it goes with --key");
+                                     "--used-tokens is for tokens: it requires --key");
     if (choices->network.public_addresses.count > 0 && !choices->access.key && !choices->web.page)
-        return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--public-address is what tokens name, and data channels of "
-                                     "browsers: it goes with --key or --web");
+        return foliot__options_wrong(
+            &foliot__server_program, arguments,
+            "--public-address is for tokens and data channels: it requires --key or --web");
     if (given == 0 && !foliot__bind_is_loopback())
         return foliot__options_wrong(
             &foliot__server_program, arguments,
-            "--bind %s lets others reach this server: say who may join, by --key FILE (who has a "
-            "token), --password FILE (who knows it) or --insecure (anybody)",
+            "--bind %s lets others reach this server: choose who may join, by --key FILE (holders "
+            "of a token), --password FILE (those who know it) or --insecure (everybody)",
             foliot__bind_widest());
     return 0;
 }
@@ -57,9 +57,10 @@ static int find_own(const foliot__server_choices *choices)
         if (secrets.own_count == FOLIOT_TOKEN_ADDRESSES_MAX ||
             foliot_token_address_read(text, 0, &secrets.own[secrets.own_count++]) !=
                 FOLIOT_STATUS_OK) {
-            fprintf(stderr,
-                    "foliot-server: --public-address: '%s' is no ADDRESS[:PORT], or one too many\n",
-                    text);
+            fprintf(
+                stderr,
+                "foliot-server: --public-address: '%s' is not ADDRESS[:PORT], or one too many\n",
+                text);
             return FOLIOT__EXIT_USAGE;
         }
     }
@@ -118,8 +119,8 @@ int foliot__security_open_used(const foliot__server_choices *choices, uint32_t p
         return 0;
     fprintf(stderr, "foliot-server: --used-tokens %s: %s\n", file ? file : "",
             status == FOLIOT_STATUS_AGAIN     ? "another server uses it"
-            : status == FOLIOT_STATUS_REFUSED ? "others may open it: 'chmod 600' it"
-            : status == FOLIOT_STATUS_CORRUPT ? "it is no file of used tokens of this version"
+            : status == FOLIOT_STATUS_REFUSED ? "other users may open it: 'chmod 600' it"
+            : status == FOLIOT_STATUS_CORRUPT ? "it is not a list of used tokens of this version"
             : status == FOLIOT_STATUS_IO      ? strerror(error)
                                               : foliot_status_get_text(status));
     if (status == FOLIOT_STATUS_IO)
@@ -158,7 +159,6 @@ const char *foliot__security_client_options(const foliot__server_choices *choice
 void foliot__security_announce(const foliot__server_choices *choices)
 {
     if (!choices->access.key && !choices->access.password && !foliot__bind_is_loopback())
-        fprintf(stderr,
-                "foliot-server: anybody may join, and nobody proves who he is: --key or --password "
-                "changes that\n");
+        fprintf(stderr, "foliot-server: everybody may join, without a proof of identity: --key or "
+                        "--password changes that\n");
 }

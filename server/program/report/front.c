@@ -48,10 +48,10 @@ void foliot__front_note_health(const char *option, foliot__http_health health)
         return;
     snprintf(text, sizeof text,
              health == FOLIOT__HTTP_RESTARTED
-                 ? "%s: the service's thread did not come back from its library: another has taken "
-                   "over, with all connections closed"
-                 : "%s: the service's thread does not come back, and cannot be stopped safely: "
-                   "nobody is served there until the server is started again",
+                 ? "%s: the service's thread hung in its library: another has taken over, and all "
+                   "connections are closed"
+                 : "%s: the service's thread hangs, and cannot be stopped safely: nobody is served "
+                   "there until the server is restarted",
              option);
     foliot__log_note(health == FOLIOT__HTTP_RESTARTED ? "service-restarted" : "service-stuck",
                      text);
@@ -93,10 +93,10 @@ static void answer_ready(void *user, const foliot__http_request *request)
 {
     foliot__app *a = user;
     foliot__metrics now = figures(a);
-    const char *why = foliot__clock_now_ns() - now.copied_ns >= STUCK_NS
-                          ? "the loop has not run for 10 seconds\n"
-                      : now.draining ? "the server lets nobody in: it starts, drains or ends\n"
-                                     : NULL;
+    const char *why =
+        foliot__clock_now_ns() - now.copied_ns >= STUCK_NS ? "the loop has not run for 10 seconds\n"
+        : now.draining ? "the server admits nobody: it is starting, draining or ending\n"
+                       : NULL;
     answer_text(a, request, why ? 503 : 200, why ? why : "ok\n");
 }
 
@@ -176,7 +176,8 @@ int foliot__front_open(foliot__app *a)
     char problem[256];
     if (a->choices->web.http &&
         !foliot__http_listen_parse(a->choices->web.http, f->address, &f->port))
-        return wrong("--http", "it wants [ADDRESS:]PORT, as 7780 or 0.0.0.0:7780 or [::1]:7780");
+        return wrong("--http",
+                     "it must be [ADDRESS:]PORT, such as 7780 or 0.0.0.0:7780 or [::1]:7780");
     if (a->choices->web.admin_token &&
         !foliot__http_token_read(a->choices->web.admin_token, f->token, problem, sizeof problem)) {
         fprintf(stderr, "foliot-server: --admin-token %s\n", problem);
@@ -186,7 +187,7 @@ int foliot__front_open(foliot__app *a)
     if (!a->choices->web.http &&
         (a->choices->web.admin_token || (a->choices->web.hosts.count && !a->choices->web.page)))
         return wrong(a->choices->web.admin_token ? "--admin-token" : "--http-host",
-                     "it is for --http, which is not given");
+                     "it requires --http");
     return a->choices->web.http || a->choices->web.admin_socket ? start_service(a) : 0;
 }
 

@@ -136,11 +136,11 @@ void foliot__metrics_print(const foliot__metrics *m, const foliot__http_counters
     print_gauge(out, "foliot_sessions", m->sessions, "Sessions that have not ended.");
     print_gauge(out, "foliot_peers", m->presence.peers, "Connections of clients.");
     print_gauge(out, "foliot_players", m->presence.players,
-                "Players of all sessions, kept places included.");
+                "Players of all sessions, kept slots included.");
     print_gauge(out, "foliot_players_absent", m->presence.absent,
-                "Players whose place is kept while their connection is gone.");
+                "Players whose slot is kept while their connection is gone.");
     print_gauge(out, "foliot_inputs_waiting", m->presence.inputs, "Inputs that wait for a tick.");
-    print_gauge(out, "foliot_draining", m->draining, "1 while the server lets nobody in.");
+    print_gauge(out, "foliot_draining", m->draining, "1 while the server admits nobody.");
     print_gauge(out, "foliot_metrics_copy_seconds", m->copy_s,
                 "Processor time of the loop for the last copy of these figures.");
     print_gauge(out, "foliot_metrics_answer_seconds", m->answer_s,

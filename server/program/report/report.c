@@ -77,7 +77,7 @@ static void file_written(uv_work_t *work, int status)
     char line[400];
     so_far.writing = false;
     if (status != 0 || r->status != FOLIOT_STATUS_OK)
-        snprintf(line, sizeof line, "foliot-server: no file of our state: %s\n",
+        snprintf(line, sizeof line, "foliot-server: our state was not written: %s\n",
                  status ? uv_strerror(status) : foliot_status_get_text(r->status));
     else
         snprintf(line, sizeof line, "  %-10s %s\n", "our state", r->file);
@@ -106,7 +106,7 @@ void foliot__report_divergence(const foliot_divergence_report *found, const foli
         bytes > FOLIOT__REPORT_BYTES_MAX - so_far.bytes)
         return;
     if (!found->before_bytes || !found->after_bytes) {
-        foliot__log_lines("foliot-server: no file of our state: it is not known any more\n");
+        foliot__log_lines("foliot-server: our state was not written: it is no longer known\n");
         return;
     }
     report *r = copy_of(found);

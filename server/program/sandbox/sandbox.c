@@ -57,7 +57,8 @@ int foliot__sandbox_check(const foliot__server_choices *choices, const foliot__a
                                      "--user: there is no user '%s' on this machine", name);
     if (found->pw_uid == 0)
         return foliot__options_wrong(&foliot__server_program, arguments,
-                                     "--user: '%s' has all rights: name one that has few", name);
+                                     "--user: '%s' has all rights: name an unprivileged user",
+                                     name);
     if (geteuid() != 0 && geteuid() != found->pw_uid)
         return foliot__options_wrong(&foliot__server_program, arguments,
                                      "--user %s: only root may become another user", name);
@@ -81,7 +82,8 @@ int foliot__sandbox_drop(void)
         return FOLIOT__EXIT_ERROR;
     }
     if (setuid(0) == 0 || geteuid() == 0 || getegid() != user.gid) {
-        fprintf(stderr, "foliot-server: --user %s: the old rights are still there\n", user.name);
+        fprintf(stderr, "foliot-server: --user %s: the process still has its old rights\n",
+                user.name);
         return FOLIOT__EXIT_ERROR;
     }
     // The process's files in /proc belong to the new user again; keys are in no dump (secure.c).
@@ -151,12 +153,12 @@ static void on_forbidden(int number, siginfo_t *info, void *context)
     char text[320];
     int call = info->si_syscall;
     const char *name =
-        call >= 0 && call < CALLS_NAMED && call_names[call] ? call_names[call] : "of no known name";
+        call >= 0 && call < CALLS_NAMED && call_names[call] ? call_names[call] : "unknown";
     (void)context;
     int length = snprintf(text, sizeof text,
                           "foliot-server: the sandbox refused the system call %d (%s): the server "
                           "ends. This is a fault of the server, of a module, or an attack; "
-                          "--no-sandbox runs without\n",
+                          "--no-sandbox turns the sandbox off\n",
                           call, name);
     (void)!write(STDERR_FILENO, text, (size_t)length);
     signal(number, SIG_DFL);
@@ -356,15 +358,14 @@ int foliot__sandbox_enter(const foliot__server_choices *choices)
         return 0;
     const char *why = foreign_needs();
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-        why = "this system does not know it";
+        why = "this system does not support it";
     int wrong = why ? 0 : load_filter(choices->sessions.allow_modules);
     if (why)
         fprintf(stderr, "foliot-server: no sandbox: %s\n", why);
     given_up.calls = !why && !wrong;
     if (!wrong)
         return 0;
-    fprintf(stderr,
-            "foliot-server: the sandbox cannot be entered: %s; --no-sandbox runs without it\n",
+    fprintf(stderr, "foliot-server: the sandbox cannot be entered: %s; --no-sandbox turns it off\n",
             strerror(-wrong));
     return FOLIOT__EXIT_ERROR;
 }
@@ -378,7 +379,8 @@ static bool works_at_the_root(void)
 
 void foliot__sandbox_announce(void)
 {
-    const char *end = works_at_the_root() ? "; the working folder is /, so all may be written" : "";
+    const char *end =
+        works_at_the_root() ? "; the working folder is /, so all files may be written" : "";
     if (given_up.calls && !given_up.files)
         printf("sandbox: system calls; %s, so files are not limited\n", given_up.why_no_files);
     else if (given_up.files)

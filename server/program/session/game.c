@@ -114,8 +114,8 @@ int foliot__hosted_make_rules(foliot__hosted *h, const foliot_scene *scene,
         return make_script(h, file);
     }
     if (!options->allows_modules)
-        return complain(file, "a module runs with all rights of this server: it is loaded with "
-                              "--allow-modules");
+        return complain(file,
+                        "a module runs with all rights of this server: --allow-modules permits it");
     char problem[PROBLEM_BYTES] = "";
     const foliot_rules_module *module =
         foliot__module_open(file, "foliot_rules_entry", offsetof(foliot_rules_module, kind_bytes),

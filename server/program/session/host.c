@@ -164,7 +164,7 @@ int foliot__host_keep_unfinished(const char *file)
     char kept[544], told[600];
     if (something_else(file))
         return foliot__host_complain(FOLIOT__EXIT_SCENE, file,
-                                     "is there already, and is no recording");
+                                     "exists already, and is not a recording");
     // A recording without an end that no process is writing to.
     foliot_replay *replay;
     int descriptor = foliot__file_open(file);
@@ -182,7 +182,7 @@ int foliot__host_keep_unfinished(const char *file)
         snprintf(kept, sizeof kept, "%s.unfinished-%d", file, i);
     if (rename(file, kept) != 0)
         return foliot__host_complain(FOLIOT__EXIT_ERROR, kept, strerror(errno));
-    snprintf(told, sizeof told, "was a recording that had not ended; it is kept as %s", kept);
+    snprintf(told, sizeof told, "was an unfinished recording; it is kept as %s", kept);
     return foliot__host_complain(0, file, told);
 }
 
@@ -294,16 +294,16 @@ static void apply_resumption(foliot__hosted *hosted, const char *file)
     unsigned long long tick = about->tick, bytes = about->cut_bytes;
     if (about->was_closed)
         fprintf(stderr,
-                "foliot-server: %s had ended in order at tick %llu; it goes on from there\n", file,
-                tick);
+                "foliot-server: %s had ended in order at tick %llu; it continues from there\n",
+                file, tick);
     else if (bytes == 0)
         fprintf(stderr,
                 "foliot-server: %s ends with a whole block at tick %llu; nothing was cut off\n",
                 file, tick);
     else
         fprintf(stderr,
-                "foliot-server: %s is whole up to tick %llu; %llu bytes behind it were cut "
-                "off%s%s: %s\n",
+                "foliot-server: %s is whole up to tick %llu; %llu bytes after it were cut off%s%s: "
+                "%s\n",
                 file, tick, bytes, *about->kept_in ? " and kept in " : "", about->kept_in,
                 about->damage);
     copy_name(hosted, *about->session ? about->session : *name ? name : "main");

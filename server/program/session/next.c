@@ -77,7 +77,7 @@ static bool replace_session(follow_up *o)
     o->place->hurried = before.hurried;
     foliot__hosted_destroy_rules(&before);
     foliot_scene_destroy(before.scene);
-    snprintf(note, sizeof note, "%s: goes on with %s", o->name, o->file);
+    snprintf(note, sizeof note, "%s: continues with %s", o->name, o->file);
     foliot__log_note("next-scene", note);
     return true;
 }
@@ -138,7 +138,8 @@ bool foliot__app_follow(foliot__app *a, const char *session)
     if (h->recording)
         return false;
     if (!find_scene(h, next, file, sizeof file)) {
-        foliot__log_note("next-scene", "the next scene is no name of a file in the same folder");
+        foliot__log_note("next-scene",
+                         "the next scene is not the name of a file in the same folder");
         return false;
     }
     // Whether too many scenes in a row have ended early.

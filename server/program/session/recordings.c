@@ -268,7 +268,7 @@ char **foliot__recordings_unfinished(const char *folder, uint32_t *count, uint32
         bool empty = false;
         int descriptor = lock_idle(list[i].path, false, &damage, &empty);
         if (descriptor < 0 && damage.status != FOLIOT_STATUS_OK && list[i].bytes > 0)
-            fprintf(stderr, "foliot-server: %s cannot be gone on with, and is left alone: %s\n",
+            fprintf(stderr, "foliot-server: %s cannot be continued, and is left as it is: %s\n",
                     list[i].path, damage.text);
         if (descriptor < 0)
             continue;
@@ -413,7 +413,7 @@ static int suspend_recording(const foliot__hosted *hosted)
     foliot_status status = foliot_recording_wait(hosted->recording, true);
     foliot_recording_state state = foliot_recording_get_state(hosted->recording);
     foliot_recording_abandon(hosted->recording);
-    tell_ticks(hosted, status, &state, "go on with it: foliot-server --resume");
+    tell_ticks(hosted, status, &state, "continue it: foliot-server --resume");
     return status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
 }
 

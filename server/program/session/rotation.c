@@ -23,7 +23,7 @@
 static void note_failure(const foliot__hosted *h, const char *why)
 {
     char note[1100];
-    snprintf(note, sizeof note, "--recordings-minutes: %s goes on: %s", h->recording_file, why);
+    snprintf(note, sizeof note, "--recordings-minutes: %s continues: %s", h->recording_file, why);
     foliot__log_warning("not-rotated", h->name, note, FOLIOT_STATUS_IO);
 }
 

@@ -24,8 +24,7 @@ static int load(foliot__hosted *h, const foliot__host_options *options)
     char problem[PROBLEM_BYTES];
     if (!options->allows_modules)
         return complain(options->simulation,
-                        "a module runs with all rights of this server: it is loaded with "
-                        "--allow-modules");
+                        "a module runs with all rights of this server: --allow-modules permits it");
     if (!module)
         module = foliot__module_load(options->simulation, problem, sizeof problem);
     h->simulation_module = module;
