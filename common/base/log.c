@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// log.c: a line is composed in memory and written at once. Rates are leaky buckets, one per event.
+// log.c: a line is composed in memory and written at once. Each event has a rate.
 #include "base/log.h"
 
 #include <inttypes.h>
@@ -11,7 +11,6 @@
 #include "base/text.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define LINE_NS (SECOND_NS / FOLIOT__LOG_PER_SECOND) // that one line fills of a bucket
 
 static const char *const level_names[] = {"debug", "info", "warning", "error"};
 
@@ -30,7 +29,7 @@ void foliot__log_close(foliot__log *log)
         return;
     for (uint32_t i = 0; i < log->rate_count; i++) {
         foliot__log_rate *rate = &log->rates[i];
-        rate->full_ns = 0;
+        rate->lines = (foliot__bucket){0};
         if (rate->suppressed && foliot__log_begin(log, rate->level, rate->event, rate->event))
             foliot__log_end(log);
     }
@@ -107,13 +106,12 @@ bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *ev
         return false;
     foliot__log_rate *rate = rate_of(log, event);
     rate->level = level;
-    uint64_t full = rate->full_ns > log->now_ns ? rate->full_ns : log->now_ns;
-    if (full - log->now_ns > (FOLIOT__LOG_BURST - 1) * LINE_NS) {
+    if (!foliot__bucket_spend(&rate->lines, FOLIOT__LOG_BURST, 1e9 / FOLIOT__LOG_PER_SECOND,
+                              log->now_ns)) {
         rate->suppressed++;
         log->suppressed++;
         return false;
     }
-    rate->full_ns = full + LINE_NS;
     begin_line(log, level, event, sentence);
     if (rate->suppressed && log->json)
         foliot__log_count(log, "suppressed", rate->suppressed);

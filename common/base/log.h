@@ -19,6 +19,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/bucket.h"
 #include "base/json.h"
 
 #define FOLIOT__LOG_EVENTS_MAX 64  // events with a separate rate; the rest share one
@@ -35,7 +36,7 @@ typedef enum foliot__log_level {
 
 typedef struct foliot__log_rate {
     const char *event;
-    uint64_t full_ns;        // when its bucket is full again
+    foliot__bucket lines;    // that it may still write
     uint64_t suppressed;     // lines dropped since the last one
     foliot__log_level level; // of these
 } foliot__log_rate;

@@ -16,12 +16,13 @@
 foliot_status foliot__admission_init(foliot__admission *a, const foliot_transport_config *config)
 {
     uint32_t share = config->peers_max / PER_ADDRESS_SHARE;
-    *a = (foliot__admission){.capacity = config->peers_max + FOLIOT__ADDRESSES_REMEMBERED,
-                             .per_address_max = share < PER_ADDRESS_MIN ? PER_ADDRESS_MIN : share,
-                             .per_second = config->joins_per_second > 0 ? config->joins_per_second
-                                                                        : PER_SECOND};
+    *a = (foliot__admission){
+        .capacity = config->peers_max + FOLIOT__ADDRESSES_REMEMBERED,
+        .per_address_max = share < PER_ADDRESS_MIN ? PER_ADDRESS_MIN : share,
+        .every_ns = 1e9 / (config->joins_per_second > 0 ? config->joins_per_second : PER_SECOND)};
     if (config->peers_per_address_max)
         a->per_address_max = config->peers_per_address_max;
+    a->burst = a->per_address_max < BURST_MIN ? BURST_MIN : a->per_address_max;
     a->addresses = calloc(a->capacity, sizeof *a->addresses);
     return a->addresses ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
 }
@@ -32,14 +33,9 @@ void foliot__admission_close(foliot__admission *a)
     *a = (foliot__admission){0};
 }
 
-static double burst(const foliot__admission *a)
-{
-    return a->per_address_max < BURST_MIN ? BURST_MIN : a->per_address_max;
-}
-
 // The address's entry, else a free one, else the one unused for the longest time. One always
 // exists, since there are more entries than connections.
-static foliot__admission_entry *entry_of(foliot__admission *a, uint64_t host, uint64_t now_ns)
+static foliot__admission_entry *entry_of(foliot__admission *a, uint64_t host)
 {
     foliot__admission_entry *oldest = NULL;
     for (uint32_t i = 0; i < a->capacity; i++) {
@@ -47,39 +43,29 @@ static foliot__admission_entry *entry_of(foliot__admission *a, uint64_t host, ui
         if (e->host == host)
             return e;
         if (e->connections == 0 &&
-            (!oldest || (oldest->host != 0 && (e->host == 0 || e->at_ns < oldest->at_ns))))
+            (!oldest ||
+             (oldest->host != 0 && (e->host == 0 || e->opens.filled_ns < oldest->opens.filled_ns))))
             oldest = e;
     }
     FOLIOT_ASSERT(oldest);
-    *oldest = (foliot__admission_entry){.host = host, .allowance = burst(a), .at_ns = now_ns};
+    *oldest = (foliot__admission_entry){.host = host};
     return oldest;
-}
-
-// The address's entry, with the allowance that it has by now.
-static foliot__admission_entry *entry_now(foliot__admission *a, uint64_t host, uint64_t now_ns)
-{
-    foliot__admission_entry *e = entry_of(a, host, now_ns);
-    double passed = now_ns > e->at_ns ? (double)(now_ns - e->at_ns) * 1e-9 : 0;
-    e->allowance += passed * a->per_second;
-    if (e->allowance > burst(a))
-        e->allowance = burst(a);
-    e->at_ns = now_ns;
-    return e;
 }
 
 bool foliot__admission_allows(foliot__admission *a, uint64_t host, uint64_t now_ns)
 {
-    return entry_now(a, host, now_ns)->allowance >= 1;
+    foliot__admission_entry *e = entry_of(a, host);
+    foliot__bucket_fill(&e->opens, a->burst, a->every_ns, now_ns);
+    return e->opens.tokens >= 1;
 }
 
 foliot__admitted foliot__admit(foliot__admission *a, uint64_t host, uint64_t now_ns)
 {
-    foliot__admission_entry *e = entry_now(a, host, now_ns);
+    foliot__admission_entry *e = entry_of(a, host);
     if (e->connections >= a->per_address_max)
         return FOLIOT__ADMITTED_NOT_MORE;
-    if (e->allowance < 1)
+    if (!foliot__bucket_spend(&e->opens, a->burst, a->every_ns, now_ns))
         return FOLIOT__ADMITTED_NOT_YET;
-    e->allowance -= 1;
     e->connections++;
     return FOLIOT__ADMITTED;
 }
@@ -95,5 +81,7 @@ void foliot__admission_release(foliot__admission *a, uint64_t host)
 
 void foliot__admission_restore(foliot__admission *a, uint64_t host, uint64_t now_ns)
 {
-    entry_of(a, host, now_ns)->connections++;
+    foliot__admission_entry *e = entry_of(a, host);
+    foliot__bucket_fill(&e->opens, a->burst, a->every_ns, now_ns);
+    e->connections++;
 }

@@ -7,6 +7,7 @@
 
 #include <stdint.h>
 
+#include "base/bucket.h"
 #include "foliot/transport.h"
 
 #define FOLIOT__ADDRESSES_REMEMBERED                                                               \
@@ -15,15 +16,14 @@
 typedef struct foliot__admission_entry {
     uint64_t host; // 0: free
     uint32_t connections;
-    double allowance; // of connections that it may open now
-    uint64_t at_ns;   // when that was so
+    foliot__bucket opens; // connections that it may open now
 } foliot__admission_entry;
 
 typedef struct foliot__admission {
     foliot__admission_entry *addresses; // Linear scan on purpose: few connections a second, and no
                                         // hash that an attacker could degrade.
     uint32_t capacity, per_address_max;
-    double per_second;
+    double burst, every_ns; // of connections that an address opens
 } foliot__admission;
 
 typedef enum foliot__admitted {

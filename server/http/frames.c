@@ -20,15 +20,10 @@ static uint16_t check_frames(foliot__frames *f, const uint8_t *bytes, size_t len
         bool control = f->head[0] & 0x08, masked = f->head[1] & 0x80;
         if (f->head_bytes == 2 && !masked)
             return FOLIOT__FRAMES_UNMASKED;
-        if (f->head_bytes == 2 && control) {
-            f->allowance += (double)(now_ns - f->allowed_ns) * 1e-9 * FOLIOT__FRAMES_CONTROL_SECOND;
-            if (f->allowance > FOLIOT__FRAMES_CONTROL_BURST)
-                f->allowance = FOLIOT__FRAMES_CONTROL_BURST;
-            f->allowed_ns = now_ns;
-            f->allowance -= 1;
-            if (f->allowance < 0)
-                return FOLIOT__FRAMES_FLOOD;
-        }
+        if (f->head_bytes == 2 && control &&
+            !foliot__bucket_spend(&f->control, FOLIOT__FRAMES_CONTROL_BURST,
+                                  FOLIOT__FRAMES_CONTROL_EVERY_NS, now_ns))
+            return FOLIOT__FRAMES_FLOOD;
         // Two bytes, none, two or eight of an extended length, and the mask.
         uint8_t short_length = f->head[1] & 0x7f;
         uint32_t extended = short_length == 126 ? 2 : short_length == 127 ? 8 : 0;
@@ -50,5 +45,5 @@ uint16_t foliot__frames_read(foliot__frames *f, const uint8_t *bytes, size_t len
 
 void foliot__frames_begin(foliot__frames *f)
 {
-    *f = (foliot__frames){.allowance = FOLIOT__FRAMES_CONTROL_BURST};
+    *f = (foliot__frames){0};
 }

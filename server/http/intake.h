@@ -10,23 +10,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bucket.h"
+
 // -- checks the heads of frames on a WebSocket before libwebsockets sees them: frames of a client
 // must be masked (RFC 6455, section 5.1), which version 4.1 does not check, and control frames are
 // limited, since it answers them without reporting them. It also lets several frames for a browser
 // go in one packet, which libwebsockets sends one by one.
 
-#define FOLIOT__FRAMES_CONTROL_SECOND 10 // pings and the like, of one socket
+#define FOLIOT__FRAMES_CONTROL_EVERY_NS 1e8 // pings and the like, of one socket
 #define FOLIOT__FRAMES_CONTROL_BURST 100
 #define FOLIOT__FRAMES_UNMASKED 1002 // close codes
 #define FOLIOT__FRAMES_FLOOD 1008
 
 typedef struct foliot__frames {
     uint8_t head[14];
-    uint32_t head_bytes; // that have come
-    uint64_t left;       // of a frame's payload
-    double allowance;    // of control frames
-    uint64_t allowed_ns;
-    uint16_t refused; // a close code; 0: nothing was wrong so far
+    uint32_t head_bytes;    // that have come
+    uint64_t left;          // of a frame's payload
+    foliot__bucket control; // frames that may still come
+    uint16_t refused;       // a close code; 0: nothing was wrong so far
 } foliot__frames;
 
 // Checks the next bytes. Returns 0, or the close code that refuses them.

@@ -59,28 +59,17 @@ static void send_request(foliot__session *s, const foliot__peer *peer)
     foliot__server_send(s->server, peer->id, &m);
 }
 
-// A token bucket of `most` that gains one every `every_ns`; full at first.
-static double refill_bucket(double left, uint64_t *as_of_ns, uint64_t now_ns, double most,
-                            double every_ns)
-{
-    double now = *as_of_ns == 0 ? most : left + (double)(now_ns - *as_of_ns) / every_ns;
-    *as_of_ns = now_ns;
-    return now < most ? now : most;
-}
-
 // Takes one search out of each budget. False: one of them is empty.
 static bool spend_search(foliot_server *server, foliot__peer *peer)
 {
-    foliot__address *a = foliot__address_of(server, peer);
-    uint64_t now = server->now_ns;
-    a->searches = refill_bucket(a->searches, &a->searches_ns, now, ADDRESS_SEARCHES_AT_ONCE,
-                                ADDRESS_SEARCH_EVERY_NS);
-    server->searches.tokens = refill_bucket(server->searches.tokens, &server->searches.tokens_ns,
-                                            now, SEARCHES_AT_ONCE, SEARCH_EVERY_NS);
-    if (a->searches < 1 || server->searches.tokens < 1)
+    foliot__bucket *all = &server->searches.bucket,
+                   *of_address = &foliot__address_of(server, peer)->searches;
+    foliot__bucket_fill(of_address, ADDRESS_SEARCHES_AT_ONCE, ADDRESS_SEARCH_EVERY_NS,
+                        server->now_ns);
+    if (of_address->tokens < 1 ||
+        !foliot__bucket_spend(all, SEARCHES_AT_ONCE, SEARCH_EVERY_NS, server->now_ns))
         return false;
-    a->searches -= 1;
-    server->searches.tokens -= 1;
+    of_address->tokens -= 1;
     return true;
 }
 

@@ -5,6 +5,7 @@
 #ifndef FOLIOT_SERVER_LIB_GAME_H
 #define FOLIOT_SERVER_LIB_GAME_H
 
+#include "base/bucket.h"
 #include "base/pack.h"
 #include "foliot/command.h"
 #include "foliot/rules.h"
@@ -15,7 +16,7 @@
 #define FOLIOT__ORDERS_A_TICK 32  // of one player, the rest in the ticks after it
 #define FOLIOT__ORDERS_BURST 256u // that may come at once: a network held them back
 // Orders a second and player. A clock that is a little fast is no fault.
-#define FOLIOT__ORDERS_RATE (1.01 * FOLIOT_ORDERS_PER_SECOND_MAX)
+#define FOLIOT__ORDERS_EVERY_NS (1e9 / (1.01 * FOLIOT_ORDERS_PER_SECOND_MAX))
 #define FOLIOT__ORDER_ACKNOWLEDGE_NS 200000000u // between two, at least
 #define FOLIOT__LEAVE_REASON_BYTES 128
 // Messages queued for delayed spectators, updates included. Updates are never dropped.
@@ -43,10 +44,9 @@ typedef struct foliot__order_book {
     uint64_t saving_tick;  // 0: nothing is
     uint64_t acknowledged_ns;
     uint32_t acknowledged;
-    double tokens; // of orders that may still come, as of a time
-    uint64_t tokens_ns;
-    uint64_t over_budget; // orders that the rules refused
-    bool gap;             // orders that were acknowledged as safe may be lost with a server's disk
+    foliot__bucket bucket; // orders that may still come
+    uint64_t over_budget;  // orders that the rules refused
+    bool gap;              // orders that were acknowledged as safe may be lost with a server's disk
 } foliot__order_book;
 
 typedef struct foliot__waiting_order {

@@ -402,14 +402,6 @@ static void keep_packet(const foliot__interest_map *m, foliot__interest_view *v,
     v->held += bytes;
 }
 
-static void refill(const foliot__interest_map *m, foliot__interest_view *v, uint64_t now_ns)
-{
-    double budget = m->interest.budget_kbit * 125.0, burst = budget * BURST_S,
-           s = (double)(now_ns - v->tokens_ns) * 1e-9;
-    v->tokens = v->tokens_ns ? fmin(v->tokens + s * budget * RATE_SHARE, burst) : burst;
-    v->tokens_ns = now_ns;
-}
-
 void foliot__interest_look_at(foliot__interest_view *v, const foliot__interest_look *look)
 {
     const foliot_snapshot_body *own = body_at(look->snapshot, look->own);
@@ -436,9 +428,11 @@ size_t foliot__interest_pack(foliot__interest_map *m, foliot__interest_view *v,
                              const foliot__interest_look *look,
                              uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
-    refill(m, v, look->now_ns);
+    double bytes_a_second = m->interest.budget_kbit * 125.0;
+    foliot__bucket_fill(&v->budget, bytes_a_second * BURST_S, 1e9 / (bytes_a_second * RATE_SHARE),
+                        look->now_ns);
     m->packing.item_count = 0;
-    double room = fmin(v->tokens - look->overhead, FOLIOT_PACKET_BYTES_MAX);
+    double room = fmin(v->budget.tokens - look->overhead, FOLIOT_PACKET_BYTES_MAX);
     if (room < PACKET_LEAST)
         return 0;
     double ticks = (double)look->round_trip_ns * 1e-9 * m->pace_hz / m->every;
@@ -473,13 +467,13 @@ size_t foliot__interest_pack(foliot__interest_map *m, foliot__interest_view *v,
     m->packing.item_count = coded;
     if (coded >= BODIES_MEASURED)
         v->body_bytes += 0.1 * (fmax((double)length / coded, 1) - v->body_bytes);
-    v->tokens -= (double)length + look->overhead;
+    v->budget.tokens -= (double)length + look->overhead;
     return length;
 }
 
 void foliot__interest_charge(foliot__interest_view *v, size_t bytes)
 {
-    v->tokens -= (double)bytes;
+    v->budget.tokens -= (double)bytes;
 }
 
 void foliot__interest_focus(foliot__interest_view *v, const int32_t focus[3])

@@ -5,6 +5,7 @@
 #ifndef FOLIOT_SERVER_LIB_INTEREST_VIEW_H
 #define FOLIOT_SERVER_LIB_INTEREST_VIEW_H
 
+#include "base/bucket.h"
 #include "interest.h"
 
 #define ITEMS_MAX 1024 // of a packet
@@ -153,8 +154,7 @@ struct foliot__interest_view {
     sent_packet packets[FOLIOT__INTEREST_PACKETS];
     uint64_t packed; // tick of the newest packet
     uint32_t next_sequence;
-    double tokens; // bytes that may be sent, as of a time
-    uint64_t tokens_ns;
+    foliot__bucket budget; // bytes that may be sent
     uint32_t sweep;
     double body_bytes;                 // of a body in the last packets, mean
     int32_t focus[3], wanted_focus[3]; // wanted: the last one that it asked for

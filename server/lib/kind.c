@@ -240,18 +240,12 @@ static void refuse_change(foliot__session *s, foliot__peer *peer, foliot__kind_r
 static bool spend_change(const foliot__session *s, foliot__peer *peer)
 {
     uint64_t now = s->server->now_ns;
-    double more = peer->change.since_ns == 0
-                      ? FOLIOT__KIND_CHANGES_AT_ONCE
-                      : (double)(now - peer->change.since_ns) / FOLIOT__KIND_CHANGE_EVERY_NS;
-    if (peer->change.since_ns != 0 && now - peer->change.since_ns < FOLIOT__KIND_CHANGE_LEAST_NS)
+    foliot__bucket bucket = peer->change.bucket;
+    if ((bucket.filled_ns != 0 && now - bucket.filled_ns < FOLIOT__KIND_CHANGE_LEAST_NS) ||
+        !foliot__bucket_spend(&bucket, FOLIOT__KIND_CHANGES_AT_ONCE, FOLIOT__KIND_CHANGE_EVERY_NS,
+                              now))
         return false;
-    double tokens = peer->change.tokens + more < FOLIOT__KIND_CHANGES_AT_ONCE
-                        ? peer->change.tokens + more
-                        : FOLIOT__KIND_CHANGES_AT_ONCE;
-    if (tokens < 1)
-        return false;
-    peer->change.tokens = tokens - 1;
-    peer->change.since_ns = now;
+    peer->change.bucket = bucket;
     return true;
 }
 

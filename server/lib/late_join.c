@@ -19,7 +19,7 @@
 #define HEAL_WINDOW (FOLIOT__KEYFRAME_PART_BYTES + 2 * 8192u)
 #define HEAL_BEGINS_NS 1000000000u
 // All newcomers together.
-#define BYTES_A_SECOND 8e6
+#define BYTE_NS 125.0                // 8 MB a second
 #define BYTES_AT_ONCE (256.0 * 1024) // after a pause
 #define EVERY_NS 1000000u
 
@@ -296,26 +296,22 @@ static uint32_t next_in_turn(foliot_server *server, uint32_t count)
 void foliot__bulk_update(foliot_server *server)
 {
     uint32_t count = 0;
+    foliot__bucket *budget = &server->bulk.budget;
     bool asked =
-        server->bulk.waits && server->bulk.bytes > 0; // by a new peer, or one that acknowledged
-    if (server->bulk.ns != 0 && server->now_ns - server->bulk.ns < EVERY_NS && !asked)
+        server->bulk.waits && budget->tokens > 0; // by a new peer, or one that acknowledged
+    if (budget->filled_ns != 0 && server->now_ns - budget->filled_ns < EVERY_NS && !asked)
         return;
-    double more = server->bulk.ns == 0
-                      ? BYTES_AT_ONCE
-                      : (double)(server->now_ns - server->bulk.ns) * 1e-9 * BYTES_A_SECOND;
-    server->bulk.bytes =
-        server->bulk.bytes + more < BYTES_AT_ONCE ? server->bulk.bytes + more : BYTES_AT_ONCE;
-    server->bulk.ns = server->now_ns;
+    foliot__bucket_fill(budget, BYTES_AT_ONCE, BYTE_NS, server->now_ns);
     for (uint32_t i = 0; i < server->peers_used; i++)
         if (wants_bulk(&server->peers[i]))
             server->order[count++] = i;
-    while (count > 0 && server->bulk.bytes > 0) {
+    while (count > 0 && budget->tokens > 0) {
         uint32_t i = next_in_turn(server, count);
         foliot__peer *peer = &server->peers[server->order[i]];
         size_t sent = peer->scene_sent < peer->session->setup.length
                           ? send_scene(server, peer)
                           : send_state(peer->session, peer);
-        server->bulk.bytes -= (double)sent;
+        budget->tokens -= (double)sent;
         foliot__address_of(server, peer)->bulk_turn = peer->bulk_turn = ++server->bulk.turn;
         if (sent == 0 || !wants_bulk(peer))
             server->order[i] = server->order[--count];
@@ -325,6 +321,7 @@ void foliot__bulk_update(foliot_server *server)
 
 uint64_t foliot__bulk_wake_ns(const foliot_server *server)
 {
-    return server->bulk.waits ? server->bulk.ns + (server->bulk.bytes > 0 ? 1 : 4) * EVERY_NS
+    const foliot__bucket *budget = &server->bulk.budget;
+    return server->bulk.waits ? budget->filled_ns + (budget->tokens > 0 ? 1 : 4) * EVERY_NS
                               : UINT64_MAX;
 }

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "base/bucket.h"
 #include "foliot/divergence.h"
 #include "foliot/server.h"
 #include "foliot/simulation.h"
@@ -81,10 +82,9 @@ typedef struct foliot__misbehaviour {
     uint64_t violations[FOLIOT__VIOLATION_COUNT];
     uint32_t offences;
     uint64_t offence_ns, forgiven_ns;
-    uint32_t restarts; // further states that it was sent, since it last had caught up
-    uint32_t searches; // for its divergences
-    double tokens;     // of packets that it may still send
-    uint64_t tokens_ns;
+    uint32_t restarts;      // further states that it was sent, since it last had caught up
+    uint32_t searches;      // for its divergences
+    foliot__bucket packets; // that it may still send
 } foliot__misbehaviour;
 
 // A healing state is sent while the peer keeps the diverged one.

@@ -14,19 +14,6 @@
 
 // -- receiving
 
-// Whether one more may arrive now: a limited number a second, and a burst.
-static bool spend_token(foliot__order_book *book, uint64_t now_ns)
-{
-    book->tokens += (double)(now_ns - book->tokens_ns) * 1e-9 * FOLIOT__ORDERS_RATE;
-    book->tokens_ns = now_ns;
-    if (book->tokens > FOLIOT__ORDERS_BURST)
-        book->tokens = FOLIOT__ORDERS_BURST;
-    if (book->tokens < 1)
-        return false;
-    book->tokens -= 1;
-    return true;
-}
-
 static bool hold_order(foliot__game *game, uint32_t player, foliot__order_book *book,
                        const foliot__order_message *message)
 {
@@ -72,7 +59,8 @@ void foliot__orders_receive(foliot__session *session, foliot__peer *peer,
     }
     book->gap = false;
     book->next++;
-    if (spend_token(book, server->now_ns) &&
+    if (foliot__bucket_spend(&book->bucket, FOLIOT__ORDERS_BURST, FOLIOT__ORDERS_EVERY_NS,
+                             server->now_ns) &&
         hold_order(&session->game, peer->player, book, message))
         server->counters.orders++;
     else
@@ -87,8 +75,7 @@ void foliot__orders_enter(foliot__order_book *book, uint64_t now_ns)
                                  .closed = 1,
                                  .safe = 1,
                                  .acknowledged = 1,
-                                 .tokens = FOLIOT_ORDERS_PER_SECOND_MAX,
-                                 .tokens_ns = now_ns};
+                                 .bucket = {FOLIOT_ORDERS_PER_SECOND_MAX, now_ns}};
 }
 
 void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint32_t aims,
@@ -100,8 +87,7 @@ void foliot__orders_keep(foliot__order_book *book, uint32_t sequence, uint32_t a
                                  .closed = here,
                                  .safe = here,
                                  .acknowledged = here,
-                                 .tokens = FOLIOT__ORDERS_BURST,
-                                 .tokens_ns = now_ns,
+                                 .bucket = {FOLIOT__ORDERS_BURST, now_ns},
                                  .gap = true};
 }
 

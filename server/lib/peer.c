@@ -330,19 +330,12 @@ void foliot__peer_violated(foliot__session *s, foliot__peer *peer, foliot__viola
 // A packet too many: more than the token bucket holds, which refills at the highest honest rate.
 bool foliot__peer_floods(foliot__session *s, foliot__peer *peer)
 {
-    foliot__misbehaviour *c = &peer->misbehaviour;
     double rate = s->clock.pace_hz * PACKETS_A_TICK;
     if (rate < PACKETS_A_SECOND_MIN)
         rate = PACKETS_A_SECOND_MIN;
-    c->tokens +=
-        (double)(s->server->now_ns - c->tokens_ns) * 1e-9 * rate; // at first the bucket is full
-    c->tokens_ns = s->server->now_ns;
-    if (c->tokens > PACKETS_AT_ONCE)
-        c->tokens = PACKETS_AT_ONCE;
-    if (c->tokens < 1) {
-        foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_flood);
-        return true;
-    }
-    c->tokens -= 1;
-    return false;
+    if (foliot__bucket_spend(&peer->misbehaviour.packets, PACKETS_AT_ONCE, 1e9 / rate,
+                             s->server->now_ns))
+        return false;
+    foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_flood);
+    return true;
 }

@@ -103,8 +103,8 @@ typedef struct foliot__peer_change {
     foliot__kind kind;
     foliot__kind wanted; // as soon as no step runs; ANY: what it is
     foliot__kind_reason wanted_reason;
-    uint64_t close_ns, since_ns, healed_ns, unhealed_ns, reopened_ns;
-    double tokens; // of changes that it may still make, as of since_ns
+    uint64_t close_ns, healed_ns, unhealed_ns, reopened_ns;
+    foliot__bucket bucket; // changes that it may still make; filled with the last one
 } foliot__peer_change;
 
 // join.c: the build that it reported, in case it wishes to step.
@@ -149,8 +149,7 @@ typedef struct foliot__address {
     uint64_t bulk_turn;   // when one of them was sent something in bulk
     uint64_t pinned_tick; // the newest state that one of them is being sent, when last counted
     uint64_t divergences, found;                   // so far
-    double searches;                               // for divergences that it may still cause ...
-    uint64_t searches_ns;                          // ... as of
+    foliot__bucket searches;                       // for divergences that it may still cause
     uint32_t found_stage, found_part, found_field; // where the last one was
 } foliot__address;
 

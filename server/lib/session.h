@@ -183,16 +183,14 @@ typedef struct foliot__server_events {
 
 // late_join.c: the budget of bulk data.
 typedef struct foliot__server_bulk {
-    double bytes; // that may go, as of a time
-    uint64_t ns;
-    uint64_t turn; // so far
-    bool waits;    // something does
+    foliot__bucket budget; // bytes that may go
+    uint64_t turn;         // so far
+    bool waits;            // something does
 } foliot__server_bulk;
 
 // desync.c: how many searches may begin.
 typedef struct foliot__server_searches {
-    double tokens; // as of a time
-    uint64_t tokens_ns;
+    foliot__bucket bucket;
     bool found; // by some session, since the host last polled all
 } foliot__server_searches;
 

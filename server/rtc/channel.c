@@ -88,11 +88,11 @@ void foliot__rtc_receive_message(void *user, const uint8_t *bytes, size_t length
     foliot__rtc_channel *c = user;
     if (!c->told_open || c->over)
         return;
-    if (c->allowance < 1) {
+    if (c->packets.tokens < 1) { // its datagram has filled the bucket
         c->rtc->counters.too_many++;
         return;
     }
-    c->allowance -= 1;
+    c->packets.tokens -= 1;
     c->rtc->config.received(c->rtc->config.user, c->of, bytes, length);
 }
 

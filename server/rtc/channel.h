@@ -6,6 +6,7 @@
 
 #include <sys/socket.h>
 
+#include "base/bucket.h"
 #include "net/address_validation.h"
 #include "rtc/dtls.h"
 #include "rtc/rtc.h"
@@ -52,8 +53,8 @@ struct foliot__rtc_channel {
     foliot__sctp *sctp;         // NULL until DTLS is open
     bool told_open, waited;
     const char *over; // why it has ended; NULL: it has not
-    uint64_t begun_ns, asked_ns, allowed_ns;
-    double allowance; // of datagrams and messages: one datagram may hold a hundred
+    uint64_t begun_ns, asked_ns;
+    foliot__bucket packets; // datagrams and messages: one datagram may hold a hundred
 };
 
 struct foliot__rtc {

@@ -167,14 +167,8 @@ void foliot__rtc_close(foliot__rtc_channel *channel)
 
 static bool too_many(foliot__rtc_channel *c, uint64_t now_ns)
 {
-    c->allowance += (double)(now_ns - c->allowed_ns) * 1e-9 * FOLIOT__RTC_PACKETS_SECOND;
-    if (c->allowance > FOLIOT__RTC_PACKETS_BURST)
-        c->allowance = FOLIOT__RTC_PACKETS_BURST;
-    c->allowed_ns = now_ns;
-    if (c->allowance < 1)
-        return true;
-    c->allowance -= 1;
-    return false;
+    return !foliot__bucket_spend(&c->packets, FOLIOT__RTC_PACKETS_BURST,
+                                 1e9 / FOLIOT__RTC_PACKETS_SECOND, now_ns);
 }
 
 // The channel that a request is meant for, by a user name "OURS:THEIRS"; NULL: none.
@@ -402,8 +396,8 @@ foliot__rtc_channel *foliot__rtc_offer(foliot__rtc *rtc, void *of, const char *l
     c->rtc = rtc;
     c->of = of;
     c->index = index;
-    c->begun_ns = c->asked_ns = c->allowed_ns = now_ns;
-    c->allowance = FOLIOT__RTC_PACKETS_BURST;
+    c->begun_ns = c->asked_ns = now_ns;
+    c->packets = (foliot__bucket){FOLIOT__RTC_PACKETS_BURST, now_ns};
     rtc->channels[index] = c;
     rtc->count++;
     foliot__sdp_answer said = {.ufrag = c->ufrag,

@@ -171,20 +171,6 @@ static void answer(foliot__channel *channel, uint8_t kind, const char *text)
     channel->signal_bytes = 2 + length;
 }
 
-// Token bucket for offers.
-static bool too_soon(foliot__channel *channel, uint64_t now_ns)
-{
-    channel->allowance -=
-        (double)(now_ns - channel->allowed_ns) * 1e-9 / FOLIOT__CHANNEL_OFFER_SECONDS;
-    channel->allowed_ns = now_ns;
-    if (channel->allowance < 0)
-        channel->allowance = 0;
-    if (channel->allowance > FOLIOT__CHANNEL_OFFERS_BURST - 1)
-        return true;
-    channel->allowance += 1;
-    return false;
-}
-
 bool foliot__channel_receive_signal(foliot__channels *channels, foliot__channel *channel, void *of,
                                     const char *local, const uint8_t *bytes, size_t length,
                                     uint64_t now_ns)
@@ -193,7 +179,8 @@ bool foliot__channel_receive_signal(foliot__channels *channels, foliot__channel 
     const char *problem = "this server has no data channels";
     if (length < 1 || bytes[0] != FOLIOT__SIGNAL_OFFER)
         return false;
-    bool early = channels && too_soon(channel, now_ns);
+    bool early = channels && !foliot__bucket_spend(&channel->offers, FOLIOT__CHANNEL_OFFERS_BURST,
+                                                   FOLIOT__CHANNEL_OFFER_EVERY_NS, now_ns);
     if (early) {
         problem = "offers come too fast"; // what there is stays
     } else if (channels) {

@@ -39,8 +39,8 @@ typedef struct browser {
     char address[INET6_ADDRSTRLEN];
     uint8_t token_name[FOLIOT__TOKEN_NONCE_BYTES]; // zeros: it has none
     foliot_peer_identity identity;                 // proved by it
-    double allowance;                              // of messages
-    uint64_t allowed_ns, probed_ns;
+    foliot__bucket messages;                       // that it may still send
+    uint64_t probed_ns;
 } browser;
 
 struct foliot__web {
@@ -80,6 +80,16 @@ static void close_browser(browser *b, uint16_t code, const char *why)
     foliot__http_socket_close(b->socket, code, why);
 }
 
+// A message has come. True: it is one too many, and the browser is closed.
+static bool floods(browser *b, uint64_t now)
+{
+    if (foliot__bucket_spend(&b->messages, FOLIOT__WEB_MESSAGES_BURST, FOLIOT__WEB_MESSAGE_EVERY_NS,
+                             now))
+        return false;
+    close_browser(b, CLOSE_POLICY, "too many messages a second");
+    return true;
+}
+
 static void end_browser(browser *b, uint32_t reason)
 {
     uint32_t code = reason < FOLIOT__WEB_REASON_MAX ? reason : FOLIOT__WEB_REASON_MAX;
@@ -109,9 +119,7 @@ static void *on_opened(void *user, foliot__http_socket *socket, const char *addr
     browser *b = calloc(1, sizeof *b);
     if (!b)
         return NULL;
-    *b = (browser){.socket = socket,
-                   .allowance = FOLIOT__WEB_MESSAGES_BURST,
-                   .allowed_ns = foliot__clock_now_ns()};
+    b->socket = socket;
     char text[INET6_ADDRSTRLEN];
     foliot__web_peer_address(descriptor, text, sizeof text);
     b->forwarded = strcmp(text, address) != 0;
@@ -124,7 +132,7 @@ static void *on_opened(void *user, foliot__http_socket *socket, const char *addr
     if (b->unproven)
         foliot__http_socket_limit(socket, FOLIOT__WEB_PROOF_SECONDS);
     else
-        join_queue(web, b, &nobody, b->allowed_ns);
+        join_queue(web, b, &nobody, foliot__clock_now_ns());
     return b;
 }
 
@@ -172,16 +180,6 @@ static void on_closed(void *user, void *of_socket)
     foliot__channel_close(&b->channel);
     web->in_channels--;
     free(b);
-}
-
-static bool too_many(browser *b, uint64_t now)
-{
-    b->allowance += (double)(now - b->allowed_ns) * 1e-9 * FOLIOT__WEB_MESSAGES_SECOND;
-    if (b->allowance > FOLIOT__WEB_MESSAGES_BURST)
-        b->allowance = FOLIOT__WEB_MESSAGES_BURST;
-    b->allowed_ns = now;
-    b->allowance -= 1;
-    return b->allowance < 0;
 }
 
 static void look_at_round_trip(foliot__web *web, browser *b, uint64_t now)
@@ -239,10 +237,8 @@ static void on_received(void *user, void *of_socket, const void *bytes, size_t l
     uint64_t now = foliot__clock_now_ns();
     if (b->ended)
         return;
-    if (too_many(b, now)) {
-        close_browser(b, CLOSE_POLICY, "too many messages a second");
+    if (floods(b, now))
         return;
-    }
     if (!binary || length < 2 || message[0] > FOLIOT__WEB_SIGNAL) {
         close_browser(b, CLOSE_UNSUPPORTED,
                       "a message is binary: 0, 1 or 2, then at least one byte");
@@ -376,10 +372,8 @@ static void on_channel_received(void *user, void *of, const uint8_t *bytes, size
     uint64_t now = foliot__clock_now_ns();
     if (b->ended || length == 0)
         return;
-    if (too_many(b, now)) {
-        close_browser(b, CLOSE_POLICY, "too many messages a second");
+    if (floods(b, now))
         return;
-    }
     look_at_round_trip(web, b, now);
     foliot_status status =
         foliot_queues_put(web->queues, b->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length, now);

@@ -22,8 +22,8 @@
 #define FOLIOT__WEB_UNSENT_BYTES 16384 // in the kernel: beyond, snapshots wait here and are dropped
 #define FOLIOT__WEB_SILENCE_MS 10000   // a browser that acknowledges nothing for this long is gone
 #define FOLIOT__WEB_END_SECONDS 5      // for the last messages to be read
-#define FOLIOT__WEB_MESSAGES_SECOND 1000 // of one browser
-#define FOLIOT__WEB_MESSAGES_BURST 2000
+#define FOLIOT__WEB_MESSAGES_BURST 2000  // of one browser,
+#define FOLIOT__WEB_MESSAGE_EVERY_NS 1e6 // and then 1,000 a second
 
 #define FOLIOT__WEB_FULL_SENTENCE                                                                  \
     "the server accepts no more connections, or no more from this address or with this token"
@@ -103,7 +103,7 @@ void foliot__web_print_link(const char *address, uint16_t port);
 // service's thread, unless their comments differ.
 
 #define FOLIOT__CHANNEL_OFFERS_BURST 3
-#define FOLIOT__CHANNEL_OFFER_SECONDS 10 // for one more
+#define FOLIOT__CHANNEL_OFFER_EVERY_NS 10e9 // for one more
 
 enum { FOLIOT__SIGNAL_OFFER = 3, FOLIOT__SIGNAL_ANSWER, FOLIOT__SIGNAL_REFUSED };
 
@@ -111,9 +111,8 @@ typedef struct foliot__channels foliot__channels;
 
 typedef struct foliot__channel { // of one browser; all zero: there is none
     foliot__rtc_channel *rtc;
-    double allowance; // of offers, less than FOLIOT__CHANNEL_OFFERS_BURST
-    uint64_t allowed_ns;
-    uint8_t *signal; // a message to send to it; NULL: none
+    foliot__bucket offers; // that it may still make
+    uint8_t *signal;       // a message to send to it; NULL: none
     size_t signal_bytes;
 } foliot__channel;
 

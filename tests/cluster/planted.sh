@@ -69,12 +69,12 @@ planted peerless-player server/lib/server.c 's/played \&\& foliot__player_peer_l
 SEED_WITH=storage planted block-unchecked common/recording/block_reader.c 's/if (foliot__crc32c(0, \*payload, block->length) != block->payload_crc)/if (false)/'
 planted token-in-part server/lib/player.c 's/return foliot__secrets_equal(a, b, sizeof \*a);/return ((a->bytes[0] ^ b->bytes[0]) \& 7) == 0;/'
 planted places-of-one-address server/lib/player.c 's/return host != 0 \&\& held >= most;/return false;/'
-planted storms-unlimited common/net/admission.c 's/if (e->allowance < 1)/if (false)/'
+planted storms-unlimited common/net/admission.c 's/if (!foliot__bucket_spend(&e->opens, a->burst, a->every_ns, now_ns))/if (false)/'
 # What spectators who look everywhere are for.
 SEED_WITH=looks planted focus-unlimited server/lib/interest.c 's/look->now_ns - v->focus_ns >= FOCUS_EVERY_NS/true/'
 # What games, hosts and ends of sessions are for.
 SEED_WITH=games,crashes planted order-twice server/lib/orders.c 's/^                                 .next = here + 1,/                                 .next = here ? here : 1,/'
-SEED_WITH=orders planted orders-unlimited server/lib/orders.c 's/^    book->tokens -= 1;//'
+SEED_WITH=orders planted orders-unlimited server/lib/orders.c 's/foliot__bucket_spend(&book->bucket/foliot__bucket_spend(\&(foliot__bucket){0}/'
 SEED_WITH=games,crashes planted command-lost-at-resume server/lib/commands.c 's/^    if (game->rules)$/    if (game->rules \&\& session->tick > session->first_tick)/'
 SEED_WITH=games,crashes planted cooldown-anew common/recording/resume.c 's/status = rules->restore(rules->user, bytes, length);/status = bytes ? FOLIOT_STATUS_OK : rules->restore(rules->user, bytes, length);/'
 SEED_WITH=games,crashes planted rules-not-run-again common/recording/resume.c 's/status = tick_rules(r);/(void)tick_rules;/'

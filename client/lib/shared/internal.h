@@ -9,6 +9,7 @@
 
 #include "foliot/client.h"
 
+#include "base/bucket.h"
 #include "base/pack.h"
 #include "../watch/buffer.h"
 #include "../step/lockstep.h"
@@ -55,9 +56,8 @@ typedef struct foliot__client_orders {
     foliot_order *ring;
     uint64_t shown[FOLIOT__CLIENT_ORDERS_HELD]; // when each was given
     uint32_t first, count;
-    uint32_t next; // sequence of the next one
-    double tokens; // that may still be given, as of a time
-    uint64_t tokens_ns;
+    uint32_t next;         // sequence of the next one
+    foliot__bucket bucket; // orders that may still be given
 } foliot__client_orders;
 
 typedef struct foliot__client_events {

@@ -140,14 +140,10 @@ foliot_status foliot_client_order(foliot_client *client, foliot_order_kind kind,
         return FOLIOT_STATUS_MEMORY;
     if (o->count == FOLIOT__CLIENT_ORDERS_HELD)
         return FOLIOT_STATUS_FULL;
-    // A token bucket: a second's orders at once.
-    o->tokens += (double)(client->now_ns - o->tokens_ns) * 1e-9 * FOLIOT_ORDERS_PER_SECOND_MAX;
-    o->tokens_ns = client->now_ns;
-    if (o->tokens > FOLIOT_ORDERS_PER_SECOND_MAX)
-        o->tokens = FOLIOT_ORDERS_PER_SECOND_MAX;
-    if (o->tokens < 1)
+    // A second's orders at once.
+    if (!foliot__bucket_spend(&o->bucket, FOLIOT_ORDERS_PER_SECOND_MAX,
+                              1e9 / FOLIOT_ORDERS_PER_SECOND_MAX, client->now_ns))
         return FOLIOT_STATUS_FULL;
-    o->tokens -= 1;
     uint32_t place = (o->first + o->count++) % FOLIOT__CLIENT_ORDERS_HELD;
     foliot_order *order = &o->ring[place];
     o->shown[place] = foliot__client_shown(client);
@@ -183,8 +179,7 @@ void foliot__orders_resume(foliot_client *c, uint32_t here, bool same_player)
     if (!same_player) { // orders of another player are dropped
         o->count = o->first = 0;
         o->next = here + 1;
-        o->tokens = FOLIOT_ORDERS_PER_SECOND_MAX;
-        o->tokens_ns = c->now_ns;
+        o->bucket = (foliot__bucket){0};
         c->statistics.orders_waiting = 0;
         return;
     }
