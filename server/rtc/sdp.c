@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define SECTION "UDP/DTLS/SCTP webrtc-datachannel"
 
 typedef struct reader {
@@ -55,14 +57,6 @@ static bool keep_once(char *place, size_t bytes, const char *text)
     return true;
 }
 
-static int digit_of(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-}
-
 static bool read_section(reader *r, const char *text)
 {
     const char *port = value_of(text, "application "), *end = port ? strchr(port, ' ') : NULL;
@@ -86,7 +80,7 @@ static bool read_line(reader *r, const char *line)
         if (!hex || strlen(hex) != 3 * sizeof print - 1)
             return refuse(r, "its fingerprint is not one of SHA-256");
         for (size_t i = 0; i < sizeof print; i++) {
-            int high = digit_of(hex[3 * i]), low = digit_of(hex[3 * i + 1]);
+            int high = foliot__hex_value(hex[3 * i]), low = foliot__hex_value(hex[3 * i + 1]);
             if (high < 0 || low < 0 || (i + 1 < sizeof print && hex[3 * i + 2] != ':'))
                 return refuse(r, "its fingerprint is not one of SHA-256");
             print[i] = (uint8_t)(high * 16 + low);
