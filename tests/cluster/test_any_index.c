@@ -55,9 +55,8 @@ static foliot_world *world_of(const foliot_scene *scene)
     return world;
 }
 
-static void of_a_world(void **state)
+TEST(of_a_world)
 {
-    (void)state;
     foliot_scene scene = two_balls();
     foliot_world *world = world_of(&scene);
     foliot_digest digest = foliot_world_get_digest(world);
@@ -100,9 +99,8 @@ static void of_a_world(void **state)
 }
 
 // Commands name bodies, joints, prototypes and players: the world refuses them.
-static void of_commands(void **state)
+TEST(of_commands)
 {
-    (void)state;
     foliot_scene scene = two_balls();
     foliot_world *world = world_of(&scene);
     uint64_t refused = 0;
@@ -132,9 +130,8 @@ static void of_commands(void **state)
     foliot_world_destroy(world);
 }
 
-static void of_a_server_and_a_client(void **state)
+TEST(of_a_server_and_a_client)
 {
-    (void)state;
     foliot_scene scene = two_balls();
     cluster *c = cluster_create(&(cluster_options){.world = CLUSTER_EMPTY, .step_ns = 5000000});
     cluster_serve(c, NULL, NULL);
@@ -172,9 +169,8 @@ static void of_a_server_and_a_client(void **state)
 }
 
 // A scene that is out of range is refused with the field and its range.
-static void of_a_scene(void **state)
+TEST(of_a_scene)
 {
-    (void)state;
     foliot_scene scene = two_balls();
     foliot_error problem = {.path = ""};
     foliot_world *world = NULL;
@@ -189,9 +185,8 @@ static void of_a_scene(void **state)
     assert_null(world);
 }
 
-static void of_lists(void **state)
+TEST(of_lists)
 {
-    (void)state;
     for (size_t i = 0; i < BEYOND; i++) {
         uint32_t n = beyond[i] < UINT32_MAX - 1000 ? beyond[i] + 1000 : beyond[i];
         char text[64];
@@ -212,16 +207,4 @@ static void of_lists(void **state)
         (void)foliot_force_definition_default((foliot_force_kind)n);
         (void)foliot_constraint_definition_default((foliot_constraint_kind)n);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_a_world),
-        cmocka_unit_test(of_commands),
-        cmocka_unit_test(of_a_server_and_a_client),
-        cmocka_unit_test(of_a_scene),
-        cmocka_unit_test(of_lists),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

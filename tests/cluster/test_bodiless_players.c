@@ -39,9 +39,8 @@ static void check_names(const cluster *s, uint32_t slot, bool has)
             assert_null(foliot_client_get_player_name(s->clients[c], slot));
 }
 
-static void everybody_is_told_of_players_and_of_their_bodies(void **state)
+TEST(everybody_is_told_of_players_and_of_their_bodies)
 {
-    (void)state;
     cluster *s = cluster_create(
         &(cluster_options){.world = CLUSTER_SPRINGS, .game = true, .bodiless = true});
     cluster_player(s, "delay=5ms");
@@ -69,12 +68,4 @@ static void everybody_is_told_of_players_and_of_their_bodies(void **state)
         assert_int_equal(count(s->clients[c], FOLIOT_CLIENT_JOINED), 0);
     }
     cluster_destroy(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everybody_is_told_of_players_and_of_their_bodies),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,9 +18,8 @@ static uint64_t snapshots_of(const cluster *s, unsigned client)
     return foliot_client_get_statistics(s->clients[client]).snapshots_received;
 }
 
-static void clients_of_both_transports_play_together(void **state)
+TEST(clients_of_both_transports_play_together)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .bridged = true});
     for (int i = 0; i < 4; i++)
         cluster_player(s, "delay=1ms");
@@ -42,9 +41,8 @@ static void clients_of_both_transports_play_together(void **state)
     cluster_destroy(s);
 }
 
-static void a_bad_network_behind_the_queues_is_survived(void **state)
+TEST(a_bad_network_behind_the_queues_is_survived)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .bridged = true});
     cluster_player(s, "loss=5%,delay=25ms,jitter=0-20ms,seed=3");
     cluster_player(s, "loss=5%,delay=25ms,jitter=0-20ms,seed=4");
@@ -55,9 +53,8 @@ static void a_bad_network_behind_the_queues_is_survived(void **state)
     cluster_destroy(s);
 }
 
-static void a_peer_that_takes_nothing_harms_nobody(void **state)
+TEST(a_peer_that_takes_nothing_harms_nobody)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .bridged = true});
     cluster_player(s, "delay=1ms");
     cluster_spectator(s, "delay=1ms");
@@ -76,14 +73,4 @@ static void a_peer_that_takes_nothing_harms_nobody(void **state)
     // What had waited for too long was not given to it.
     assert_true(foliot_transport_get_counters(s->host)->packets_queue_full > 20);
     cluster_destroy(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clients_of_both_transports_play_together),
-        cmocka_unit_test(a_bad_network_behind_the_queues_is_survived),
-        cmocka_unit_test(a_peer_that_takes_nothing_harms_nobody),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

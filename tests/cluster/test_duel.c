@@ -340,9 +340,8 @@ static verdict play_probe(foliot_session_mode mode, const char *network, double 
 }
 
 // 150 ms there and back; a millimetre, and half a step of the snapshots at both ends.
-static void shots_hit_what_was_shown_at_150_ms(void **state)
+TEST(shots_hit_what_was_shown_at_150_ms)
 {
-    (void)state;
     verdict v = play_probe(FOLIOT_SESSION_SNAPSHOTS, "delay=75ms,seed=3", 60);
     check_gt(v.judged, 600);
     check_below(v.error_p99, 1e-3 + 0x1p-10);
@@ -351,18 +350,16 @@ static void shots_hit_what_was_shown_at_150_ms(void **state)
     assert_true(v.back_mean > 9);
 }
 
-static void loss_and_jitter_cost_little(void **state)
+TEST(loss_and_jitter_cost_little)
 {
-    (void)state;
     verdict v = play_probe(FOLIOT_SESSION_SNAPSHOTS, "delay=50ms,jitter=0-20ms,loss=5%,seed=4", 60);
     check_gt(v.judged, 600);
     check_below(v.error_p99, 1e-3 + 0x1p-10);
     check_ge(v.hits * 100, v.judged * 97);
 }
 
-static void a_stepper_is_judged_where_it_saw_too(void **state)
+TEST(a_stepper_is_judged_where_it_saw_too)
 {
-    (void)state;
     verdict v = play_probe(FOLIOT_SESSION_LOCKSTEP, "delay=40ms,seed=6", 30);
     check_gt(v.judged, 300);
     check_below(v.error_p99, 1e-3 + 0x1p-10);
@@ -371,9 +368,8 @@ static void a_stepper_is_judged_where_it_saw_too(void **state)
 
 // It shows guesses of what will be when the shot acts, and is judged there; not in the past that it
 // has not shown.
-static void one_who_predicts_is_judged_in_the_tick_that_it_showed(void **state)
+TEST(one_who_predicts_is_judged_in_the_tick_that_it_showed)
 {
-    (void)state;
     verdict v = play_probe_as(FOLIOT_SESSION_LOCKSTEP, "delay=75ms,seed=6", 30, true);
     check_gt(v.judged, 300);
     check_below(v.off_max, 1.5);
@@ -472,9 +468,8 @@ static void crash_and_resume(duel *d)
 
 // Over a bad network, with a crash of the server: shots hit, some of them by the past alone, and
 // all of it is in the recording. Orders that players number go on by their numbers.
-static void a_duel_is_recorded_with_its_past(void **state)
+TEST(a_duel_is_recorded_with_its_past)
 {
-    (void)state;
     char file[] = "/tmp/foliot-duel-XXXXXX";
     uint64_t aims = 0;
     close(mkstemp(file));
@@ -540,9 +535,8 @@ static uint64_t clamped(const duel *d)
 
 // The future, the far past, and jumps between them: never the future, at most 250 ms back, each
 // counted, and nobody is dropped for it.
-static void claims_are_bounded_and_counted(void **state)
+TEST(claims_are_bounded_and_counted)
 {
-    (void)state;
     static const struct {
         uint16_t shown, now;
         bool honest;
@@ -572,17 +566,4 @@ static void claims_are_bounded_and_counted(void **state)
     check_eq(foliot_server_get_counters(d->c->server)->peers_dropped, 0);
     check_gt(foliot_server_get_counters(d->c->server)->aims, 300);
     end(d);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shots_hit_what_was_shown_at_150_ms),
-        cmocka_unit_test(loss_and_jitter_cost_little),
-        cmocka_unit_test(a_stepper_is_judged_where_it_saw_too),
-        cmocka_unit_test(one_who_predicts_is_judged_in_the_tick_that_it_showed),
-        cmocka_unit_test(a_duel_is_recorded_with_its_past),
-        cmocka_unit_test(claims_are_bounded_and_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

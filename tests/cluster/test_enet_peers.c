@@ -48,9 +48,8 @@ static void drain(foliot_transport *t, foliot_peer_id *peer)
     foliot_transport_flush(t, clock_now_ns());
 }
 
-static void a_client_with_the_largest_mtu_ends_no_server(void **state)
+TEST(a_client_with_the_largest_mtu_ends_no_server)
 {
-    (void)state;
     static uint8_t bytes[8192];
     enet_transport *host = open_host();
     foliot_transport *client = open_client();
@@ -81,9 +80,8 @@ static void a_client_with_the_largest_mtu_ends_no_server(void **state)
     foliot_transport_destroy(&host->head);
 }
 
-static void one_address_holds_no_more_of_enets_peers_than_connections(void **state)
+TEST(one_address_holds_no_more_of_enets_peers_than_connections)
 {
-    (void)state;
     static uint8_t bytes[40];
     enet_transport *host = open_host();
     foliot_transport *clients[CLIENTS];
@@ -125,9 +123,8 @@ static void one_address_holds_no_more_of_enets_peers_than_connections(void **sta
 
 // Four answers fit into a datagram of 45 bytes, and to find the largest that waits in ENet's queues
 // takes as long as they are: so only an answer to a probe has its peer's sizes found anew.
-static void answers_that_nobody_asked_for_walk_no_queue(void **state)
+TEST(answers_that_nobody_asked_for_walk_no_queue)
 {
-    (void)state;
     enet_transport *host = open_host();
     foliot_transport *client = open_client();
     foliot_peer_id at_host = {0}, at_client;
@@ -167,9 +164,8 @@ static void answers_that_nobody_asked_for_walk_no_queue(void **state)
 
 // What waits for a peer that acknowledges nothing is walked when something of it is to be sent
 // again, and at no poll before.
-static void a_silent_peers_queue_is_walked_when_a_resend_is_due(void **state)
+TEST(a_silent_peers_queue_is_walked_when_a_resend_is_due)
 {
-    (void)state;
     enet_transport *host = open_host();
     foliot_transport *client = open_client();
     foliot_peer_id at_host = {0}, at_client;
@@ -225,15 +221,4 @@ static void a_silent_peers_queue_is_walked_when_a_resend_is_due(void **state)
     check_le(oldest->sendAttempts - copies, 14);
     foliot_transport_destroy(client);
     foliot_transport_destroy(&host->head);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_with_the_largest_mtu_ends_no_server),
-        cmocka_unit_test(one_address_holds_no_more_of_enets_peers_than_connections),
-        cmocka_unit_test(answers_that_nobody_asked_for_walk_no_queue),
-        cmocka_unit_test(a_silent_peers_queue_is_walked_when_a_resend_is_due),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,9 +39,8 @@ static void join(cluster *c, const char *session, bool spectates)
     cluster_join(c, NULL, &config);
 }
 
-static void the_other_session_has_all_connections(void **state)
+TEST(the_other_session_has_all_connections)
 {
-    (void)state;
     foliot_simulation_kind failing_kind = *bulky_kind();
     foliot_simulation failing, other;
     foliot_transport_config wire = foliot_transport_config_default();
@@ -73,10 +72,4 @@ static void the_other_session_has_all_connections(void **state)
     cluster_destroy(c);
     foliot_simulation_destroy(&failing);
     foliot_simulation_destroy(&other);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_other_session_has_all_connections)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,21 +167,18 @@ static void a_changed_rounding_mode(foliot_session_mode mode)
     close_host(&h);
 }
 
-static void a_changed_rounding_mode_ends_a_session(void **state)
+TEST(a_changed_rounding_mode_ends_a_session)
 {
-    (void)state;
     a_changed_rounding_mode(FOLIOT_SESSION_SNAPSHOTS);
 }
 
-static void a_changed_rounding_mode_ends_a_lockstep_session(void **state)
+TEST(a_changed_rounding_mode_ends_a_lockstep_session)
 {
-    (void)state;
     a_changed_rounding_mode(FOLIOT_SESSION_LOCKSTEP);
 }
 
-static void a_callback_that_was_not_lent_ends_a_session(void **state)
+TEST(a_callback_that_was_not_lent_ends_a_session)
 {
-    (void)state;
     host h = {0};
     open_server(&h);
     h.scene.force_count = 1;
@@ -192,9 +189,8 @@ static void a_callback_that_was_not_lent_ends_a_session(void **state)
     close_host(&h);
 }
 
-static void another_simulation_whose_step_fails_ends_its_session(void **state)
+TEST(another_simulation_whose_step_fails_ends_its_session)
 {
-    (void)state;
     host h = {0};
     open_server(&h);
     open_session(&h, FOLIOT_SESSION_LOCKSTEP, failing_kind());
@@ -204,9 +200,8 @@ static void another_simulation_whose_step_fails_ends_its_session(void **state)
 }
 
 // It read the scene before it looked whether there was one.
-static void a_session_without_a_scene_is_refused(void **state)
+TEST(a_session_without_a_scene_is_refused)
 {
-    (void)state;
     host h = {0};
     open_server(&h);
     foliot_session_config session = {.name = "main", .pace_hz = 60};
@@ -215,16 +210,4 @@ static void a_session_without_a_scene_is_refused(void **state)
                      FOLIOT_STATUS_INVALID);
     foliot_world_destroy(session.world);
     close_host(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_changed_rounding_mode_ends_a_session),
-        cmocka_unit_test(a_changed_rounding_mode_ends_a_lockstep_session),
-        cmocka_unit_test(a_callback_that_was_not_lent_ends_a_session),
-        cmocka_unit_test(another_simulation_whose_step_fails_ends_its_session),
-        cmocka_unit_test(a_session_without_a_scene_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,9 +45,8 @@ static const foliot_server_counters *counted(const cluster *s)
     return foliot_server_get_counters(s->server);
 }
 
-static void orders_arrive_once_and_in_order_with_loss(void **state)
+TEST(orders_arrive_once_and_in_order_with_loss)
 {
-    (void)state;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     for (unsigned i = 0; i < 3; i++)
@@ -78,9 +77,8 @@ static void orders_arrive_once_and_in_order_with_loss(void **state)
 }
 
 // The connection breaks while orders are on their way: they come behind, none twice.
-static void orders_outlast_a_lost_connection(void **state)
+TEST(orders_outlast_a_lost_connection)
 {
-    (void)state;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     cluster_player(s, "delay=30ms");
@@ -109,9 +107,8 @@ static void orders_outlast_a_lost_connection(void **state)
     cluster_destroy(s);
 }
 
-static void everybody_knows_variables_tags_and_bodies(void **state)
+TEST(everybody_knows_variables_tags_and_bodies)
 {
-    (void)state;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     cluster_player(s, "loss=5%,delay=20ms");
@@ -163,9 +160,8 @@ static void everybody_knows_variables_tags_and_bodies(void **state)
     cluster_destroy(s);
 }
 
-static void chat_and_messages_come(void **state)
+TEST(chat_and_messages_come)
 {
-    (void)state;
     foliot_client_event e;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
@@ -197,9 +193,8 @@ static void chat_and_messages_come(void **state)
     cluster_destroy(s);
 }
 
-static void chat_passes_without_rules(void **state)
+TEST(chat_passes_without_rules)
 {
-    (void)state;
     foliot_client_event e;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .game = true});
     cluster_player(s, "delay=5ms");
@@ -215,9 +210,8 @@ static void chat_passes_without_rules(void **state)
     cluster_destroy(s);
 }
 
-static void a_client_refuses_what_a_server_would(void **state)
+TEST(a_client_refuses_what_a_server_would)
 {
-    (void)state;
     uint8_t bytes[FOLIOT_ORDER_BYTES_MAX + 1] = {0};
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
@@ -243,9 +237,8 @@ static void a_client_refuses_what_a_server_would(void **state)
     cluster_destroy(s);
 }
 
-static void a_host_gives_commands(void **state)
+TEST(a_host_gives_commands)
 {
-    (void)state;
     uint32_t sequence = 0;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .game = true});
     cluster_spectator(s, "delay=5ms");
@@ -278,9 +271,8 @@ static void a_host_gives_commands(void **state)
     cluster_destroy(s);
 }
 
-static void the_game_ends_its_session(void **state)
+TEST(the_game_ends_its_session)
 {
-    (void)state;
     foliot_client_event e;
     const char *next = NULL;
     cluster *s =
@@ -303,9 +295,8 @@ static void the_game_ends_its_session(void **state)
 }
 
 // Everybody plays on in the next scene, with rules and a score that begin anew.
-static void players_follow_to_the_next_scene(void **state)
+TEST(players_follow_to_the_next_scene)
 {
-    (void)state;
     foliot_client_event e;
     const char *next = NULL;
     cluster *s =
@@ -350,9 +341,8 @@ static void end_the_game(cluster *s)
 }
 
 // A large scene takes its time, and is opened beside the loop that serves the peers.
-static void players_wait_for_a_next_scene_that_is_being_opened(void **state)
+TEST(players_wait_for_a_next_scene_that_is_being_opened)
 {
-    (void)state;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     for (unsigned i = 0; i < 3; i++)
@@ -373,9 +363,8 @@ static void players_wait_for_a_next_scene_that_is_being_opened(void **state)
 }
 
 // A newcomer's hellos are left unanswered for longer than a silent peer may take to say one.
-static void newcomers_wait_as_long_as_the_next_scene_may_take(void **state)
+TEST(newcomers_wait_as_long_as_the_next_scene_may_take)
 {
-    (void)state;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     for (unsigned i = 0; i < 2; i++)
@@ -392,9 +381,8 @@ static void newcomers_wait_as_long_as_the_next_scene_may_take(void **state)
     cluster_destroy(s);
 }
 
-static void who_waits_is_told_when_no_next_scene_comes(void **state)
+TEST(who_waits_is_told_when_no_next_scene_comes)
 {
-    (void)state;
     for (int silent = 0; silent < 2; silent++) {
         cluster *s =
             cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
@@ -435,9 +423,8 @@ static foliot_status tick_busy(void *self, const foliot_rules_view *view, foliot
 
 // Stepping and watching: a player whom the rules had no time for comes back by itself, later each
 // time, and at last is told so. One that is kicked does not.
-static void who_is_dismissed_for_a_reason_that_passes_comes_back(void **state)
+TEST(who_is_dismissed_for_a_reason_that_passes_comes_back)
 {
-    (void)state;
     foliot_rules_kind kind = game_rules_kind;
     kind.tick = tick_busy;
     for (int steps = 0; steps < 2; steps++)
@@ -487,9 +474,8 @@ static void hold_step(void *user, void (*run)(void *job), void *job)
 }
 
 // Rules that did not see a player see none of its orders, though they came while they ran.
-static void orders_of_who_is_dismissed_go_with_it(void **state)
+TEST(orders_of_who_is_dismissed_go_with_it)
 {
-    (void)state;
     foliot_rules_kind kind = game_rules_kind;
     kind.tick = tick_busy;
     cluster *s = cluster_create(
@@ -512,9 +498,8 @@ static void orders_of_who_is_dismissed_go_with_it(void **state)
     cluster_destroy(s);
 }
 
-static void rules_dismiss_players_and_may_fail(void **state)
+TEST(rules_dismiss_players_and_may_fail)
 {
-    (void)state;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     cluster_player(s, "delay=5ms");
@@ -537,9 +522,8 @@ static void rules_dismiss_players_and_may_fail(void **state)
 }
 
 // Spectators who are behind do not learn of the score before its time.
-static void spectators_learn_late(void **state)
+TEST(spectators_learn_late)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){
         .world = CLUSTER_SPRINGS, .rules = &game_rules_kind, .spectator_delay_s = 2});
     cluster_player(s, "delay=5ms");
@@ -569,9 +553,8 @@ static void set_tag(cluster *s, uint32_t slot, uint32_t tag)
 }
 
 // Tags: nothing where nothing changes, two bytes for one change, about one where many do.
-static void tags_are_small(void **state)
+TEST(tags_are_small)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .game = true});
     cluster_spectator(s, "delay=5ms");
     cluster_run(s, 1);
@@ -671,9 +654,8 @@ static void compare_shown(cluster *s, const timeline *line, unsigned client, uin
     ++*compared;
 }
 
-static void all_that_is_shown_is_of_the_render_time(void **state)
+TEST(all_that_is_shown_is_of_the_render_time)
 {
-    (void)state;
     for (int round = 0; round < 2; round++) {
         static timeline line;
         uint64_t compared = 0;
@@ -745,9 +727,8 @@ static void make_joint(cluster *s, uint32_t a, uint32_t b)
 
 // Joints that commands make are known to those who watch and those who come late, and so is what
 // broke of them.
-static void everybody_knows_joints(void **state)
+TEST(everybody_knows_joints)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .game = true});
     cluster_spectator(s, "loss=5%,delay=20ms");
     cluster_run(s, 1);
@@ -771,30 +752,4 @@ static void everybody_knows_joints(void **state)
     for (unsigned i = 0; i < 2; i++)
         check_joints(s, i, 3);
     cluster_destroy(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_arrive_once_and_in_order_with_loss),
-        cmocka_unit_test(orders_outlast_a_lost_connection),
-        cmocka_unit_test(everybody_knows_variables_tags_and_bodies),
-        cmocka_unit_test(chat_and_messages_come),
-        cmocka_unit_test(chat_passes_without_rules),
-        cmocka_unit_test(a_client_refuses_what_a_server_would),
-        cmocka_unit_test(a_host_gives_commands),
-        cmocka_unit_test(the_game_ends_its_session),
-        cmocka_unit_test(players_follow_to_the_next_scene),
-        cmocka_unit_test(players_wait_for_a_next_scene_that_is_being_opened),
-        cmocka_unit_test(newcomers_wait_as_long_as_the_next_scene_may_take),
-        cmocka_unit_test(who_waits_is_told_when_no_next_scene_comes),
-        cmocka_unit_test(who_is_dismissed_for_a_reason_that_passes_comes_back),
-        cmocka_unit_test(orders_of_who_is_dismissed_go_with_it),
-        cmocka_unit_test(rules_dismiss_players_and_may_fail),
-        cmocka_unit_test(spectators_learn_late),
-        cmocka_unit_test(tags_are_small),
-        cmocka_unit_test(all_that_is_shown_is_of_the_render_time),
-        cmocka_unit_test(everybody_knows_joints),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

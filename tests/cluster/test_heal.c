@@ -66,9 +66,8 @@ static void check_released(const cluster *a, unsigned client)
     assert_null(ours->trace);
 }
 
-static void a_flipped_bit_is_healed_and_nobody_notices(void **state)
+TEST(a_flipped_bit_is_healed_and_nobody_notices)
 {
-    (void)state;
     double watched = 0, healed = 0;
     for (uint64_t seed = 0; seed < 10; seed++) {
         cluster *a = cluster_create(&(cluster_options){.samples = true});
@@ -105,9 +104,8 @@ static void a_flipped_bit_is_healed_and_nobody_notices(void **state)
 }
 
 // Status packets that were on their way when the client began with the server's state.
-static void what_was_said_of_the_state_before_changes_nothing(void **state)
+TEST(what_was_said_of_the_state_before_changes_nothing)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     unsigned bad = cluster_player(a, "delay=40ms");
     cluster_run(a, 3);
@@ -133,9 +131,8 @@ static void what_was_said_of_the_state_before_changes_nothing(void **state)
     cluster_destroy(a);
 }
 
-static void no_input_is_lost_while_it_is_healed(void **state)
+TEST(no_input_is_lost_while_it_is_healed)
 {
-    (void)state;
     foliot_replay *replay;
     remove(FILE_NAME);
     cluster *a = cluster_create(&(cluster_options){.record = FILE_NAME});
@@ -168,9 +165,8 @@ static void no_input_is_lost_while_it_is_healed(void **state)
 }
 
 // Once in ten seconds; then it watches, and the host is told.
-static void one_that_differs_again_and_again_watches(void **state)
+TEST(one_that_differs_again_and_again_watches)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.samples = true});
     cluster_player(a, "delay=20ms");
     unsigned bad = cluster_player(a, "delay=30ms,loss=2%");
@@ -207,9 +203,8 @@ static void round_otherwise(void *user, foliot_world *world, foliot_stage stage)
 
 // It has differed again before its first divergence is found, and the states that the server saves
 // for newcomers are all younger by then: a search takes ten round trips and more.
-static void a_build_that_rounds_otherwise_is_found_on_long_ways(void **state)
+TEST(a_build_that_rounds_otherwise_is_found_on_long_ways)
 {
-    (void)state;
     foliot_perturbation fault = {
         .stage = FOLIOT_STAGE_integrate, .body = 3, .field = FOLIOT_FIELD_velocity_y, .ulps = 1};
     static const foliot_host none;
@@ -249,9 +244,8 @@ static void a_build_that_rounds_otherwise_is_found_on_long_ways(void **state)
 }
 
 // What has no snapshots stands still, and goes on from the server's state.
-static void a_simulation_that_is_no_world_is_healed_too(void **state)
+TEST(a_simulation_that_is_no_world_is_healed_too)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.kind = chain_kind(CHAIN_NO_FAULT)});
     cluster_player(a, "delay=20ms");
     unsigned bad = cluster_player(a, "delay=40ms,loss=5%");
@@ -277,9 +271,8 @@ static void a_simulation_that_is_no_world_is_healed_too(void **state)
 }
 
 // While it is healed, and while it changes its kind.
-static void a_client_that_goes_in_the_middle_leaves_nothing(void **state)
+TEST(a_client_that_goes_in_the_middle_leaves_nothing)
 {
-    (void)state;
     for (int ms = 0; ms < 1500; ms += 150) {
         cluster *a = cluster_create(&(cluster_options){.samples = true});
         cluster_player(a, "delay=20ms");
@@ -300,9 +293,8 @@ static void a_client_that_goes_in_the_middle_leaves_nothing(void **state)
 
 // A peer that changes its role sends both ways. All that it may send for one tick fits the tick,
 // though it is the only player: the room was once for changes alone, and the server asserted.
-static void inputs_of_both_ways_fit_one_tick(void **state)
+TEST(inputs_of_both_ways_fit_one_tick)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.snapshots = true, .players = 1});
     unsigned client = cluster_kind(a, "delay=10ms", FOLIOT_PEER_WATCHER);
     a->bots[client] = false;
@@ -331,19 +323,4 @@ static void inputs_of_both_ways_fit_one_tick(void **state)
     assert_int_equal(input->queue.count, 0);
     check_eq(a->server->counters.inputs_refused, refused);
     cluster_destroy(a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_flipped_bit_is_healed_and_nobody_notices),
-        cmocka_unit_test(what_was_said_of_the_state_before_changes_nothing),
-        cmocka_unit_test(no_input_is_lost_while_it_is_healed),
-        cmocka_unit_test(one_that_differs_again_and_again_watches),
-        cmocka_unit_test(a_build_that_rounds_otherwise_is_found_on_long_ways),
-        cmocka_unit_test(a_simulation_that_is_no_world_is_healed_too),
-        cmocka_unit_test(a_client_that_goes_in_the_middle_leaves_nothing),
-        cmocka_unit_test(inputs_of_both_ways_fit_one_tick),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

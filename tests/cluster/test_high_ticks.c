@@ -22,9 +22,8 @@ static void check_player(const cluster *a, unsigned client, bool steps)
     check_below(seen.loss, 0.1);
 }
 
-static void sessions_pass_two_to_the_thirty_two(void **state)
+TEST(sessions_pass_two_to_the_thirty_two)
 {
-    (void)state;
     for (int snapshots = 0; snapshots < 2; snapshots++) {
         cluster *a = cluster_create(&(cluster_options){
             .snapshots = snapshots, .samples = true, .first_tick = WRAP - 5 * 60});
@@ -60,9 +59,8 @@ static void sessions_pass_two_to_the_thirty_two(void **state)
 }
 
 // Deltas go on across the wrap, and take what they took before it.
-static void snapshots_cost_what_they_did(void **state)
+TEST(snapshots_cost_what_they_did)
 {
-    (void)state;
     double bytes[2];
     for (int high = 0; high < 2; high++) {
         cluster *a = cluster_create(
@@ -78,9 +76,8 @@ static void snapshots_cost_what_they_did(void **state)
 }
 
 // Watchers of a session with interest, whose packets have other baselines.
-static void what_is_near_passes_too(void **state)
+TEST(what_is_near_passes_too)
 {
-    (void)state;
     cluster *a =
         cluster_create(&(cluster_options){.snapshots = true,
                                           .samples = true,
@@ -98,14 +95,4 @@ static void what_is_near_passes_too(void **state)
     }
     assert_true(cluster_is_honest(a));
     cluster_destroy(a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sessions_pass_two_to_the_thirty_two),
-        cmocka_unit_test(snapshots_cost_what_they_did),
-        cmocka_unit_test(what_is_near_passes_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

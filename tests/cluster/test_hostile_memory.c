@@ -40,9 +40,8 @@ static void send_empty_slots(fake_server *s, foliot_snapshot_coder *coder,
         foliot_transport_send(s->host, s->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length + 1));
 }
 
-static void small_packets_do_not_become_gigabytes_of_snapshots(void **state)
+TEST(small_packets_do_not_become_gigabytes_of_snapshots)
 {
-    (void)state;
     enum { SLOTS = 1 << 19, SNAPSHOTS = 14 };
     fake_server s = fake_server_open(false);
     foliot__message m = fake_server_welcome(0, SLOTS, false);
@@ -91,17 +90,15 @@ static void check_refused_for_memory(uint32_t bodies_max, uint32_t joints_max)
     fake_scene_destroy(m);
 }
 
-static void a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes(void **state)
+TEST(a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes)
 {
-    (void)state;
     check_refused_for_memory(1 << 20, 0);
     check_refused_for_memory(0, FOLIOT_CONSTRAINTS_MAX);
 }
 
 // Of zeros: a few kilobytes hold 64 MiB of them, and the world has some.
-static void a_state_of_some_bytes_does_not_become_gigabytes(void **state)
+TEST(a_state_of_some_bytes_does_not_become_gigabytes)
 {
-    (void)state;
     enum { CLAIMED = 64 << 20 };
     fake_scene *m = fake_scene_create("small", 2);
     foliot__keyframe_encoder encoder = {0};
@@ -133,9 +130,8 @@ static void a_state_of_some_bytes_does_not_become_gigabytes(void **state)
     fake_scene_destroy(m);
 }
 
-static void a_scene_that_is_announced_takes_no_memory_before_it_comes(void **state)
+TEST(a_scene_that_is_announced_takes_no_memory_before_it_comes)
 {
-    (void)state;
     fake_server s = fake_server_open(false);
     foliot__message in = fake_server_welcome(64u << 20, 30, false);
     size_t before = memory_in_use();
@@ -146,9 +142,8 @@ static void a_scene_that_is_announced_takes_no_memory_before_it_comes(void **sta
 }
 
 // Honest ones are not refused: all of a large world comes before anything else does.
-static void a_world_of_a_hundred_thousand_bodies_is_shown(void **state)
+TEST(a_world_of_a_hundred_thousand_bodies_is_shown)
 {
-    (void)state;
     enum { BODIES = 100000 };
     fake_server s = fake_server_open(false);
     foliot__message m = fake_server_welcome(0, BODIES, false);
@@ -191,9 +186,8 @@ static void count_and_send(void *user, const uint8_t *bytes, size_t length)
 
 // Updates of ticks that are far off wait to be shown; so many that the oldest are shown early.
 // Joints far apart take a page each.
-static void updates_that_wait_take_bounded_memory(void **state)
+TEST(updates_that_wait_take_bounded_memory)
 {
-    (void)state;
     static foliot__update_writer writer;
     fake_server s = fake_server_open(false);
     foliot__message m = fake_server_welcome(0, 8, false);
@@ -232,9 +226,8 @@ static void updates_that_wait_take_bounded_memory(void **state)
     fake_server_close(&s);
 }
 
-static void a_piece_claims_no_more_bodies_than_its_bytes_can_carry(void **state)
+TEST(a_piece_claims_no_more_bodies_than_its_bytes_can_carry)
 {
-    (void)state;
     const uint8_t lie[] = {9, 0, 0, 0, 1, 0x80, 0x80, 0x40, 0, 0, 0, 0}; // 2^20 slots, four bytes
     const uint8_t true_one[] = {9, 0, 0, 0, 1, 0x85, 0x07, 0, 0, 0, 0};  // 901 slots
     foliot_snapshot_head head;
@@ -244,9 +237,8 @@ static void a_piece_claims_no_more_bodies_than_its_bytes_can_carry(void **state)
     assert_int_equal(head.count, 901);
 }
 
-static void one_update_does_a_bounded_amount_of_work(void **state)
+TEST(one_update_does_a_bounded_amount_of_work)
 {
-    (void)state;
     enum { SLOTS = 1 << 19, SNAPSHOTS = 12 };
     fake_server s = fake_server_open(false);
     foliot__message m = fake_server_welcome(0, SLOTS, false);
@@ -271,19 +263,4 @@ static void one_update_does_a_bounded_amount_of_work(void **state)
     foliot_snapshot_pieces_destroy(&pieces);
     foliot_snapshot_coder_destroy(coder);
     fake_server_close(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(small_packets_do_not_become_gigabytes_of_snapshots),
-        cmocka_unit_test(a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes),
-        cmocka_unit_test(a_state_of_some_bytes_does_not_become_gigabytes),
-        cmocka_unit_test(a_scene_that_is_announced_takes_no_memory_before_it_comes),
-        cmocka_unit_test(a_world_of_a_hundred_thousand_bodies_is_shown),
-        cmocka_unit_test(updates_that_wait_take_bounded_memory),
-        cmocka_unit_test(a_piece_claims_no_more_bodies_than_its_bytes_can_carry),
-        cmocka_unit_test(one_update_does_a_bounded_amount_of_work),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,9 +33,8 @@ static bool plays(const cluster *s, unsigned client)
            seen.ticks_compared + 30 > seen.ticks_stepped;
 }
 
-static void a_liar_is_searched_three_times_however_often_it_comes(void **state)
+TEST(a_liar_is_searched_three_times_however_often_it_comes)
 {
-    (void)state;
     cluster *s = begin();
     unsigned client = cluster_player(s, NULL);
     const hostile *liar = cluster_add_hostile(s, HOSTILE_LIAR, true);
@@ -56,9 +55,8 @@ static void a_liar_is_searched_three_times_however_often_it_comes(void **state)
 }
 
 // Each at an address of its own: the server's budget, and the others' turn.
-static void many_liars_share_one_budget(void **state)
+TEST(many_liars_share_one_budget)
 {
-    (void)state;
     cluster *s = begin();
     unsigned client = cluster_player(s, NULL);
     for (unsigned i = 0; i < 16; i++)
@@ -69,9 +67,8 @@ static void many_liars_share_one_budget(void **state)
     cluster_destroy(s);
 }
 
-static void silent_spectators_are_sent_less_and_less_and_then_nothing(void **state)
+TEST(silent_spectators_are_sent_less_and_less_and_then_nothing)
 {
-    (void)state;
     cluster *s = begin();
     unsigned client = cluster_player(s, NULL);
     for (unsigned i = 0; i < HOSTILE; i++) {
@@ -112,9 +109,8 @@ static void silent_spectators_are_sent_less_and_less_and_then_nothing(void **sta
 }
 
 // They talk, and acknowledge nothing: one packet serves them all.
-static void deaf_spectators_are_sent_the_same(void **state)
+TEST(deaf_spectators_are_sent_the_same)
 {
-    (void)state;
     cluster *s = begin();
     unsigned client = cluster_player(s, NULL);
     for (unsigned i = 0; i < HOSTILE; i++) {
@@ -134,9 +130,8 @@ static void deaf_spectators_are_sent_the_same(void **state)
     cluster_destroy(s);
 }
 
-static void a_storm_of_joins_is_sent_no_more_than_a_budget(void **state)
+TEST(a_storm_of_joins_is_sent_no_more_than_a_budget)
 {
-    (void)state;
     cluster *s = begin();
     unsigned client = cluster_player(s, NULL);
     for (unsigned i = 0; i < 8; i++)
@@ -156,9 +151,8 @@ static void a_storm_of_joins_is_sent_no_more_than_a_budget(void **state)
     cluster_destroy(s);
 }
 
-static void a_tick_that_no_packet_holds_arrives(void **state)
+TEST(a_tick_that_no_packet_holds_arrives)
 {
-    (void)state;
     cluster *s = begin();
     unsigned client = cluster_player(s, NULL);
     cluster_run(s, 1);
@@ -171,17 +165,4 @@ static void a_tick_that_no_packet_holds_arrives(void **state)
     cluster_run(s, 2);
     assert_true(plays(s, late));
     cluster_destroy(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_liar_is_searched_three_times_however_often_it_comes),
-        cmocka_unit_test(many_liars_share_one_budget),
-        cmocka_unit_test(silent_spectators_are_sent_less_and_less_and_then_nothing),
-        cmocka_unit_test(deaf_spectators_are_sent_the_same),
-        cmocka_unit_test(a_storm_of_joins_is_sent_no_more_than_a_budget),
-        cmocka_unit_test(a_tick_that_no_packet_holds_arrives),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,16 +38,14 @@ static void come_back_with(bool real, size_t first_bytes, bool hostile)
     fake_scene_destroy(large);
 }
 
-static void a_larger_scene_after_a_reconnect_is_the_one_that_the_client_has(void **state)
+TEST(a_larger_scene_after_a_reconnect_is_the_one_that_the_client_has)
 {
-    (void)state;
     come_back_with(true, SIZE_MAX, false);
     come_back_with(false, SIZE_MAX, false);
 }
 
-static void a_larger_scene_after_one_that_was_cut_off_is_the_one_that_the_client_has(void **state)
+TEST(a_larger_scene_after_one_that_was_cut_off_is_the_one_that_the_client_has)
 {
-    (void)state;
     come_back_with(true, 0,
                    false); // no malice: the first server died between its welcome and its scene
     come_back_with(false, 0, false);
@@ -56,9 +54,8 @@ static void a_larger_scene_after_one_that_was_cut_off_is_the_one_that_the_client
     come_back_with(false, 40, true);
 }
 
-static void the_same_scene_after_a_reconnect_stays_where_it_is(void **state)
+TEST(the_same_scene_after_a_reconnect_stays_where_it_is)
 {
-    (void)state;
     fake_scene *scene = fake_scene_create("same", 20);
     fake_server s = fake_server_open(false);
     foliot__message m = fake_server_welcome((uint32_t)scene->length, 30, false);
@@ -75,9 +72,8 @@ static void the_same_scene_after_a_reconnect_stays_where_it_is(void **state)
     fake_scene_destroy(scene);
 }
 
-static void players_that_left_while_the_client_was_away_are_not_named_any_more(void **state)
+TEST(players_that_left_while_the_client_was_away_are_not_named_any_more)
 {
-    (void)state;
     fake_server s = fake_server_open(false);
     foliot__message m = fake_server_welcome(0, 30, false), ada = {.kind = FOLIOT__PLAYER};
     ada.as.player = (foliot__player_message){.player = 1, .joined = true, .slot = 3, .name = "ada"};
@@ -92,9 +88,8 @@ static void players_that_left_while_the_client_was_away_are_not_named_any_more(v
     fake_server_close(&s);
 }
 
-static void a_welcome_whose_numbers_make_no_sense_ends_the_client(void **state)
+TEST(a_welcome_whose_numbers_make_no_sense_ends_the_client)
 {
-    (void)state;
     const double paces[] = {1e-300, 1e290};
     for (int i = 0; i < 2; i++) {
         fake_server s = fake_server_open(false);
@@ -173,9 +168,8 @@ static void check_plays(fake_server *s, foliot_server *server, const fake_scene 
     }
 }
 
-static void a_server_that_comes_back_with_another_scene_or_mode_is_played_on(void **state)
+TEST(a_server_that_comes_back_with_another_scene_or_mode_is_played_on)
 {
-    (void)state;
     static const struct {
         bool lockstep;
         int scene;
@@ -195,9 +189,8 @@ static void a_server_that_comes_back_with_another_scene_or_mode_is_played_on(voi
     fake_scene_destroy(scenes[1]);
 }
 
-static void what_was_refused_stays_refused(void **state)
+TEST(what_was_refused_stays_refused)
 {
-    (void)state;
     fake_server s = fake_server_open(false);
     foliot__message no = {.kind = FOLIOT__REFUSE}, m = fake_server_welcome(0, 30, false);
     no.as.refuse.reason = FOLIOT__REFUSE_FULL;
@@ -228,9 +221,8 @@ static void search(fake_server *s, foliot__message_kind kind, uint64_t tick)
 
 // States and inputs of what was found lie in what goes back in time for questions. The next
 // question in the same update let go of them, and the host wrote what lay there then into a file.
-static void what_a_divergence_lends_does_not_outlast_the_next_question(void **state)
+TEST(what_a_divergence_lends_does_not_outlast_the_next_question)
 {
-    (void)state;
     enum { TICKS = 60 };
     static foliot__block block;
     fake_scene *scene = fake_scene_create("found", 2);
@@ -289,19 +281,4 @@ static void what_a_divergence_lends_does_not_outlast_the_next_question(void **st
     foliot_world_destroy(world);
     fake_server_close(&s);
     fake_scene_destroy(scene);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_larger_scene_after_a_reconnect_is_the_one_that_the_client_has),
-        cmocka_unit_test(a_larger_scene_after_one_that_was_cut_off_is_the_one_that_the_client_has),
-        cmocka_unit_test(the_same_scene_after_a_reconnect_stays_where_it_is),
-        cmocka_unit_test(players_that_left_while_the_client_was_away_are_not_named_any_more),
-        cmocka_unit_test(a_welcome_whose_numbers_make_no_sense_ends_the_client),
-        cmocka_unit_test(a_server_that_comes_back_with_another_scene_or_mode_is_played_on),
-        cmocka_unit_test(what_was_refused_stays_refused),
-        cmocka_unit_test(what_a_divergence_lends_does_not_outlast_the_next_question),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,9 +242,8 @@ static void walk_about(town *t, unsigned count)
     run_and_look(t, 20);
 }
 
-static void what_is_around_is_shown_and_nothing_beyond_travels(void **state)
+TEST(what_is_around_is_shown_and_nothing_beyond_travels)
 {
-    (void)state;
     town *t = town_create(8, BUDGET_KBIT);
     join_players(t, 4);
     run_and_look(t, 3);
@@ -258,9 +257,8 @@ static void what_is_around_is_shown_and_nothing_beyond_travels(void **state)
     town_destroy(t);
 }
 
-static void a_body_that_goes_vanishes(void **state)
+TEST(a_body_that_goes_vanishes)
 {
-    (void)state;
     town *t = town_create(0, BUDGET_KBIT);
     foliot_sample sample;
     join_players(t, 2); // near each other
@@ -302,9 +300,8 @@ static uint32_t high_overhead(const foliot_transport *transport, foliot_peer_id 
 }
 
 // Also where the transport sends more with each packet than it mostly does: that counts.
-static void the_budget_is_kept_in_any_second(void **state)
+TEST(the_budget_is_kept_in_any_second)
 {
-    (void)state;
     for (int high = 0; high < 2; high++) {
         town *t = town_create(60, FOLIOT_INTEREST_KBIT_MIN);
         foliot_transport *host = t->a->server->config.transport;
@@ -325,9 +322,8 @@ static void the_budget_is_kept_in_any_second(void **state)
     }
 }
 
-static void a_spectator_sees_what_it_looks_at(void **state)
+TEST(a_spectator_sees_what_it_looks_at)
 {
-    (void)state;
     town *t = town_create(8, BUDGET_KBIT);
     foliot__rng rng = foliot__rng_seeded(3);
     unsigned client = cluster_spectator(t->a, NETWORK);
@@ -348,9 +344,8 @@ static void a_spectator_sees_what_it_looks_at(void **state)
     town_destroy(t);
 }
 
-static void hostile_acknowledgements_break_nothing(void **state)
+TEST(hostile_acknowledgements_break_nothing)
 {
-    (void)state;
     town *t = town_create(8, BUDGET_KBIT);
     foliot__rng rng = foliot__rng_seeded(4);
     join_players(t, 3);
@@ -377,9 +372,8 @@ static void hostile_acknowledgements_break_nothing(void **state)
     town_destroy(t);
 }
 
-static void without_interest_there_is_nothing_to_acknowledge(void **state)
+TEST(without_interest_there_is_nothing_to_acknowledge)
 {
-    (void)state;
     cluster_options options = {.snapshots = true};
     cluster *a = cluster_create(&options);
     cluster_player(a, "delay=10ms");
@@ -391,16 +385,4 @@ static void without_interest_there_is_nothing_to_acknowledge(void **state)
     assert_int_equal(cluster_get_counters(a)->messages_malformed, 1);
     assert_int_equal(cluster_get_counters(a)->interest_packets_sent, 0);
     cluster_destroy(a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_around_is_shown_and_nothing_beyond_travels),
-        cmocka_unit_test(a_body_that_goes_vanishes),
-        cmocka_unit_test(the_budget_is_kept_in_any_second),
-        cmocka_unit_test(a_spectator_sees_what_it_looks_at),
-        cmocka_unit_test(hostile_acknowledgements_break_nothing),
-        cmocka_unit_test(without_interest_there_is_nothing_to_acknowledge)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,14 +9,7 @@
 
 #define DAMAGED 40
 
-static void watchers_say_anything(void **state)
+TEST(watchers_say_anything)
 {
-    (void)state;
     check_ge(corpus_run("interest", LLVMFuzzerTestOneInput, DAMAGED), 16);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(watchers_say_anything)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,9 +124,8 @@ static uint64_t cost_of(bool acknowledges, uint64_t *packets)
     return spent;
 }
 
-static void who_withholds_acknowledgements_costs_no_more(void **state)
+TEST(who_withholds_acknowledgements_costs_no_more)
 {
-    (void)state;
     double least = 1e9;
     for (int tries = 0; tries < 3 && least > FACTOR; tries++) {
         uint64_t packets[2];
@@ -139,12 +138,4 @@ static void who_withholds_acknowledgements_costs_no_more(void **state)
         least = factor < least ? factor : least;
     }
     assert_true(least <= FACTOR);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_withholds_acknowledgements_costs_no_more),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -289,9 +289,8 @@ static void check_sees_it_right(foliot_client *c, const row *r, uint32_t spawned
     assert_int_equal(sample.bodies[46].flags, 0);
 }
 
-static void what_is_far_is_told_when_it_is_near(void **state)
+TEST(what_is_far_is_told_when_it_is_near)
 {
-    (void)state;
     row *r = row_create(0);
     foliot_client *c = r->a->clients[join_player(r)];
     change_much_there(r);
@@ -312,9 +311,8 @@ static void what_is_far_is_told_when_it_is_near(void **state)
     row_destroy(r);
 }
 
-static void what_changes_while_one_is_away_is_told_later(void **state)
+TEST(what_changes_while_one_is_away_is_told_later)
 {
-    (void)state;
     row *r = row_create(0);
     foliot_client *c = r->a->clients[join_player(r)];
     change_much_there(r);
@@ -349,9 +347,8 @@ static void what_changes_while_one_is_away_is_told_later(void **state)
     row_destroy(r);
 }
 
-static void a_joint_of_an_index_that_was_anothers_shows_no_joint_too_many(void **state)
+TEST(a_joint_of_an_index_that_was_anothers_shows_no_joint_too_many)
 {
-    (void)state;
     row *r = row_create(0);
     foliot_client *c = r->a->clients[join_player(r)];
     join_bodies(r, 48, 49);
@@ -377,9 +374,8 @@ static void a_joint_of_an_index_that_was_anothers_shows_no_joint_too_many(void *
     row_destroy(r);
 }
 
-static void spectators_who_are_behind_are_told_what_they_look_at(void **state)
+TEST(spectators_who_are_behind_are_told_what_they_look_at)
 {
-    (void)state;
     row *r = row_create(1);
     unsigned spectator = cluster_spectator(r->a, NETWORK);
     foliot_client *c = r->a->clients[spectator];
@@ -402,9 +398,8 @@ static void spectators_who_are_behind_are_told_what_they_look_at(void **state)
 }
 
 // It looks elsewhere with each packet, and acknowledges what it was never sent.
-static void who_looks_everywhere_stays_within_the_budget(void **state)
+TEST(who_looks_everywhere_stays_within_the_budget)
 {
-    (void)state;
     row *r = row_create(0);
     foliot__rng rng = foliot__rng_seeded(9);
     unsigned player = join_player(r), foe = cluster_spectator(r->a, NETWORK);
@@ -437,9 +432,8 @@ static void who_looks_everywhere_stays_within_the_budget(void **state)
     row_destroy(r);
 }
 
-static void nobody_steps_where_things_are_hidden(void **state)
+TEST(nobody_steps_where_things_are_hidden)
 {
-    (void)state;
     row *r = row_create(0);
     foliot_client *c = r->a->clients[cluster_kind(r->a, "delay=20ms", FOLIOT_PEER_STEPPER)];
     cluster_run(r->a, 2);
@@ -451,16 +445,4 @@ static void nobody_steps_where_things_are_hidden(void **state)
     assert_int_equal(foliot_client_get_kind(c), FOLIOT_PEER_WATCHER);
     assert_null(r->a->server->sessions[0]->lockstep);
     row_destroy(r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_far_is_told_when_it_is_near),
-        cmocka_unit_test(what_changes_while_one_is_away_is_told_later),
-        cmocka_unit_test(a_joint_of_an_index_that_was_anothers_shows_no_joint_too_many),
-        cmocka_unit_test(spectators_who_are_behind_are_told_what_they_look_at),
-        cmocka_unit_test(who_looks_everywhere_stays_within_the_budget),
-        cmocka_unit_test(nobody_steps_where_things_are_hidden)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static unsigned join_and_press(cluster *a)
     return client;
 }
 
-static void changes_of_a_dead_server_are_given_up(void **state)
+TEST(changes_of_a_dead_server_are_given_up)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client *c = a->clients[join_and_press(a)];
     foliot__welcome again = c->welcome;
@@ -41,9 +40,8 @@ static void changes_of_a_dead_server_are_given_up(void **state)
     cluster_destroy(a);
 }
 
-static void it_watches_again_with_the_new_servers_numbers(void **state)
+TEST(it_watches_again_with_the_new_servers_numbers)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client *c = a->clients[join_and_press(a)];
     foliot__welcome again = c->welcome;
@@ -60,9 +58,8 @@ static void it_watches_again_with_the_new_servers_numbers(void **state)
 }
 
 // What was pressed while it watches goes out by change, as before: it is not given up.
-static void a_watcher_that_stays_one_keeps_its_changes(void **state)
+TEST(a_watcher_that_stays_one_keeps_its_changes)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client *c = a->clients[join_and_press(a)];
     uint32_t count = c->controls.change_count;
@@ -82,9 +79,8 @@ static uint64_t cheap_clock(void *user)
 
 // The next session is no attempt after a failure: a client that stepped until the last one ended
 // asks to step at once.
-static void a_stepper_waits_for_nothing_in_the_next_session(void **state)
+TEST(a_stepper_waits_for_nothing_in_the_next_session)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client_config config = foliot_client_config_default();
     config.steps_if_cheap = true;
@@ -104,9 +100,8 @@ static void a_stepper_waits_for_nothing_in_the_next_session(void **state)
 
 // A stepper that was let watch, and is to step again before a snapshot has come: it watches until
 // it has caught up. It used to show what it steps, and never reported that it was ready.
-static void a_stepper_that_returns_before_it_watched_catches_up(void **state)
+TEST(a_stepper_that_returns_before_it_watched_catches_up)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client *c = a->clients[join_and_press(a)];
     foliot__welcome again = c->welcome;
@@ -124,9 +119,8 @@ static void a_stepper_that_returns_before_it_watched_catches_up(void **state)
 }
 
 // Whatever a server sends in whatever order: the client asserts that the table allows each change.
-static void no_order_of_messages_leaves_the_table(void **state)
+TEST(no_order_of_messages_leaves_the_table)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     foliot_client *c = a->clients[join_and_press(a)];
     foliot__welcome watch = c->welcome, steps = c->welcome;
@@ -155,16 +149,4 @@ static void no_order_of_messages_leaves_the_table(void **state)
     for (foliot__role role = FOLIOT__ROLE_WATCHER; role < FOLIOT__ROLE_HEALING_IN_PLACE; role++)
         assert_true(seen[role]);
     cluster_destroy(a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(changes_of_a_dead_server_are_given_up),
-        cmocka_unit_test(it_watches_again_with_the_new_servers_numbers),
-        cmocka_unit_test(a_watcher_that_stays_one_keeps_its_changes),
-        cmocka_unit_test(a_stepper_waits_for_nothing_in_the_next_session),
-        cmocka_unit_test(a_stepper_that_returns_before_it_watched_catches_up),
-        cmocka_unit_test(no_order_of_messages_leaves_the_table)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,9 +44,8 @@ static uint64_t late_events(uint32_t updates_hz, double *ms)
     return count;
 }
 
-static void once_a_second_with_milliseconds(void **state)
+TEST(once_a_second_with_milliseconds)
 {
-    (void)state;
     double ms;
     uint64_t count = late_events(20, &ms); // the first of three ticks is 33 ms late
     check_ge(count, SECONDS - 1);
@@ -54,18 +53,8 @@ static void once_a_second_with_milliseconds(void **state)
     assert_true(ms > 30 && ms < 50);
 }
 
-static void not_of_a_host_that_keeps_its_time(void **state)
+TEST(not_of_a_host_that_keeps_its_time)
 {
-    (void)state;
     double ms;
     check_eq(late_events(200, &ms), 0u);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(once_a_second_with_milliseconds),
-        cmocka_unit_test(not_of_a_host_that_keeps_its_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,9 +14,8 @@
 #include "wire/message.h"
 #include "status.h"
 
-static void clients_step_to_the_same_bits(void **state)
+TEST(clients_step_to_the_same_bits)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     for (int i = 0; i < 3; i++)
         cluster_player(a, "delay=20ms");
@@ -44,9 +43,8 @@ static unsigned join_with_fault(cluster *a, const char *network, const foliot_pe
     return cluster_join(a, network, &config);
 }
 
-static void a_fault_is_found_with_stage_body_and_field(void **state)
+TEST(a_fault_is_found_with_stage_body_and_field)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     foliot_perturbation fault = {.tick = 400,
                                  .stage = FOLIOT_STAGE_integrate,
@@ -90,9 +88,8 @@ static void a_fault_is_found_with_stage_body_and_field(void **state)
 }
 
 // No rule gives it, and so the step gives the right state when it is taken again.
-static void memory_that_was_overwritten_is_found_too(void **state)
+TEST(memory_that_was_overwritten_is_found_too)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     cluster_player(a, "delay=20ms");
     unsigned bad = cluster_player(a, "delay=40ms");
@@ -112,9 +109,8 @@ static void memory_that_was_overwritten_is_found_too(void **state)
     cluster_destroy(a);
 }
 
-static void a_lost_connection_is_resumed_as_the_same_player(void **state)
+TEST(a_lost_connection_is_resumed_as_the_same_player)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     cluster_player(a, "delay=20ms");
     cluster_player(a, "delay=25ms");
@@ -133,9 +129,8 @@ static void a_lost_connection_is_resumed_as_the_same_player(void **state)
     cluster_destroy(a);
 }
 
-static void who_sleeps_is_let_go_and_comes_back(void **state)
+TEST(who_sleeps_is_let_go_and_comes_back)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     cluster_player(a, "delay=20ms");
     unsigned sleeper = cluster_player(a, "delay=25ms");
@@ -198,9 +193,8 @@ static void check_lie(cluster *a, uint64_t count, const char *what)
     cluster_destroy(a);
 }
 
-static void inputs_for_another_player_are_a_lie(void **state)
+TEST(inputs_for_another_player_are_a_lie)
 {
-    (void)state;
     cluster *a = with_a_liar();
     uint64_t inputs = cluster_get_counters(a)->inputs;
     a->bots[0] = false;
@@ -212,9 +206,8 @@ static void inputs_for_another_player_are_a_lie(void **state)
     check_lie(a, cluster_get_counters(a)->violations_other_player, "another player");
 }
 
-static void other_inputs_for_the_same_tick_are_a_lie(void **state)
+TEST(other_inputs_for_the_same_tick_are_a_lie)
 {
-    (void)state;
     cluster *a = with_a_liar();
     tell_lie(a,
              (foliot__lockstep_input){
@@ -223,9 +216,8 @@ static void other_inputs_for_the_same_tick_are_a_lie(void **state)
     check_lie(a, cluster_get_counters(a)->violations_contradicted, "than before");
 }
 
-static void inputs_for_ticks_closed_long_ago_are_a_lie(void **state)
+TEST(inputs_for_ticks_closed_long_ago_are_a_lie)
 {
-    (void)state;
     cluster *a = with_a_liar();
     tell_lie(a,
              (foliot__lockstep_input){
@@ -235,18 +227,16 @@ static void inputs_for_ticks_closed_long_ago_are_a_lie(void **state)
     check_lie(a, cluster_get_counters(a)->violations_long_ago, "long ago");
 }
 
-static void acknowledging_what_was_never_sent_is_a_lie(void **state)
+TEST(acknowledging_what_was_never_sent_is_a_lie)
 {
-    (void)state;
     cluster *a = with_a_liar();
     tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)cluster_get_tick(a) + 100}, 1, 0,
              0);
     check_lie(a, cluster_get_counters(a)->violations_unclosed, "never sent");
 }
 
-static void false_digests_are_a_lie(void **state)
+TEST(false_digests_are_a_lie)
 {
-    (void)state;
     cluster *a = with_a_liar();
     for (uint64_t tick = cluster_get_tick(a); cluster_get_tick(a) == tick;)
         cluster_run(a, 0.001);
@@ -258,9 +248,8 @@ static void false_digests_are_a_lie(void **state)
     check_lie(a, cluster_get_counters(a)->violations_digests, "answers contradict");
 }
 
-static void a_flood_is_a_lie(void **state)
+TEST(a_flood_is_a_lie)
 {
-    (void)state;
     cluster *a = with_a_liar();
     foliot__lockstep_input packet = {.acks.next = (uint32_t)cluster_get_tick(a)};
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
@@ -277,9 +266,8 @@ static void a_flood_is_a_lie(void **state)
 
 // Ten protocol violations in ten different seconds: the peer is dropped by name, with the reason;
 // its player leaves, and the others play on.
-static void who_goes_on_lying_is_dropped(void **state)
+TEST(who_goes_on_lying_is_dropped)
 {
-    (void)state;
     cluster *a = with_a_liar();
     for (int i = 0; i < 9; i++) {
         tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)cluster_get_tick(a) + 100}, 1,
@@ -299,9 +287,8 @@ static void who_goes_on_lying_is_dropped(void **state)
     check_lie(a, cluster_get_counters(a)->violations_unclosed, "never sent");
 }
 
-static void a_lie_now_and_then_is_forgiven(void **state)
+TEST(a_lie_now_and_then_is_forgiven)
 {
-    (void)state;
     cluster *a = with_a_liar();
     a->step_ns = 4000000;
     for (int i = 0; i < 14; i++) {
@@ -314,9 +301,8 @@ static void a_lie_now_and_then_is_forgiven(void **state)
 }
 
 // Late or made up: it is one message, and counted as one.
-static void an_answer_that_nobody_asked_for_is_unexpected(void **state)
+TEST(an_answer_that_nobody_asked_for_is_unexpected)
 {
-    (void)state;
     cluster *a = with_a_liar();
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
@@ -334,9 +320,8 @@ static void an_answer_that_nobody_asked_for_is_unexpected(void **state)
     cluster_destroy(a);
 }
 
-static void junk_ends_the_connection(void **state)
+TEST(junk_ends_the_connection)
 {
-    (void)state;
     cluster *a = with_a_liar();
     for (int i = 0; i < 40; i++) {
         uint8_t bytes[30];
@@ -354,9 +339,8 @@ static void junk_ends_the_connection(void **state)
     cluster_destroy(a);
 }
 
-static void another_fingerprint_watches_unless_forced(void **state)
+TEST(another_fingerprint_watches_unless_forced)
 {
-    (void)state;
     for (int refuses = 0; refuses < 2; refuses++) {
         cluster_options options = {.refuses_forced = refuses};
         cluster *a = cluster_create(&options);
@@ -391,9 +375,8 @@ static foliot_status restores_nothing(void *self, const void *bytes, size_t leng
 }
 
 // A build let in by force whose bodies have other inertia, say: it watches, before its first tick.
-static void who_cannot_begin_from_the_state_watches(void **state)
+TEST(who_cannot_begin_from_the_state_watches)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     foliot_simulation_kind kind = foliot_world_kind;
     kind.restore = restores_nothing;
@@ -407,28 +390,4 @@ static void who_cannot_begin_from_the_state_watches(void **state)
     assert_int_equal(cluster_get_counters(a)->byes, 0);
     assert_true(cluster_agrees(a, 0));
     cluster_destroy(a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clients_step_to_the_same_bits),
-        cmocka_unit_test(a_fault_is_found_with_stage_body_and_field),
-        cmocka_unit_test(memory_that_was_overwritten_is_found_too),
-        cmocka_unit_test(a_lost_connection_is_resumed_as_the_same_player),
-        cmocka_unit_test(who_sleeps_is_let_go_and_comes_back),
-        cmocka_unit_test(inputs_for_another_player_are_a_lie),
-        cmocka_unit_test(other_inputs_for_the_same_tick_are_a_lie),
-        cmocka_unit_test(inputs_for_ticks_closed_long_ago_are_a_lie),
-        cmocka_unit_test(acknowledging_what_was_never_sent_is_a_lie),
-        cmocka_unit_test(false_digests_are_a_lie),
-        cmocka_unit_test(a_flood_is_a_lie),
-        cmocka_unit_test(who_goes_on_lying_is_dropped),
-        cmocka_unit_test(a_lie_now_and_then_is_forgiven),
-        cmocka_unit_test(an_answer_that_nobody_asked_for_is_unexpected),
-        cmocka_unit_test(junk_ends_the_connection),
-        cmocka_unit_test(another_fingerprint_watches_unless_forced),
-        cmocka_unit_test(who_cannot_begin_from_the_state_watches),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

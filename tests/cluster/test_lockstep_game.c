@@ -33,9 +33,8 @@ static void play(cluster *a, unsigned players, double seconds)
     }
 }
 
-static void all_step_the_same_commands(void **state)
+TEST(all_step_the_same_commands)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind, .input_delay = 3});
     cluster_player(a, "delay=20ms");
     cluster_player(a, "loss=20%,delay=40ms,jitter=0-60ms");
@@ -77,9 +76,8 @@ static void all_step_the_same_commands(void **state)
 }
 
 // Spectators who are behind watch, and see the commands of their time.
-static void spectators_watch_late(void **state)
+TEST(spectators_watch_late)
 {
-    (void)state;
     cluster *a =
         cluster_create(&(cluster_options){.rules = &game_rules_kind, .spectator_delay_s = 2});
     cluster_player(a, "delay=20ms");
@@ -97,9 +95,8 @@ static void spectators_watch_late(void **state)
     cluster_destroy(a);
 }
 
-static void a_tick_of_many_commands_comes_in_parts(void **state)
+TEST(a_tick_of_many_commands_comes_in_parts)
 {
-    (void)state;
     char text[250];
     cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind});
     cluster_player(a, "delay=20ms,loss=10%");
@@ -122,9 +119,8 @@ static void a_tick_of_many_commands_comes_in_parts(void **state)
     cluster_destroy(a);
 }
 
-static void the_game_ends_for_all(void **state)
+TEST(the_game_ends_for_all)
 {
-    (void)state;
     foliot_client_event e;
     bool ended = false;
     cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind});
@@ -142,9 +138,8 @@ static void the_game_ends_for_all(void **state)
 }
 
 // What is asked for fits what is shown, not what has been stepped since.
-static void all_that_is_shown_is_of_the_render_time(void **state)
+TEST(all_that_is_shown_is_of_the_render_time)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind, .input_delay = 3});
     unsigned watcher = cluster_spectator(a, "delay=40ms,jitter=0-60ms");
     uint64_t known = 0, compared = 0;
@@ -173,16 +168,4 @@ static void all_that_is_shown_is_of_the_render_time(void **state)
     }
     check_gt(compared, 500);
     cluster_destroy(a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_step_the_same_commands),
-        cmocka_unit_test(spectators_watch_late),
-        cmocka_unit_test(a_tick_of_many_commands_comes_in_parts),
-        cmocka_unit_test(the_game_ends_for_all),
-        cmocka_unit_test(all_that_is_shown_is_of_the_render_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

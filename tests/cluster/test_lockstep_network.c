@@ -5,9 +5,8 @@
 
 #include "cluster.h"
 
-static void ten_minutes_at_two_seconds_and_a_quarter_lost(void **state)
+TEST(ten_minutes_at_two_seconds_and_a_quarter_lost)
 {
-    (void)state;
     cluster_options options = {.server_network = "delay=0ms"};
     cluster *a = cluster_create(&options);
     a->step_ns = 4000000;
@@ -40,9 +39,8 @@ static void ten_minutes_at_two_seconds_and_a_quarter_lost(void **state)
 }
 
 // Jitter, reordering, duplicates, bursts: drawn anew for each client.
-static void any_network_gives_the_same_bits(void **state)
+TEST(any_network_gives_the_same_bits)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     a->step_ns = 2000000;
     cluster_player(a, "delay=30ms,jitter=0-200ms,seed=1");
@@ -66,9 +64,8 @@ static void any_network_gives_the_same_bits(void **state)
 }
 
 // A player's controls reach the world in the tick that he meant, with the delay that all have.
-static void the_input_delay_is_kept_by_all_who_can(void **state)
+TEST(the_input_delay_is_kept_by_all_who_can)
 {
-    (void)state;
     cluster_options options = {.input_delay = 12};
     cluster *a = cluster_create(&options);
     static const char *const networks[] = {"delay=5ms", "delay=60ms", "delay=120ms"};
@@ -88,14 +85,4 @@ static void the_input_delay_is_kept_by_all_who_can(void **state)
         assert_in_range(cluster_get_tick(a) - pressed, 12, 14);
     }
     cluster_destroy(a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_minutes_at_two_seconds_and_a_quarter_lost),
-        cmocka_unit_test(any_network_gives_the_same_bits),
-        cmocka_unit_test(the_input_delay_is_kept_by_all_who_can),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

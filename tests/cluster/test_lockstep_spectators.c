@@ -8,9 +8,8 @@
 #include "cluster.h"
 #include "chain.h"
 
-static void a_late_joiner_catches_up_and_stalls_nobody(void **state)
+TEST(a_late_joiner_catches_up_and_stalls_nobody)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     for (int i = 0; i < 3; i++)
         cluster_player(a, "delay=20ms,loss=2%");
@@ -34,9 +33,8 @@ static void a_late_joiner_catches_up_and_stalls_nobody(void **state)
     cluster_destroy(a);
 }
 
-static void spectators_see_what_was_and_stall_nobody(void **state)
+TEST(spectators_see_what_was_and_stall_nobody)
 {
-    (void)state;
     cluster_options options = {.spectator_delay_s = 5, .kind = chain_kind(CHAIN_NO_FAULT)};
     cluster *a = cluster_create(&options);
     cluster_player(a, "delay=20ms");
@@ -65,9 +63,8 @@ static void spectators_see_what_was_and_stall_nobody(void **state)
 
 // A hundred, who come within seconds, behind all kinds of networks; some leave. Two players notice
 // nothing.
-static void a_hundred_spectators_stall_nobody(void **state)
+TEST(a_hundred_spectators_stall_nobody)
 {
-    (void)state;
     static const char *const networks[] = {"delay=20ms,loss=2%", "delay=80ms,jitter=0-60ms,loss=5%",
                                            "delay=400ms,loss=20%", "loss=30%,burst=4,delay=10ms"};
     cluster_options options = {.spectator_delay_s = 2, .kind = chain_kind(CHAIN_NO_FAULT)};
@@ -115,14 +112,4 @@ static void a_hundred_spectators_stall_nobody(void **state)
                   (unsigned long long)cluster_get_counters(a)->relay_encodes);
     assert_true(cluster_is_honest(a));
     cluster_destroy(a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_late_joiner_catches_up_and_stalls_nobody),
-        cmocka_unit_test(spectators_see_what_was_and_stall_nobody),
-        cmocka_unit_test(a_hundred_spectators_stall_nobody),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,12 +77,11 @@ static foliot_client *join(host *h, const char *session, bool spectates)
     return h->c->clients[cluster_join(h->c, NULL, &config)];
 }
 
-static void sessions_step_as_if_alone(void **state)
+TEST(sessions_step_as_if_alone)
 {
     static foliot_world *worlds[SESSIONS];
     host h;
     foliot_world *alone;
-    (void)state;
     setup(&h, true);
     for (uint32_t i = 0; i < SESSIONS; i++)
         assert_int_equal(add(&h, i, &worlds[i]), FOLIOT_STATUS_OK);
@@ -117,12 +116,11 @@ static void sessions_step_as_if_alone(void **state)
 }
 
 // Else every tick would wait for those of all others.
-static void ticks_are_spread(void **state)
+TEST(ticks_are_spread)
 {
     host h;
     foliot_world *world;
     uint32_t most = 0, updates = 0;
-    (void)state;
     setup(&h, true);
     for (uint32_t i = 0; i < 10 * MOMENTS; i++)
         assert_int_equal(add(&h, i, &world), FOLIOT_STATUS_OK);
@@ -141,11 +139,10 @@ static void ticks_are_spread(void **state)
 }
 
 // A host takes a while to make many sessions: that is no reason to begin late.
-static void sessions_begin_with_the_first_update(void **state)
+TEST(sessions_begin_with_the_first_update)
 {
     host h;
     foliot_world *world;
-    (void)state;
     setup(&h, true);
     for (uint32_t i = 0; i < 100; i++) {
         assert_int_equal(add(&h, i, &world), FOLIOT_STATUS_OK);
@@ -160,11 +157,10 @@ static void sessions_begin_with_the_first_update(void **state)
     cluster_destroy(h.c);
 }
 
-static void together_where_no_host_spreads_them(void **state)
+TEST(together_where_no_host_spreads_them)
 {
     host h;
     foliot_world *worlds[3];
-    (void)state;
     setup(&h, false);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(add(&h, i, &worlds[i]), FOLIOT_STATUS_OK);
@@ -176,11 +172,10 @@ static void together_where_no_host_spreads_them(void **state)
 }
 
 // The transport need not wake up a host before its tick, but where inputs are handed on at once.
-static void the_transport_knows_the_next_tick(void **state)
+TEST(the_transport_knows_the_next_tick)
 {
     host h;
     foliot_world *world;
-    (void)state;
     setup(&h, false);
     const foliot_transport *wire = h.c->host;
     assert_int_equal(add(&h, 0, &world), FOLIOT_STATUS_OK);
@@ -193,11 +188,10 @@ static void the_transport_knows_the_next_tick(void **state)
     cluster_destroy(h.c);
 }
 
-static void beyond_the_limit_it_refuses(void **state)
+TEST(beyond_the_limit_it_refuses)
 {
     host h;
     foliot_world *world;
-    (void)state;
     setup(&h, true);
     for (uint32_t i = 0; i < FOLIOT_SESSIONS_MAX; i++)
         assert_int_equal(add(&h, i, &world), FOLIOT_STATUS_OK);
@@ -213,12 +207,11 @@ static void beyond_the_limit_it_refuses(void **state)
 }
 
 // Peers come, go and come to another session: each session's list is right, whoever is in it.
-static void peers_change_sessions(void **state)
+TEST(peers_change_sessions)
 {
     host h;
     foliot_world *world;
     char name[FOLIOT_NAME_BYTES];
-    (void)state;
     setup(&h, true);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(add(&h, i, &world), FOLIOT_STATUS_OK);
@@ -245,18 +238,4 @@ static void peers_change_sessions(void **state)
         h.c->client_count = 0;
     }
     cluster_destroy(h.c);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sessions_step_as_if_alone),
-        cmocka_unit_test(ticks_are_spread),
-        cmocka_unit_test(sessions_begin_with_the_first_update),
-        cmocka_unit_test(together_where_no_host_spreads_them),
-        cmocka_unit_test(the_transport_knows_the_next_tick),
-        cmocka_unit_test(beyond_the_limit_it_refuses),
-        cmocka_unit_test(peers_change_sessions),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,9 +26,8 @@ static void check_kind(const cluster *a, unsigned client, foliot_peer_kind kind)
         assert_true(cluster_watches(a, client));
 }
 
-static void both_kinds_share_a_session(void **state)
+TEST(both_kinds_share_a_session)
 {
-    (void)state;
     for (int snapshots = 0; snapshots < 2; snapshots++) {
         cluster *a = cluster_create(&(cluster_options){.snapshots = snapshots, .samples = true});
         unsigned any = cluster_player(a, "delay=20ms,loss=2%");
@@ -60,9 +59,8 @@ static void both_kinds_share_a_session(void **state)
 }
 
 // What one kind needs is not made for the other.
-static void each_kind_costs_what_it_did(void **state)
+TEST(each_kind_costs_what_it_did)
 {
-    (void)state;
     for (int snapshots = 0; snapshots < 2; snapshots++) {
         cluster *a = cluster_create(&(cluster_options){.snapshots = snapshots});
         cluster_player(a, "delay=20ms");
@@ -76,9 +74,8 @@ static void each_kind_costs_what_it_did(void **state)
 }
 
 // A stepper that was there for a moment does not cost for ever, and another may come.
-static void what_steppers_need_goes_after_them(void **state)
+TEST(what_steppers_need_goes_after_them)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     cluster_player(a, "delay=20ms");
     for (unsigned i = 1; i < 3; i++) {
@@ -165,9 +162,8 @@ static void wish(cluster *a, unsigned client, foliot_peer_kind kind)
 }
 
 // Two change again and again, one by one way and one by the other, over bad networks.
-static void a_change_loses_and_doubles_no_input(void **state)
+TEST(a_change_loses_and_doubles_no_input)
 {
-    (void)state;
     static const char *const networks[] = {"delay=0ms", "delay=50ms,jitter=0-20ms,loss=5%",
                                            "delay=120ms,loss=10%,jitter=0-40ms"};
     for (unsigned n = 0; n < 3; n++) {
@@ -290,9 +286,8 @@ static void check_same(const char *file, const char *pure)
         foliot_replay_close(replays[i]);
 }
 
-static void others_of_either_kind_change_nothing_that_is_recorded(void **state)
+TEST(others_of_either_kind_change_nothing_that_is_recorded)
 {
-    (void)state;
     for (int snapshots = 0; snapshots < 2; snapshots++) {
         record_session(PURE_NAME, snapshots, false);
         record_session(FILE_NAME, snapshots, true);
@@ -304,9 +299,8 @@ static void others_of_either_kind_change_nothing_that_is_recorded(void **state)
 }
 
 // Variables, tags and events are told once, whichever kind a client is while they happen.
-static void a_game_goes_on_through_a_change(void **state)
+TEST(a_game_goes_on_through_a_change)
 {
-    (void)state;
     cluster *a = cluster_create(
         &(cluster_options){.rules = &game_rules_kind, .snapshots = true, .samples = true});
     cluster_player(a, "delay=20ms");
@@ -359,9 +353,8 @@ static void check_predicts(const cluster *a, unsigned client, bool predicts)
 }
 
 // Each event is there once: predicted and not taken back, or as it was told.
-static void it_predicts_while_it_steps(void **state)
+TEST(it_predicts_while_it_steps)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind, .samples = true});
     foliot_client_config config = foliot_client_config_default();
     config.predicts = true;
@@ -399,9 +392,8 @@ static void it_predicts_while_it_steps(void **state)
 
 // -- who may be what
 
-static void spectators_who_are_behind_only_watch(void **state)
+TEST(spectators_who_are_behind_only_watch)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.spectator_delay_s = 2, .samples = true});
     cluster_player(a, "delay=20ms");
     foliot_client_config config = foliot_client_config_default();
@@ -423,9 +415,8 @@ static void spectators_who_are_behind_only_watch(void **state)
 }
 
 // It steps a third of the ticks that are closed.
-static void who_cannot_keep_up_watches(void **state)
+TEST(who_cannot_keep_up_watches)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.samples = true});
     a->step_ns = 50000000;
     cluster_player(a, "delay=20ms");
@@ -456,9 +447,8 @@ static void say_kind(cluster *a, unsigned client, uint32_t kind, uint32_t reason
     foliot_transport_flush(a->wires[client], a->now_ns);
 }
 
-static void one_that_changes_without_end_is_dropped(void **state)
+TEST(one_that_changes_without_end_is_dropped)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.snapshots = true});
     cluster_player(a, "delay=5ms");
     cluster_player(a, "delay=5ms");
@@ -476,9 +466,8 @@ static void one_that_changes_without_end_is_dropped(void **state)
 }
 
 // Healing, it says without end that it is ready: each time it is told what it is.
-static void one_that_asks_to_be_healed_without_end_is_told_seldom(void **state)
+TEST(one_that_asks_to_be_healed_without_end_is_told_seldom)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.samples = true});
     cluster_player(a, "delay=5ms");
     cluster_player(a, "delay=200ms");
@@ -499,9 +488,8 @@ static void one_that_asks_to_be_healed_without_end_is_told_seldom(void **state)
 }
 
 // Ready for what it is not, for what it was not given, and before anything has come.
-static void what_it_says_out_of_turn_changes_nothing(void **state)
+TEST(what_it_says_out_of_turn_changes_nothing)
 {
-    (void)state;
     for (int snapshots = 0; snapshots < 2; snapshots++) {
         cluster *a = cluster_create(&(cluster_options){.snapshots = snapshots});
         cluster_player(a, "delay=5ms");
@@ -525,23 +513,4 @@ static void what_it_says_out_of_turn_changes_nothing(void **state)
         assert_true(cluster_is_honest(a));
         cluster_destroy(a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_kinds_share_a_session),
-        cmocka_unit_test(each_kind_costs_what_it_did),
-        cmocka_unit_test(what_steppers_need_goes_after_them),
-        cmocka_unit_test(a_change_loses_and_doubles_no_input),
-        cmocka_unit_test(others_of_either_kind_change_nothing_that_is_recorded),
-        cmocka_unit_test(a_game_goes_on_through_a_change),
-        cmocka_unit_test(it_predicts_while_it_steps),
-        cmocka_unit_test(spectators_who_are_behind_only_watch),
-        cmocka_unit_test(who_cannot_keep_up_watches),
-        cmocka_unit_test(one_that_changes_without_end_is_dropped),
-        cmocka_unit_test(one_that_asks_to_be_healed_without_end_is_told_seldom),
-        cmocka_unit_test(what_it_says_out_of_turn_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -212,9 +212,8 @@ static size_t write_hello(uint8_t *bytes, uint64_t cookie, uint32_t connect_id)
 
 // -- amplification
 
-static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **state)
+TEST(an_address_that_has_echoed_nothing_gets_less_than_it_sends)
 {
-    (void)state;
     fixture *i = open_fixture();
     int own = attacker(i, "127.0.0.2"), victim = attacker(i, "127.0.0.3");
     foliot__rng rng = foliot__rng_seeded(1);
@@ -259,9 +258,8 @@ static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **st
 
 // Joins over a lossy path send some datagrams before they have a cookie. The log has nothing of
 // them, and names those that no joins explain.
-static void only_many_bad_cookies_are_reported(void **state)
+TEST(only_many_bad_cookies_are_reported)
 {
-    (void)state;
     fixture *i = open_fixture();
     int fd = attacker(i, "127.0.0.2");
     uint8_t bytes[1400];
@@ -315,9 +313,8 @@ static size_t write_disconnect(uint8_t *bytes, uint32_t peer, uint32_t session, 
     return (size_t)(at + 4 - bytes);
 }
 
-static void forged_datagrams_end_no_connection(void **state)
+TEST(forged_datagrams_end_no_connection)
 {
-    (void)state;
     int raw = socket(AF_INET, SOCK_RAW, IPPROTO_UDP);
     if (raw < 0) {
         print_message("skipped: raw sockets need root\n");
@@ -366,9 +363,8 @@ static void forged_datagrams_end_no_connection(void **state)
 
 // Connections without end, from one cookie each and from one cookie for all, each opened anew as
 // soon as it is given up.
-static void one_address_locks_nobody_out(void **state)
+TEST(one_address_locks_nobody_out)
 {
-    (void)state;
     fixture *i = open_fixture();
     int fd = attacker(i, "127.0.0.2");
     uint64_t cookies[4 * PEERS];
@@ -396,9 +392,8 @@ static void one_address_locks_nobody_out(void **state)
 }
 
 // Comes and goes as fast as it can: what it may open is soon used up, and comes back slowly.
-static void an_address_that_storms_is_put_off(void **state)
+TEST(an_address_that_storms_is_put_off)
 {
-    (void)state;
     fixture *i = open_fixture();
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_transport *storm;
@@ -434,16 +429,4 @@ static void an_address_that_storms_is_put_off(void **state)
     check_gt(foliot_transport_get_counters(i->host)->connects_too_fast, 0);
     foliot_transport_destroy(storm);
     close_fixture(i);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_that_has_echoed_nothing_gets_less_than_it_sends),
-        cmocka_unit_test(only_many_bad_cookies_are_reported),
-        cmocka_unit_test(forged_datagrams_end_no_connection),
-        cmocka_unit_test(one_address_locks_nobody_out),
-        cmocka_unit_test(an_address_that_storms_is_put_off),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,9 +79,8 @@ static const foliot_server_counters *counted(const cluster *s)
     return foliot_server_get_counters(s->server);
 }
 
-static void orders_before_the_welcome_are_refused(void **state)
+TEST(orders_before_the_welcome_are_refused)
 {
-    (void)state;
     raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
@@ -95,9 +94,8 @@ static void orders_before_the_welcome_are_refused(void **state)
     cluster_destroy(s);
 }
 
-static void orders_of_spectators_are_refused(void **state)
+TEST(orders_of_spectators_are_refused)
 {
-    (void)state;
     raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
@@ -114,9 +112,8 @@ static void orders_of_spectators_are_refused(void **state)
     cluster_destroy(s);
 }
 
-static void an_order_too_long_is_malformed(void **state)
+TEST(an_order_too_long_is_malformed)
 {
-    (void)state;
     raw r;
     uint8_t bytes[300], body[FOLIOT_ORDER_BYTES_MAX + 1] = {'p'};
     cluster *s =
@@ -142,9 +139,8 @@ static void an_order_too_long_is_malformed(void **state)
     cluster_destroy(s);
 }
 
-static void more_than_a_second_may_have_are_refused(void **state)
+TEST(more_than_a_second_may_have_are_refused)
 {
-    (void)state;
     raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
@@ -170,9 +166,8 @@ static void more_than_a_second_may_have_are_refused(void **state)
     cluster_destroy(s);
 }
 
-static void the_thirty_third_in_the_first_second_is_refused(void **state)
+TEST(the_thirty_third_in_the_first_second_is_refused)
 {
-    (void)state;
     raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
@@ -192,9 +187,8 @@ static void the_thirty_third_in_the_first_second_is_refused(void **state)
 }
 
 // Whoever comes back with its token has what it had: coming again and again fills no bucket.
-static void a_reconnection_gives_no_more_orders(void **state)
+TEST(a_reconnection_gives_no_more_orders)
 {
-    (void)state;
     raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
@@ -220,9 +214,8 @@ static void a_reconnection_gives_no_more_orders(void **state)
     cluster_destroy(s);
 }
 
-static void forged_sequences_are_refused(void **state)
+TEST(forged_sequences_are_refused)
 {
-    (void)state;
     raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
@@ -244,9 +237,8 @@ static void forged_sequences_are_refused(void **state)
 }
 
 // Ticks that were not written are lost with the server, orders are not: they were not acknowledged.
-static void a_resumed_game_goes_on(void **state)
+TEST(a_resumed_game_goes_on)
 {
-    (void)state;
     char file[64];
     uint32_t number = 0, points = 0;
     snprintf(file, sizeof file, "/tmp/foliot-orders-%d.foliot", (int)getpid());
@@ -293,19 +285,4 @@ static void a_resumed_game_goes_on(void **state)
     check_gt(foliot_replay_get_summary(replay)->messages, 0); // notes beside the ticks
     foliot_replay_close(replay);
     unlink(file);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_before_the_welcome_are_refused),
-        cmocka_unit_test(orders_of_spectators_are_refused),
-        cmocka_unit_test(an_order_too_long_is_malformed),
-        cmocka_unit_test(more_than_a_second_may_have_are_refused),
-        cmocka_unit_test(the_thirty_third_in_the_first_second_is_refused),
-        cmocka_unit_test(a_reconnection_gives_no_more_orders),
-        cmocka_unit_test(forged_sequences_are_refused),
-        cmocka_unit_test(a_resumed_game_goes_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

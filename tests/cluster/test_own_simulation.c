@@ -67,9 +67,8 @@ static unsigned events_of(cluster *a, unsigned client, foliot_client_event_kind 
     return count;
 }
 
-static void players_come_and_go_by_name(void **state)
+TEST(players_come_and_go_by_name)
 {
-    (void)state;
     char text[256] = "";
     cluster *a = cluster_create(&(cluster_options){.kind = tally_kind(true)});
     join(a, "delay=20ms", "ada");
@@ -89,9 +88,8 @@ static void players_come_and_go_by_name(void **state)
     cluster_destroy(a);
 }
 
-static void messages_of_the_host_and_chat_arrive(void **state)
+TEST(messages_of_the_host_and_chat_arrive)
 {
-    (void)state;
     char text[256] = "";
     cluster *a = cluster_create(&(cluster_options){.kind = tally_kind(true)});
     join(a, "delay=20ms", "ada");
@@ -114,9 +112,8 @@ static void messages_of_the_host_and_chat_arrive(void **state)
     cluster_destroy(a);
 }
 
-static void orders_become_commands_for_all(void **state)
+TEST(orders_become_commands_for_all)
 {
-    (void)state;
     foliot_simulation_kind kind = kind_with_orders();
     cluster *a = cluster_create(&(cluster_options){.kind = &kind, .input_delay = 3});
     join(a, "delay=20ms", "ada");
@@ -151,9 +148,8 @@ static void orders_become_commands_for_all(void **state)
 }
 
 // Orders are in the recording, which replays from its commands.
-static void a_recording_has_the_orders(void **state)
+TEST(a_recording_has_the_orders)
 {
-    (void)state;
     char file[] = "/tmp/foliot-own-XXXXXX";
     int descriptor = mkstemp(file);
     assert_true(descriptor >= 0);
@@ -187,9 +183,8 @@ static uint64_t tick_in(const uint8_t *bytes, size_t length)
     return foliot__read_u64(&r);
 }
 
-static void states_around_the_render_time(void **state)
+TEST(states_around_the_render_time)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.kind = tally_kind(true)});
     foliot_simulation_sample sample;
     foliot_sample bodies;
@@ -249,9 +244,8 @@ static foliot_client_statistics press_and_look(bool predicts)
     return seen;
 }
 
-static void the_time_from_key_to_screen_is_known(void **state)
+TEST(the_time_from_key_to_screen_is_known)
 {
-    (void)state;
     foliot_client_statistics plain = press_and_look(false), predicted = press_and_look(true);
     check_ge(plain.key_to_screen_ms, 100); // a round trip, and the delay of what is shown
     check_le(plain.key_to_screen_max_ms, 300);
@@ -280,9 +274,8 @@ static foliot_status step_with_fault(void *self, const foliot_input *inputs, uin
 }
 
 // The server's state comes on one channel and its status on another, in either order.
-static void a_fault_is_found_whatever_comes_first(void **state)
+TEST(a_fault_is_found_whatever_comes_first)
 {
-    (void)state;
     const char *const networks[] = {"delay=1ms", "delay=5ms,loss=40%", "delay=20ms,jitter=0-60ms",
                                     "delay=60ms,loss=30%"};
     foliot_simulation_kind faulty = *tally_kind(true);
@@ -327,9 +320,8 @@ static foliot_status growing_restore(void *self, const void *bytes, size_t lengt
 }
 
 // Also where a state becomes a hundred times what it was at the join.
-static void a_state_that_grows_is_held(void **state)
+TEST(a_state_that_grows_is_held)
 {
-    (void)state;
     foliot_simulation_kind kind = *tally_kind(true);
     kind.capture = growing_capture;
     kind.restore = growing_restore;
@@ -352,9 +344,8 @@ static void a_state_that_grows_is_held(void **state)
 }
 
 // The disk is full, or the file may not grow: the host learns it, and what is missing is counted.
-static void a_recording_that_stops_is_reported(void **state)
+TEST(a_recording_that_stops_is_reported)
 {
-    (void)state;
     foliot_simulation_kind kind = kind_with_orders();
     char file[] = "/tmp/foliot-stops-XXXXXX";
     int descriptor = mkstemp(file);
@@ -448,9 +439,8 @@ static foliot_simulation_kind hidden_kind(void)
 
 // Who joins late begins with a state that lacks something. The report says so, and does not look
 // for a part that differs.
-static void a_state_that_is_not_all_is_named(void **state)
+TEST(a_state_that_is_not_all_is_named)
 {
-    (void)state;
     char text[1024];
     foliot_simulation_kind kind = hidden_kind();
     cluster *a = cluster_create(&(cluster_options){.kind = &kind});
@@ -485,9 +475,8 @@ static void slow_copy(void *self, const void *from)
 }
 
 // Steps cost nothing, and each rollback begins with a copy that takes a tick.
-static void slow_copies_end_the_prediction(void **state)
+TEST(slow_copies_end_the_prediction)
 {
-    (void)state;
     foliot_simulation_kind kind = *tally_kind(true);
     kind.copy = slow_copy;
     cluster *a = cluster_create(&(cluster_options){.kind = &kind});
@@ -503,22 +492,4 @@ static void slow_copies_end_the_prediction(void **state)
     assert_int_equal(foliot_client_get_prediction(a->clients[0]), FOLIOT_PREDICTION_SLOW);
     assert_true(cluster_agrees(a, 0));
     cluster_destroy(a);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(players_come_and_go_by_name),
-        cmocka_unit_test(messages_of_the_host_and_chat_arrive),
-        cmocka_unit_test(orders_become_commands_for_all),
-        cmocka_unit_test(a_recording_has_the_orders),
-        cmocka_unit_test(states_around_the_render_time),
-        cmocka_unit_test(the_time_from_key_to_screen_is_known),
-        cmocka_unit_test(a_fault_is_found_whatever_comes_first),
-        cmocka_unit_test(a_state_that_grows_is_held),
-        cmocka_unit_test(a_recording_that_stops_is_reported),
-        cmocka_unit_test(a_state_that_is_not_all_is_named),
-        cmocka_unit_test(slow_copies_end_the_prediction),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,8 @@ static void check_kind(const cluster *a, unsigned client, foliot_peer_kind kind)
         assert_true(cluster_agrees(a, client));
 }
 
-static void a_stepper_that_was_stopped_steps_on(void **state)
+TEST(a_stepper_that_was_stopped_steps_on)
 {
-    (void)state;
     for (int seconds = 3; seconds < 10; seconds++) {
         cluster *a = cluster_create(&(cluster_options){.snapshots = seconds % 2, .samples = true});
         unsigned other = cluster_player(a, "delay=10ms");
@@ -38,9 +37,8 @@ static void a_stepper_that_was_stopped_steps_on(void **state)
 }
 
 // It steps less than is closed for some time, then all again.
-static void who_could_not_keep_up_tries_again(void **state)
+TEST(who_could_not_keep_up_tries_again)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.samples = true});
     cluster_player(a, "delay=20ms");
     foliot_client_config config = foliot_client_config_default();
@@ -72,9 +70,8 @@ static uint64_t dear_clock(void *user)
     return clock_ns += 5000000; // of 16.7 ms
 }
 
-static void stepping_is_chosen_where_it_is_cheap(void **state)
+TEST(stepping_is_chosen_where_it_is_cheap)
 {
-    (void)state;
     for (int snapshots = 0; snapshots < 2; snapshots++) {
         cluster *a = cluster_create(&(cluster_options){.snapshots = snapshots, .samples = true});
         foliot_client_config config = foliot_client_config_default();
@@ -103,14 +100,4 @@ static void stepping_is_chosen_where_it_is_cheap(void **state)
         assert_true(cluster_is_honest(a));
         cluster_destroy(a);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stepper_that_was_stopped_steps_on),
-        cmocka_unit_test(who_could_not_keep_up_tries_again),
-        cmocka_unit_test(stepping_is_chosen_where_it_is_cheap),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,9 +46,8 @@ static double until_there(cluster *s, unsigned client, double behind_s, double a
     return is_there(s, client, behind_s) ? 1e-9 * (double)(s->now_ns - from) : -1;
 }
 
-static void four_silent_spectators_do_not_bring_a_server_down(void **state)
+TEST(four_silent_spectators_do_not_bring_a_server_down)
 {
-    (void)state;
     cluster *s = begin(false);
     hostile *crammer = cluster_add_hostile(s, HOSTILE_CRAMMER, false);
     cluster_run(s, 1);
@@ -78,9 +77,8 @@ static void four_silent_spectators_do_not_bring_a_server_down(void **state)
 }
 
 // Some acknowledge nothing, some a byte now and then; whoever is dropped comes back at once.
-static void whoever_holds_states_keeps_nobody_out(void **state)
+TEST(whoever_holds_states_keeps_nobody_out)
 {
-    (void)state;
     cluster *s = begin(true);
     for (unsigned i = 0; i < HOSTILE; i++) {
         cluster_add_hostile(s, i % 2 ? HOSTILE_TRICKLE : HOSTILE_SILENT, true);
@@ -108,9 +106,8 @@ static void whoever_holds_states_keeps_nobody_out(void **state)
 
 // 256 kbit/s, a twentieth lost, a round trip of two seconds: nobody is taken for one who holds a
 // state, and no silence while what was lost is sent again for a dead server.
-static void a_slow_network_is_given_its_time(void **state)
+TEST(a_slow_network_is_given_its_time)
 {
-    (void)state;
     static const char *const networks[] = {
         "rate=256kbit,loss=5%,delay=300ms,seed=1",  "rate=256kbit,loss=5%,delay=300ms,seed=2",
         "rate=256kbit,loss=5%,delay=300ms,seed=3",  "rate=256kbit,delay=1000ms",
@@ -131,9 +128,8 @@ static void a_slow_network_is_given_its_time(void **state)
     cluster_destroy(s);
 }
 
-static void where_there_is_no_state_newcomers_may_try_again(void **state)
+TEST(where_there_is_no_state_newcomers_may_try_again)
 {
-    (void)state;
     cluster *s = begin(false);
     bulky_refuses_to_save(true);
     cluster_run(s, 112);
@@ -149,15 +145,4 @@ static void where_there_is_no_state_newcomers_may_try_again(void **state)
     cluster_run(s, 1);
     check_gt(second->states_whole, 0);
     cluster_destroy(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_silent_spectators_do_not_bring_a_server_down),
-        cmocka_unit_test(whoever_holds_states_keeps_nobody_out),
-        cmocka_unit_test(a_slow_network_is_given_its_time),
-        cmocka_unit_test(where_there_is_no_state_newcomers_may_try_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

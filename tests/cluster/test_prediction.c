@@ -91,9 +91,8 @@ static const foliot_world *world_of(const foliot_simulation *simulation)
     return simulation ? ((const foliot_hosted_world *)simulation->self)->world : NULL;
 }
 
-static void alone_nothing_is_ever_corrected(void **state)
+TEST(alone_nothing_is_ever_corrected)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     join(a, "delay=50ms,jitter=0-20ms,seed=3");
@@ -114,9 +113,8 @@ static void alone_nothing_is_ever_corrected(void **state)
     cluster_destroy(a);
 }
 
-static void others_are_put_right(void **state)
+TEST(others_are_put_right)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     join(a, "delay=50ms,jitter=0-20ms,loss=5%,seed=3");
@@ -136,9 +134,8 @@ static void others_are_put_right(void **state)
 }
 
 // The world that was guessed wrongly is not stepped in the frame in which it is replaced.
-static void what_is_replaced_is_not_stepped(void **state)
+TEST(what_is_replaced_is_not_stepped)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     unsigned replaced = 0, stepped = 0;
@@ -163,9 +160,8 @@ static void what_is_replaced_is_not_stepped(void **state)
 
 // Whatever the round trip, up to 200 ms: the frame that reads a key shows what it does, or the
 // next.
-static void own_controls_act_at_once(void **state)
+TEST(own_controls_act_at_once)
 {
-    (void)state;
     static const char *const networks[] = {"delay=1ms", "delay=50ms", "delay=95ms"};
     for (int n = 0; n < 3; n++) {
         cluster *a = cluster_create(NULL);
@@ -191,9 +187,8 @@ static void own_controls_act_at_once(void **state)
 }
 
 // Beyond the limit own controls are shown later, and exactly.
-static void the_guess_is_bounded(void **state)
+TEST(the_guess_is_bounded)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     foliot_client_config config = foliot_client_config_default();
@@ -212,9 +207,8 @@ static void the_guess_is_bounded(void **state)
     cluster_destroy(a);
 }
 
-static void the_input_delay_is_kept(void **state)
+TEST(the_input_delay_is_kept)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     foliot_client_config config = foliot_client_config_default();
@@ -231,9 +225,8 @@ static void the_input_delay_is_kept(void **state)
 }
 
 // Joins, leaves and commands are not guessed, and put right like everything else.
-static void games_come_and_go(void **state)
+TEST(games_come_and_go)
 {
-    (void)state;
     static const char *const moves[] = {"s", "p", "s", "t*", "x", "m", "p", "M"};
     cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind, .players = 4});
     forecast f = {.confirmed = 0};
@@ -272,9 +265,8 @@ static void games_come_and_go(void **state)
 }
 
 // A simulation without `copy` is copied by its bytes, and a world that takes no commands.
-static void another_simulation_is_predicted(void **state)
+TEST(another_simulation_is_predicted)
 {
-    (void)state;
     foliot_simulation_kind kind = *bulky_kind();
     cluster *a = cluster_create(&(cluster_options){.kind = &kind});
     forecast f = {.confirmed = 0};
@@ -293,9 +285,8 @@ static void another_simulation_is_predicted(void **state)
     cluster_destroy(a);
 }
 
-static void breaks_are_survived(void **state)
+TEST(breaks_are_survived)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     join(a, "delay=50ms,seed=3");
@@ -318,9 +309,8 @@ static void breaks_are_survived(void **state)
     cluster_destroy(a);
 }
 
-static void it_ends_at_any_time(void **state)
+TEST(it_ends_at_any_time)
 {
-    (void)state;
     for (int ms = 0; ms < 1000; ms += 37) {
         cluster *a = cluster_create(NULL);
         join(a, "delay=10ms");
@@ -333,9 +323,8 @@ static void it_ends_at_any_time(void **state)
 }
 
 // A host that sleeps until it is called for has one tick an update, and does not spin.
-static void its_host_may_sleep(void **state)
+TEST(its_host_may_sleep)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     join(a, "delay=30ms");
     cluster_run(a, 3);
@@ -364,9 +353,8 @@ static uint64_t slow_clock(void *user)
     return *now += 5000000; // more than a quarter of 16.7 ms
 }
 
-static void slow_steps_are_not_repeated(void **state)
+TEST(slow_steps_are_not_repeated)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     uint64_t now = 0;
     foliot_sample sample;
@@ -394,9 +382,8 @@ static uint64_t stalled_clock(void *user)
 }
 
 // A machine that is busy for a moment now and then: the mean of its steps is above a tick.
-static void stalls_are_not_slow_steps(void **state)
+TEST(stalls_are_not_slow_steps)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     uint64_t calls = 0;
     foliot_client_config config = foliot_client_config_default();
@@ -414,9 +401,8 @@ static void stalls_are_not_slow_steps(void **state)
 }
 
 // What is in a predicted world is a guess: whatever becomes of it, the server hears nothing of it.
-static void digests_are_of_closed_ticks(void **state)
+TEST(digests_are_of_closed_ticks)
 {
-    (void)state;
     cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
     join(a, "delay=50ms,seed=3");
@@ -438,9 +424,8 @@ static void digests_are_of_closed_ticks(void **state)
 }
 
 // A server that says early what nobody does, of any player and any tick.
-static void early_lies_are_only_guesses(void **state)
+TEST(early_lies_are_only_guesses)
 {
-    (void)state;
     static foliot__block block;
     cluster *a = cluster_create(NULL);
     forecast f = {.confirmed = 0};
@@ -485,9 +470,8 @@ static void early_lies_are_only_guesses(void **state)
 }
 
 // Asked for by a player: sent. By a spectator, or without end: not.
-static void early_inputs_are_for_players(void **state)
+TEST(early_inputs_are_for_players)
 {
-    (void)state;
     const uint8_t ask[] = {FOLIOT__EARLY_PACKET, 0};
     cluster *a = cluster_create(&(cluster_options){0});
     cluster_player(a, "delay=20ms");
@@ -523,9 +507,8 @@ static void early_inputs_are_for_players(void **state)
 }
 
 // However many there are, what is handed on early takes a bounded share.
-static void early_inputs_are_few_bytes(void **state)
+TEST(early_inputs_are_few_bytes)
 {
-    (void)state;
     cluster *a = cluster_create(&(cluster_options){.players = 12});
     a->step_ns = 4000000;
     for (int i = 0; i < 12; i++)
@@ -541,9 +524,8 @@ static void early_inputs_are_few_bytes(void **state)
 }
 
 // Balls that bounce: each hit is told once, and what was told and did not happen is cancelled.
-static void each_sound_is_heard_once(void **state)
+TEST(each_sound_is_heard_once)
 {
-    (void)state;
     static const char text[] = "foliot: 1\nname: balls\ntick_hz: 60\nbodies:\n"
                                "  - {name: west, static: true, shape: {kind: plane, normal: [1, 0, "
                                "0], offset: -4}, restitution: 1}\n"
@@ -596,29 +578,4 @@ static void each_sound_is_heard_once(void **state)
     assert_int_equal(cluster_get_statistics(a, 0).events_cancelled, cancelled);
     cluster_destroy(a);
     foliot_scene_destroy(scene);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(alone_nothing_is_ever_corrected),
-        cmocka_unit_test(others_are_put_right),
-        cmocka_unit_test(what_is_replaced_is_not_stepped),
-        cmocka_unit_test(own_controls_act_at_once),
-        cmocka_unit_test(the_guess_is_bounded),
-        cmocka_unit_test(the_input_delay_is_kept),
-        cmocka_unit_test(games_come_and_go),
-        cmocka_unit_test(another_simulation_is_predicted),
-        cmocka_unit_test(breaks_are_survived),
-        cmocka_unit_test(it_ends_at_any_time),
-        cmocka_unit_test(its_host_may_sleep),
-        cmocka_unit_test(slow_steps_are_not_repeated),
-        cmocka_unit_test(stalls_are_not_slow_steps),
-        cmocka_unit_test(digests_are_of_closed_ticks),
-        cmocka_unit_test(early_lies_are_only_guesses),
-        cmocka_unit_test(early_inputs_are_for_players),
-        cmocka_unit_test(early_inputs_are_few_bytes),
-        cmocka_unit_test(each_sound_is_heard_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,9 +89,8 @@ static foliot__token token_of_the_gone(fixture *i)
     return g->welcome.token;
 }
 
-static void the_welcome_was_lost_and_no_ghost_stays(void **state)
+TEST(the_welcome_was_lost_and_no_ghost_stays)
 {
-    (void)state;
     fixture i = open_fixture();
     foliot__token token = token_of_the_gone(&i);
     raw_client *deaf = join(&i, token);
@@ -108,9 +107,8 @@ static void the_welcome_was_lost_and_no_ghost_stays(void **state)
     close_fixture(&i);
 }
 
-static void a_connection_that_nobody_hears_makes_way(void **state)
+TEST(a_connection_that_nobody_hears_makes_way)
 {
-    (void)state;
     fixture i = open_fixture();
     foliot__token token = token_of_the_gone(&i);
     raw_client *deaf = join(&i, token);
@@ -125,9 +123,8 @@ static void a_connection_that_nobody_hears_makes_way(void **state)
 
 // Who holds the new token is not to be had for the old one, be it while he plays or while he is
 // away.
-static void the_old_token_is_worth_nothing_once_the_new_one_was_heard(void **state)
+TEST(the_old_token_is_worth_nothing_once_the_new_one_was_heard)
 {
-    (void)state;
     fixture i = open_fixture();
     foliot__token token = token_of_the_gone(&i);
     raw_client *owner = join(&i, token);
@@ -146,9 +143,8 @@ static void the_old_token_is_worth_nothing_once_the_new_one_was_heard(void **sta
     close_fixture(&i);
 }
 
-static void newcomers_without_a_token_are_never_one(void **state)
+TEST(newcomers_without_a_token_are_never_one)
 {
-    (void)state;
     fixture i = open_fixture();
     raw_client *a = join(&i, none), *b = join(&i, none);
     check_ne(a->welcome.player, b->welcome.player);
@@ -158,9 +154,8 @@ static void newcomers_without_a_token_are_never_one(void **state)
 }
 
 // A peer that ended is reaped when the update ends: until then its player is not to be had.
-static void a_player_who_said_goodbye_is_not_resumed_in_the_same_update(void **state)
+TEST(a_player_who_said_goodbye_is_not_resumed_in_the_same_update)
 {
-    (void)state;
     fixture i = open_fixture();
     raw_client *first = join(&i, none);
     acknowledge_welcome(&i, first);
@@ -174,16 +169,4 @@ static void a_player_who_said_goodbye_is_not_resumed_in_the_same_update(void **s
     assert_int_equal(foliot_server_get_counters(i.s->server)->resumes, 0);
     assert_int_equal(foliot_server_get_presence(i.s->server).players, 1);
     close_fixture(&i);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_welcome_was_lost_and_no_ghost_stays),
-        cmocka_unit_test(a_connection_that_nobody_hears_makes_way),
-        cmocka_unit_test(the_old_token_is_worth_nothing_once_the_new_one_was_heard),
-        cmocka_unit_test(newcomers_without_a_token_are_never_one),
-        cmocka_unit_test(a_player_who_said_goodbye_is_not_resumed_in_the_same_update),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

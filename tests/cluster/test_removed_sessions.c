@@ -67,21 +67,19 @@ static size_t heap_after(host *h, int sessions)
     return mallinfo2().uordblks;
 }
 
-static void sessions_that_were_removed_leave_nothing_behind(void **state)
+TEST(sessions_that_were_removed_leave_nothing_behind)
 {
     host h;
-    (void)state;
     open_host(&h);
     size_t before = heap_after(&h, FIRST), after = heap_after(&h, MORE);
     assert_in_range(after, 0, before + 4096); // a few bytes are whoever prints
     close_host(&h);
 }
 
-static void an_event_has_the_name_of_a_session_that_is_gone(void **state)
+TEST(an_event_has_the_name_of_a_session_that_is_gone)
 {
     host h;
     foliot_server_event event;
-    (void)state;
     open_host(&h);
     add(&h, "former");
     end(&h, "former");
@@ -94,13 +92,4 @@ static void an_event_has_the_name_of_a_session_that_is_gone(void **state)
     assert_string_equal(event.session, "latter");
     assert_false(foliot_server_poll(h.c->server, &event));
     close_host(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sessions_that_were_removed_leave_nothing_behind),
-        cmocka_unit_test(an_event_has_the_name_of_a_session_that_is_gone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

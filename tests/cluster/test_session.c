@@ -10,9 +10,8 @@
 #include "foliot/server.h"
 #include "cluster.h"
 
-static void a_client_sees_what_the_server_steps(void **state)
+TEST(a_client_sees_what_the_server_steps)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_player(s, "delay=20ms");
     cluster_run(s, 10);
@@ -27,9 +26,8 @@ static void a_client_sees_what_the_server_steps(void **state)
     cluster_destroy(s);
 }
 
-static void a_bad_network_is_not_seen(void **state)
+TEST(a_bad_network_is_not_seen)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_spectator(s, "loss=5%,jitter=0-100ms,seed=7");
     cluster_run(s, 60);
@@ -48,9 +46,8 @@ static void a_bad_network_is_not_seen(void **state)
 
 // Half of the stream goes through, and a queue of four seconds stands before it: fewer snapshots
 // come, but they are fresh.
-static void a_narrow_network_is_given_what_it_takes(void **state)
+TEST(a_narrow_network_is_given_what_it_takes)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_player(s, "rate=40kbit,queue=20k,delay=20ms");
     cluster_run(s, 30);
@@ -76,9 +73,8 @@ static void a_narrow_network_is_given_what_it_takes(void **state)
 }
 
 // What a client acknowledged while the host stood still says nothing of its network.
-static void a_host_that_stood_still_thins_nothing(void **state)
+TEST(a_host_that_stood_still_thins_nothing)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_player(s, "delay=20ms");
     cluster_spectator(s, "delay=20ms");
@@ -95,9 +91,8 @@ static void a_host_that_stood_still_thins_nothing(void **state)
 
 // Snapshots that a host which stood still never made, and those that a full network was not sent,
 // are no losses of the network.
-static void what_was_never_sent_is_not_lost(void **state)
+TEST(what_was_never_sent_is_not_lost)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_player(s, "delay=5ms");
     cluster_spectator(s, "delay=5ms");
@@ -126,9 +121,8 @@ static void what_was_never_sent_is_not_lost(void **state)
 }
 
 // The server has half of the packets of a spectator to take, and deltas stay as small.
-static void a_spectator_acknowledges_thirty_snapshots_a_second(void **state)
+TEST(a_spectator_acknowledges_thirty_snapshots_a_second)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_player(s, "delay=20ms,jitter=0-10ms,seed=5");
     cluster_spectator(s, "delay=20ms,jitter=0-10ms,seed=6");
@@ -145,9 +139,8 @@ static void a_spectator_acknowledges_thirty_snapshots_a_second(void **state)
     cluster_destroy(s);
 }
 
-static void inputs_arrive_in_their_tick_on_a_bad_network(void **state)
+TEST(inputs_arrive_in_their_tick_on_a_bad_network)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_player(s, "loss=5%,delay=30ms,jitter=0-20ms,seed=3");
     foliot__rng rng = foliot__rng_seeded(9);
@@ -166,9 +159,8 @@ static void inputs_arrive_in_their_tick_on_a_bad_network(void **state)
     cluster_destroy(s);
 }
 
-static void a_full_session_refuses_with_a_sentence(void **state)
+TEST(a_full_session_refuses_with_a_sentence)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     for (int i = 0; i < 5; i++)
         cluster_player(s, "delay=5ms");
@@ -181,9 +173,8 @@ static void a_full_session_refuses_with_a_sentence(void **state)
 }
 
 // Those who were there from the beginning, and those who come later, behind networks of their own.
-static void spectators_are_shown_what_was_so_long_ago(void **state)
+TEST(spectators_are_shown_what_was_so_long_ago)
 {
-    (void)state;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .spectator_delay_s = 5});
     cluster_spectator(s,
@@ -210,9 +201,8 @@ static void spectators_are_shown_what_was_so_long_ago(void **state)
 
 // Whoever owns the loop may sleep until then: nothing is missed, and it is not called at every
 // turn.
-static void server_and_client_say_when_to_call_again(void **state)
+TEST(server_and_client_say_when_to_call_again)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_player(s, "delay=20ms");
     cluster_run(s, 1);
@@ -236,9 +226,8 @@ static void server_and_client_say_when_to_call_again(void **state)
 }
 
 // Its acknowledgements are 80 snapshots old when they arrive.
-static void a_far_client_has_what_the_server_refers_to(void **state)
+TEST(a_far_client_has_what_the_server_refers_to)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_player(s, "loss=5%,delay=650ms,seed=6");
     cluster_run(s, 20);
@@ -250,9 +239,8 @@ static void a_far_client_has_what_the_server_refers_to(void **state)
 }
 
 // What was lost while there was no connection is no loss of the network.
-static void figures_go_on_over_a_new_connection(void **state)
+TEST(figures_go_on_over_a_new_connection)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_player(s, "loss=5%,delay=20ms,seed=5");
     cluster_run(s, 15);
@@ -268,9 +256,8 @@ static void figures_go_on_over_a_new_connection(void **state)
     cluster_destroy(s);
 }
 
-static void stopping_tells_everyone(void **state)
+TEST(stopping_tells_everyone)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_player(s, "delay=5ms");
     cluster_run(s, 1);
@@ -284,9 +271,8 @@ static void stopping_tells_everyone(void **state)
 }
 
 // Clients go on with the session, a second behind its pause, and not as much later as it was long.
-static void a_pause_leaves_no_delay(void **state)
+TEST(a_pause_leaves_no_delay)
 {
-    (void)state;
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
     cluster_spectator(s, "delay=25ms,jitter=0-5ms");
     cluster_run(s, 10);
@@ -304,25 +290,4 @@ static void a_pause_leaves_no_delay(void **state)
     check_below(seen.delay_ms, 60);
     assert_int_equal(seen.reconnects, 0);
     cluster_destroy(s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_client_sees_what_the_server_steps),
-        cmocka_unit_test(a_bad_network_is_not_seen),
-        cmocka_unit_test(a_narrow_network_is_given_what_it_takes),
-        cmocka_unit_test(a_host_that_stood_still_thins_nothing),
-        cmocka_unit_test(what_was_never_sent_is_not_lost),
-        cmocka_unit_test(a_spectator_acknowledges_thirty_snapshots_a_second),
-        cmocka_unit_test(inputs_arrive_in_their_tick_on_a_bad_network),
-        cmocka_unit_test(a_full_session_refuses_with_a_sentence),
-        cmocka_unit_test(spectators_are_shown_what_was_so_long_ago),
-        cmocka_unit_test(server_and_client_say_when_to_call_again),
-        cmocka_unit_test(a_far_client_has_what_the_server_refers_to),
-        cmocka_unit_test(figures_go_on_over_a_new_connection),
-        cmocka_unit_test(stopping_tells_everyone),
-        cmocka_unit_test(a_pause_leaves_no_delay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,15 +9,8 @@
 
 #define DAMAGED 8
 
-static void whatever_is_said_the_honest_play_on(void **state)
+TEST(whatever_is_said_the_honest_play_on)
 {
-    (void)state;
     LLVMFuzzerInitialize(NULL, NULL);
     check_ge(corpus_run("session", LLVMFuzzerTestOneInput, DAMAGED), 20);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(whatever_is_said_the_honest_play_on)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,24 +56,13 @@ static void check_given_up(bool host_listens, double timeout_ms, uint32_t transp
     foliot_hub_destroy(hub);
 }
 
-static void nobody_there_is_given_up_in_time(void **state)
+TEST(nobody_there_is_given_up_in_time)
 {
-    (void)state;
     check_given_up(false, 2000, 10000);
 }
 
-static void a_host_that_says_nothing_is_given_up_in_time(void **state)
+TEST(a_host_that_says_nothing_is_given_up_in_time)
 {
-    (void)state;
     check_given_up(true, 3000, 10000);
     check_given_up(true, 12000, 10000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nobody_there_is_given_up_in_time),
-        cmocka_unit_test(a_host_that_says_nothing_is_given_up_in_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,9 +107,8 @@ static void give_texts(host *h)
     }
 }
 
-static void a_peer_that_acknowledges_nothing_is_dropped(void **state)
+TEST(a_peer_that_acknowledges_nothing_is_dropped)
 {
-    (void)state;
     host h = {0};
     uint64_t begun_ns = clock_now_ns(), sent = 0, received = 0, most = 0;
     uint8_t bytes[FOLIOT_MESSAGE_BYTES_MAX] = {'x'};
@@ -161,9 +160,8 @@ static void a_peer_that_acknowledges_nothing_is_dropped(void **state)
 }
 
 // 60 KB of commands a tick, for a client that steps them and one that is never updated again.
-static void commands_wait_for_who_is_slow(void **state)
+TEST(commands_wait_for_who_is_slow)
 {
-    (void)state;
     host h = {0};
     uint64_t begun_ns = clock_now_ns(), given = 0;
     open_server(&h, FOLIOT_SESSION_LOCKSTEP, begun_ns);
@@ -224,9 +222,8 @@ static bool waits_after_stop(host *h, uint64_t *stopped_ns)
 
 // Until the client says that it knows of the end, for three seconds at most. The server's time is
 // the test's own from the stop on.
-static void a_stopped_server_waits_for_a_starved_client(void **state)
+TEST(a_stopped_server_waits_for_a_starved_client)
 {
-    (void)state;
     uint64_t stopped_ns, give_up_ns = clock_now_ns() + 60 * SECOND;
     for (int returns = 0; returns < 2; returns++) {
         host h;
@@ -247,14 +244,4 @@ static void a_stopped_server_waits_for_a_starved_client(void **state)
         assert_true(foliot_server_get_done(h.server));
         close_all(&h);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_peer_that_acknowledges_nothing_is_dropped),
-        cmocka_unit_test(commands_wait_for_who_is_slow),
-        cmocka_unit_test(a_stopped_server_waits_for_a_starved_client),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -135,9 +135,8 @@ static void none_left(host *h)
     check_eq(dropped, 0u);
 }
 
-static void a_ticket_leads_to_a_body_at_20_frames_a_second(void **state)
+TEST(a_ticket_leads_to_a_body_at_20_frames_a_second)
 {
-    (void)state;
     host *h = host_create(FOLIOT_STEP_EVENTS_BODIES, 0);
     foliot_body_id bodies[9] = {{0}};
     for (uint32_t ticket = 1; ticket <= 8; ticket++) {
@@ -173,9 +172,8 @@ static void a_ticket_leads_to_a_body_at_20_frames_a_second(void **state)
 }
 
 // A slot, and a row of joints, that change hands within one tick.
-static void names_are_of_what_was_meant(void **state)
+TEST(names_are_of_what_was_meant)
 {
-    (void)state;
     host *h = host_create(FOLIOT_STEP_EVENTS_BODIES, 0);
     give(h, spawn(1, 0, 5));
     run_ticks(h, FRAME_TICKS);
@@ -236,9 +234,8 @@ static uint32_t counted_by_world(const foliot_world *world, uint32_t counts[4])
     return begins;
 }
 
-static void contacts_of_every_tick_are_there(void **state)
+TEST(contacts_of_every_tick_are_there)
 {
-    (void)state;
     host *slow = host_create(FOLIOT_STEP_EVENTS_CONTACTS | FOLIOT_STEP_EVENTS_HITS, 4096);
     host *each = host_create(0, 0);
     slow->bodies[2].restitution = each->bodies[2].restitution = 0;
@@ -281,9 +278,8 @@ static void contacts_of_every_tick_are_there(void **state)
     host_destroy(each);
 }
 
-static void what_finds_no_room_is_counted(void **state)
+TEST(what_finds_no_room_is_counted)
 {
-    (void)state;
     host *h = host_create(FOLIOT_STEP_EVENTS_BODIES, 4);
     foliot_step_event events[8];
     uint64_t dropped = 0;
@@ -301,15 +297,4 @@ static void what_finds_no_room_is_counted(void **state)
     check_eq(dropped, 6u);
     check_eq(foliot_server_poll_step(h->c->server, "other", events, 8, &dropped), 0u);
     host_destroy(h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_ticket_leads_to_a_body_at_20_frames_a_second),
-        cmocka_unit_test(names_are_of_what_was_meant),
-        cmocka_unit_test(contacts_of_every_tick_are_there),
-        cmocka_unit_test(what_finds_no_room_is_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,9 +183,8 @@ static uint64_t output_of(uint64_t z)
     return z ^ (z >> 31);
 }
 
-static void one_token_gives_no_other(void **state)
+TEST(one_token_gives_no_other)
 {
-    (void)state;
     fixture *i = open_fixture(false, false);
     foliot__token tokens[4];
     check_eq(state_behind(output_of(0x1234567890abcdefu)),
@@ -211,9 +210,8 @@ static void one_token_gives_no_other(void **state)
 
 // -- rotation
 
-static void every_resume_gives_another_token_and_a_theft_shows(void **state)
+TEST(every_resume_gives_another_token_and_a_theft_shows)
 {
-    (void)state;
     fixture *i = open_fixture(false, false);
     raw_client *owner = join(i, none);
     foliot__token first = owner->welcome.token;
@@ -233,9 +231,8 @@ static void every_resume_gives_another_token_and_a_theft_shows(void **state)
     close_fixture(i);
 }
 
-static void the_old_token_holds_until_the_new_one_was_heard(void **state)
+TEST(the_old_token_holds_until_the_new_one_was_heard)
 {
-    (void)state;
     fixture *i = open_fixture(false, false);
     raw_client *owner = join(i, none);
     foliot__token first = owner->welcome.token;
@@ -310,23 +307,20 @@ static void resume_is_recorded_before_its_welcome(bool lockstep)
     close_fixture(i);
 }
 
-static void a_token_is_recorded_before_its_welcome(void **state)
+TEST(a_token_is_recorded_before_its_welcome)
 {
-    (void)state;
     resume_is_recorded_before_its_welcome(false);
 }
 
-static void in_lockstep_too(void **state)
+TEST(in_lockstep_too)
 {
-    (void)state;
     resume_is_recorded_before_its_welcome(true);
 }
 
 // The welcome is lost twice, then the server crashes: the acknowledged token holds, others need
 // not.
-static void an_unheard_token_does_not_replace_the_one_before_it(void **state)
+TEST(an_unheard_token_does_not_replace_the_one_before_it)
 {
-    (void)state;
     fixture *i = open_fixture(true, false);
     raw_client *owner = join(i, none);
     foliot__token first = owner->welcome.token;
@@ -342,9 +336,8 @@ static void an_unheard_token_does_not_replace_the_one_before_it(void **state)
     close_fixture(i);
 }
 
-static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
+TEST(heard_and_replaced_within_a_tick_are_recorded_in_order)
 {
-    (void)state;
     fixture *i = open_fixture(true, false);
     raw_client *owner = join(i, none);
     acknowledge_welcome(i, owner);
@@ -368,9 +361,8 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
     assert_memory_equal(&player.before, &before, sizeof before);
     close_fixture(i);
 }
-static void tokens_themselves_are_not_recorded(void **state)
+TEST(tokens_themselves_are_not_recorded)
 {
-    (void)state;
     fixture *i = open_fixture(true, false);
     raw_client *owner = join(i, none);
     acknowledge_welcome(i, owner);
@@ -390,9 +382,8 @@ static void tokens_themselves_are_not_recorded(void **state)
 }
 
 // One address joins, is lost and joins again: the places that are kept for it count as its own.
-static void one_address_takes_not_all_places(void **state)
+TEST(one_address_takes_not_all_places)
 {
-    (void)state;
     fixture *i = open_fixture(false, false);
     raw_client *mallory = connect_client(i);
     for (int k = 0; k < 6; k++) {
@@ -415,9 +406,8 @@ static void one_address_takes_not_all_places(void **state)
 
 // A server of three connections: two players are here, one is away. A newcomer would take the place
 // that he needs.
-static void connections_are_kept_for_who_may_come_back(void **state)
+TEST(connections_are_kept_for_who_may_come_back)
 {
-    (void)state;
     fixture *i = open_fixture(false, false);
     cluster_stop(i->c);
     open_server(i, 3, NULL, false);
@@ -434,21 +424,4 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     assert_int_equal(foliot_server_get_counters(i->c->server)->refusals_reserved, 1);
     assert_int_equal(join(i, away->welcome.token)->welcome.player, away->welcome.player);
     close_fixture(i);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_token_gives_no_other),
-        cmocka_unit_test(every_resume_gives_another_token_and_a_theft_shows),
-        cmocka_unit_test(the_old_token_holds_until_the_new_one_was_heard),
-        cmocka_unit_test(a_token_is_recorded_before_its_welcome),
-        cmocka_unit_test(in_lockstep_too),
-        cmocka_unit_test(an_unheard_token_does_not_replace_the_one_before_it),
-        cmocka_unit_test(heard_and_replaced_within_a_tick_are_recorded_in_order),
-        cmocka_unit_test(tokens_themselves_are_not_recorded),
-        cmocka_unit_test(one_address_takes_not_all_places),
-        cmocka_unit_test(connections_are_kept_for_who_may_come_back),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

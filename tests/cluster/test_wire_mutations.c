@@ -437,9 +437,7 @@ static void add_session(rig *r, const char *name, foliot_session_mode mode)
 
 static rig *rig_open(void)
 {
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 10) : 1;
-    print_message("SEED=%llu\n", (unsigned long long)seed);
+    uint64_t seed = check_seed(1);
     rig *r = calloc(1, sizeof *r);
     assert_non_null(r);
     r->kept = calloc(KEPT, sizeof *r->kept);
@@ -510,9 +508,8 @@ static void storm(rig *r, uint32_t datagrams, void (*attack)(rig *r))
     }
 }
 
-static void a_hundred_thousand_mutated_datagrams_harm_nobody_else(void **state)
+TEST(a_hundred_thousand_mutated_datagrams_harm_nobody_else)
 {
-    (void)state;
     rig *r = rig_open();
     storm(r, MUTATED, inject);
     const foliot_transport_counters *after = foliot_transport_get_counters(r->host);
@@ -538,9 +535,8 @@ static void a_hundred_thousand_mutated_datagrams_harm_nobody_else(void **state)
     rig_close(r);
 }
 
-static void who_comes_afterwards_is_let_in(void **state)
+TEST(who_comes_afterwards_is_let_in)
 {
-    (void)state;
     rig *r = rig_open();
     storm(r, MUTATED / 10, inject);
     come(r, NEWCOMER);
@@ -553,20 +549,9 @@ static void who_comes_afterwards_is_let_in(void **state)
     rig_close(r);
 }
 
-static void what_others_said_under_a_forged_address_evicts_nobody(void **state)
+TEST(what_others_said_under_a_forged_address_evicts_nobody)
 {
-    (void)state;
     rig *r = rig_open();
     storm(r, FORGED, forge);
     rig_close(r);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_hundred_thousand_mutated_datagrams_harm_nobody_else),
-        cmocka_unit_test(who_comes_afterwards_is_let_in),
-        cmocka_unit_test(what_others_said_under_a_forged_address_evicts_nobody),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -31,9 +31,8 @@ static void check_line(FILE *file, const char *expected)
     }
 }
 
-static void every_case_has_its_golden_digest(void **state)
+TEST(every_case_has_its_golden_digest)
 {
-    (void)state;
     FILE *file = fopen(GOLDEN_FILE, "r");
     assert_non_null(file);
     char line[256];
@@ -66,9 +65,8 @@ static void every_case_has_its_golden_digest(void **state)
     fclose(file);
 }
 
-static void the_self_test_finds_no_part_wrong(void **state)
+TEST(the_self_test_finds_no_part_wrong)
 {
-    (void)state;
     const char *part = "none";
     foliot_status status = foliot_self_test(&part);
     if (status != FOLIOT_STATUS_OK)
@@ -76,18 +74,7 @@ static void the_self_test_finds_no_part_wrong(void **state)
     assert_int_equal(status, FOLIOT_STATUS_OK);
 }
 
-static void fingerprints_of_two_runs_are_equal(void **state)
+TEST(fingerprints_of_two_runs_are_equal)
 {
-    (void)state;
     assert_true(foliot_digest_equal(foliot_get_fingerprint(), foliot_get_fingerprint()));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_case_has_its_golden_digest),
-        cmocka_unit_test(the_self_test_finds_no_part_wrong),
-        cmocka_unit_test(fingerprints_of_two_runs_are_equal),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,9 +70,8 @@ static void run_case(foliot_scene *scene, foliot_integrator integrator)
     free(copy);
 }
 
-static void a_restored_world_has_the_same_future(void **state)
+TEST(a_restored_world_has_the_same_future)
 {
-    (void)state;
     for (unsigned s = 0; s < cases_scene_count(); s++) {
         foliot_scene *scene = cases_scene(s);
         for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++)
@@ -83,9 +82,8 @@ static void a_restored_world_has_the_same_future(void **state)
 
 // The other end of the same promise: a keyframe of a later tick, put into a world that has lived on
 // or has never been stepped, brings both to the same bits.
-static void any_world_of_the_scene_can_be_restored(void **state)
+TEST(any_world_of_the_scene_can_be_restored)
 {
-    (void)state;
     for (unsigned s = 0; s < cases_scene_count(); s++) {
         foliot_scene *scene = cases_scene(s);
         foliot_world *world = cases_world(scene, scene->integrator);
@@ -111,13 +109,4 @@ static void any_world_of_the_scene_can_be_restored(void **state)
         }
         foliot_scene_destroy(scene);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_restored_world_has_the_same_future),
-        cmocka_unit_test(any_world_of_the_scene_can_be_restored),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,9 +67,8 @@ static void check_factor(const char *kind, const account *a)
     check_le(a->came, FOLIOT__AMPLIFICATION_MAX * a->sent);
 }
 
-static void an_address_gets_three_times_what_it_sent(void **state)
+TEST(an_address_gets_three_times_what_it_sent)
 {
-    (void)state;
     foliot__address_validation a = {0};
     assert_false(foliot__address_may_send(&a, 1));
     foliot__address_received(&a, 100);
@@ -124,9 +123,8 @@ static void pump(foliot_transport *host, unsigned ms)
     }
 }
 
-static void greetings_amplify_nothing(void **state)
+TEST(greetings_amplify_nothing)
 {
-    (void)state;
     static const foliot_security securities[] = {FOLIOT_SECURITY_CLEAR, FOLIOT_SECURITY_ANONYMOUS};
     for (size_t i = 0; i < 2; i++) {
         foliot_transport *host;
@@ -159,9 +157,8 @@ static void greetings_amplify_nothing(void **state)
 
 // -- UDP, a connection that seems to have moved
 
-static void a_sealed_connection_that_seems_to_move_amplifies_nothing(void **state)
+TEST(a_sealed_connection_that_seems_to_move_amplifies_nothing)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     foliot__net_address at;
     account a = {0};
@@ -240,9 +237,8 @@ static size_t next_dtls(int fd, uint8_t bytes[2048])
 }
 
 // The attacker begins a handshake at an address of its own, and goes on in the victim's name.
-static void a_handshake_amplifies_nothing(void **state)
+TEST(a_handshake_amplifies_nothing)
 {
-    (void)state;
     static const foliot__dtls_hook hook = {on_datagram, on_content};
     site s = open_channel_site();
     int web = web_open(s.port), victim = open_victim(s.channel_port);
@@ -337,9 +333,8 @@ static bool stream(site *s, foliot_peer_id peer, const far_end *f, int count, ac
     return false;
 }
 
-static void an_open_channel_that_seems_to_move_amplifies_nothing(void **state)
+TEST(an_open_channel_that_seems_to_move_amplifies_nothing)
 {
-    (void)state;
     far_end far = far_end_start(ask_as_victim);
     site s = open_channel_site();
     foliot_transport_event event;
@@ -360,16 +355,4 @@ static void an_open_channel_that_seems_to_move_amplifies_nothing(void **state)
     assert_true(stream(&s, peer, &far, 200, NULL));
     far_end_stop(&far);
     close_site(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_address_gets_three_times_what_it_sent),
-        cmocka_unit_test(greetings_amplify_nothing),
-        cmocka_unit_test(a_sealed_connection_that_seems_to_move_amplifies_nothing),
-        cmocka_unit_test(a_handshake_amplifies_nothing),
-        cmocka_unit_test(an_open_channel_that_seems_to_move_amplifies_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

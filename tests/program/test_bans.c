@@ -24,10 +24,9 @@ static bool banned(const foliot__bans *bans, const char *name, const char *addre
     return foliot__bans_find(bans, name, address, client, 1000) != NULL;
 }
 
-static void a_network_keeps_out_what_is_in_it(void **state)
+TEST(a_network_keeps_out_what_is_in_it)
 {
     foliot__bans bans = {0};
-    (void)state;
     assert_true(add(&bans, "10.1.2.3/8", "", ""));
     assert_true(add(&bans, "2001:db8:ff::/32", "", ""));
     assert_true(add(&bans, "192.0.2.128/25", "", ""));
@@ -47,10 +46,9 @@ static void a_network_keeps_out_what_is_in_it(void **state)
     foliot__bans_destroy(&bans);
 }
 
-static void one_family_is_not_the_other(void **state)
+TEST(one_family_is_not_the_other)
 {
     foliot__bans bans = {0};
-    (void)state;
     assert_true(add(&bans, "0.0.0.0/0", "", ""));
     assert_true(banned(&bans, "ann", "192.0.2.1:1", 0));
     assert_true(banned(&bans, "ann", "[::ffff:192.0.2.1]:1", 0)); // that is IPv4
@@ -60,10 +58,9 @@ static void one_family_is_not_the_other(void **state)
     foliot__bans_destroy(&bans);
 }
 
-static void a_client_is_known_wherever_it_comes_from(void **state)
+TEST(a_client_is_known_wherever_it_comes_from)
 {
     foliot__bans bans = {0};
-    (void)state;
     assert_true(add(&bans, "", "", "0042"));
     assert_string_equal(bans.items[0].client, "42");
     assert_true(banned(&bans, "ann", "192.0.2.1:1", 42));
@@ -72,10 +69,9 @@ static void a_client_is_known_wherever_it_comes_from(void **state)
     foliot__bans_destroy(&bans);
 }
 
-static void a_peer_by_ipv6_is_banned_with_its_network(void **state)
+TEST(a_peer_by_ipv6_is_banned_with_its_network)
 {
     foliot__ban ban = {0};
-    (void)state;
     assert_true(foliot__ban_of_peer(&ban, "[2001:db8:1:2:3:4:5:6]:4000"));
     assert_string_equal(ban.address, "2001:db8:1:2::/64");
     assert_true(foliot__ban_of_peer(&ban, "192.0.2.1:4000"));
@@ -87,7 +83,7 @@ static void a_peer_by_ipv6_is_banned_with_its_network(void **state)
     assert_false(foliot__ban_of_peer(&ban, ""));
 }
 
-static void what_is_no_ban_is_refused(void **state)
+TEST(what_is_no_ban_is_refused)
 {
     static const char *const bad[][3] = {{"", "", ""},
                                          {"192.0.2.1", "ann", ""},
@@ -102,17 +98,15 @@ static void what_is_no_ban_is_refused(void **state)
                                          {"", "", "x"},
                                          {"/8", "", ""}};
     foliot__bans bans = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_false(add(&bans, bad[i][0], bad[i][1], bad[i][2]));
     check_eq(bans.count, 0u);
 }
 
-static void they_outlast_the_server(void **state)
+TEST(they_outlast_the_server)
 {
     char file[] = "/tmp/foliot-bans-XXXXXX", problem[700];
     foliot__bans bans = {0}, back = {0};
-    (void)state;
     close(mkstemp(file));
     assert_true(add(&bans, "2001:db8::/32", "", ""));
     assert_true(add(&bans, "", "eve", ""));
@@ -129,10 +123,9 @@ static void they_outlast_the_server(void **state)
 }
 
 // A player may be called like another's address, or like a client's number in an old file.
-static void a_pardon_is_of_one_kind(void **state)
+TEST(a_pardon_is_of_one_kind)
 {
     foliot__bans bans = {0};
-    (void)state;
     assert_true(add(&bans, "", "203.0.113.9", ""));
     assert_true(add(&bans, "203.0.113.9", "", ""));
     assert_true(add(&bans, "", "42", ""));
@@ -149,10 +142,9 @@ static void a_pardon_is_of_one_kind(void **state)
     foliot__bans_destroy(&bans);
 }
 
-static void one_that_is_over_takes_no_room(void **state)
+TEST(one_that_is_over_takes_no_room)
 {
     foliot__bans bans = {0};
-    (void)state;
     for (int i = 0; i < 4; i++) {
         foliot__ban ban = {.until = i % 2 ? 1000 + i : 0};
         snprintf(ban.name, sizeof ban.name, "p%d", i);
@@ -166,19 +158,4 @@ static void one_that_is_over_takes_no_room(void **state)
     check_eq(bans.count, 2u);
     assert_string_equal(bans.items[1].name, "p2");
     foliot__bans_destroy(&bans);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_network_keeps_out_what_is_in_it),
-        cmocka_unit_test(one_family_is_not_the_other),
-        cmocka_unit_test(a_client_is_known_wherever_it_comes_from),
-        cmocka_unit_test(a_peer_by_ipv6_is_banned_with_its_network),
-        cmocka_unit_test(what_is_no_ban_is_refused),
-        cmocka_unit_test(they_outlast_the_server),
-        cmocka_unit_test(a_pardon_is_of_one_kind),
-        cmocka_unit_test(one_that_is_over_takes_no_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,9 +61,8 @@ static foliot_peer_id await_peer(site *s)
     return (foliot_peer_id){0};
 }
 
-static void packets_take_the_channel_and_back(void **state)
+TEST(packets_take_the_channel_and_back)
 {
-    (void)state;
     far_end far = far_end_start(NULL);
     site s = open_channel_site();
     far_end_connect(&far, s.port, s.channel_port, FAR_PATH_BYTES);
@@ -78,9 +77,8 @@ static void packets_take_the_channel_and_back(void **state)
 }
 
 // The largest packets come through wherever datagrams of 528 bytes do.
-static void a_small_path_takes_large_packets(void **state)
+TEST(a_small_path_takes_large_packets)
 {
-    (void)state;
     static const uint16_t paths[] = {528, 600, 700, 800, 1100, 1200, 1232, 1472};
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         far_end far = far_end_start(NULL);
@@ -94,9 +92,8 @@ static void a_small_path_takes_large_packets(void **state)
     }
 }
 
-static void a_path_may_become_smaller_and_larger(void **state)
+TEST(a_path_may_become_smaller_and_larger)
 {
-    (void)state;
     far_end far = far_end_start(NULL);
     site s = open_channel_site();
     far_end_connect(&far, s.port, s.channel_port, FAR_PATH_BYTES);
@@ -160,9 +157,8 @@ static size_t next_answer(int fd, uint8_t bytes[2048], size_t *asked)
 }
 
 // The loopback keeps datagrams in order, so the first answer belongs to the only good request.
-static void only_requests_with_the_password_are_answered(void **state)
+TEST(only_requests_with_the_password_are_answered)
 {
-    (void)state;
     site s = open_channel_site();
     rtc_answer a, other;
     char text[2048];
@@ -211,9 +207,8 @@ static void only_requests_with_the_password_are_answered(void **state)
 }
 
 // A hello of DTLS from an address that proved itself is answered; from another it is not.
-static void a_hello_is_answered_where_it_is_proven(void **state)
+TEST(a_hello_is_answered_where_it_is_proven)
 {
-    (void)state;
     site s = open_channel_site();
     rtc_answer a;
     char text[2048];
@@ -240,9 +235,8 @@ static void a_hello_is_answered_where_it_is_proven(void **state)
     close_site(&s);
 }
 
-static void offers_are_few_and_well_formed(void **state)
+TEST(offers_are_few_and_well_formed)
 {
-    (void)state;
     site s = open_channel_site();
     rtc_answer a;
     char text[2048];
@@ -268,9 +262,8 @@ static void keep_why(void *user, void *of, const char *why)
     snprintf(why_closed, sizeof why_closed, "%s", why);
 }
 
-static void a_channel_that_never_opens_is_forgotten(void **state)
+TEST(a_channel_that_never_opens_is_forgotten)
 {
-    (void)state;
     static const uint8_t print[32];
     char problem[256], text[2048], answer[FOLIOT__SDP_ANSWER_BYTES];
     const char *why;
@@ -303,9 +296,8 @@ static void count_message(void *user, void *of, const uint8_t *bytes, size_t len
 }
 
 // One datagram may hold a hundred messages, so a limit of datagrams is not enough.
-static void messages_have_a_limited_rate(void **state)
+TEST(messages_have_a_limited_rate)
 {
-    (void)state;
     static const uint8_t print[32];
     char problem[256], text[2048], answer[FOLIOT__SDP_ANSWER_BYTES];
     const char *why;
@@ -378,9 +370,8 @@ static int answer_checks(const browser *b, const browser *as, bool rightly, uint
     return asked;
 }
 
-static void an_address_is_validated_by_its_answer_and_for_a_while(void **state)
+TEST(an_address_is_validated_by_its_answer_and_for_a_while)
 {
-    (void)state;
     static const uint8_t print[32];
     char problem[256], text[2048], answer[FOLIOT__SDP_ANSWER_BYTES];
     const char *why;
@@ -435,9 +426,8 @@ static void an_address_is_validated_by_its_answer_and_for_a_while(void **state)
 
 // An offer that leaves the beginning to the server: it begins where an answer has proved the
 // address, and what comes sooner is for nobody.
-static void the_server_begins_where_it_is_proven(void **state)
+TEST(the_server_begins_where_it_is_proven)
 {
-    (void)state;
     static const uint8_t print[32];
     char problem[256], text[2048], answer[FOLIOT__SDP_ANSWER_BYTES];
     const char *why;
@@ -484,9 +474,8 @@ static void queue_datagram(void *user, const uint8_t *bytes, size_t length)
     h->other->largest = length > h->other->largest ? length : h->other->largest;
 }
 
-static void no_datagram_of_a_handshake_is_large(void **state)
+TEST(no_datagram_of_a_handshake_is_large)
 {
-    (void)state;
     static const foliot__dtls_hook hook = {queue_datagram, NULL};
     static half ends[2];
     foliot__dtls_context *context = foliot__dtls_context_create();
@@ -510,22 +499,4 @@ static void no_datagram_of_a_handshake_is_large(void **state)
         foliot__dtls_destroy(ends[i].dtls);
     }
     foliot__dtls_context_destroy(context);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packets_take_the_channel_and_back),
-        cmocka_unit_test(a_small_path_takes_large_packets),
-        cmocka_unit_test(a_path_may_become_smaller_and_larger),
-        cmocka_unit_test(only_requests_with_the_password_are_answered),
-        cmocka_unit_test(a_hello_is_answered_where_it_is_proven),
-        cmocka_unit_test(offers_are_few_and_well_formed),
-        cmocka_unit_test(a_channel_that_never_opens_is_forgotten),
-        cmocka_unit_test(messages_have_a_limited_rate),
-        cmocka_unit_test(the_server_begins_where_it_is_proven),
-        cmocka_unit_test(no_datagram_of_a_handshake_is_large),
-        cmocka_unit_test(an_address_is_validated_by_its_answer_and_for_a_while),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

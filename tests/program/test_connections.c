@@ -91,9 +91,8 @@ static void ask(const sequence *s, size_t cut, bool waits, bool half_closed)
         fail_msg("%s, cut at %zu: answers %s, not %s", s->bytes, cut, statuses, s->statuses);
 }
 
-static void every_split_of_requests_has_the_same_answers(void **state)
+TEST(every_split_of_requests_has_the_same_answers)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
         size_t length = strlen(sequences[i].bytes);
         for (size_t cut = 0; cut <= length; cut++)
@@ -103,9 +102,8 @@ static void every_split_of_requests_has_the_same_answers(void **state)
 }
 
 // A head that fills all the room has none for the Host header that HTTP/1.0 may lack.
-static void long_heads_in_absolute_form_are_taken_or_refused(void **state)
+TEST(long_heads_in_absolute_form_are_taken_or_refused)
 {
-    (void)state;
     static char request[FOLIOT__INTAKE_HEAD_BYTES + 64];
     for (int room = 0; room < 200; room += 50) {
         sequence s = {request, room < 50 ? "431 " : "200 "};
@@ -120,9 +118,8 @@ static void long_heads_in_absolute_form_are_taken_or_refused(void **state)
 }
 
 // The bytes that libwebsockets 4.1 loops over for ever, if it gets them.
-static void a_body_behind_another_request_stops_nothing(void **state)
+TEST(a_body_behind_another_request_stops_nothing)
 {
-    (void)state;
     static const char *const bodies[] = {"{}", "", "{"}; // there, later, and never whole
     for (size_t i = 0; i < 3; i++) {
         char request[256];
@@ -140,9 +137,8 @@ static void a_body_behind_another_request_stops_nothing(void **state)
 }
 
 // The answers of one who takes nothing wait; he is served on, and so are others.
-static void who_reads_slowly_gets_all(void **state)
+TEST(who_reads_slowly_gets_all)
 {
-    (void)state;
     static const char request[] = "GET /file HTTP/1.1\r\n" H "\r\n";
     static char bytes[65536];
     int fd = http_connect(), small = 4096;
@@ -157,11 +153,9 @@ static void who_reads_slowly_gets_all(void **state)
     close(fd);
 }
 
-static void scripts_of_a_seed_stop_nothing(void **state)
+TEST(scripts_of_a_seed_stop_nothing)
 {
-    (void)state;
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 0) : (uint64_t)time(NULL), random = seed | 1;
+    uint64_t seed = check_seed((uint64_t)time(NULL)), random = seed | 1;
     for (int n = 0; n < SCRIPTS; n++) {
         uint8_t script[SCRIPT_BYTES];
         for (size_t i = 0; i < sizeof script; i++) {
@@ -190,12 +184,5 @@ static int end(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_split_of_requests_has_the_same_answers),
-        cmocka_unit_test(long_heads_in_absolute_form_are_taken_or_refused),
-        cmocka_unit_test(a_body_behind_another_request_stops_nothing),
-        cmocka_unit_test(who_reads_slowly_gets_all),
-        cmocka_unit_test(scripts_of_a_seed_stop_nothing),
-    };
-    return cmocka_run_group_tests(tests, begin, end);
+    return check_run(begin, end);
 }

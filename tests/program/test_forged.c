@@ -240,9 +240,8 @@ static void says(const host *h, const char *text)
         fail_msg("it says: %s", h->said);
 }
 
-static void an_honest_recording_matches(void **state)
+TEST(an_honest_recording_matches)
 {
-    (void)state;
     host h;
     run(&h, NOTHING);
     check_eq(h.verdict.status, FOLIOT_STATUS_OK);
@@ -250,9 +249,8 @@ static void an_honest_recording_matches(void **state)
     check_gt(h.counts.commands, 40);
 }
 
-static void a_changed_command_diverges_and_is_named(void **state)
+TEST(a_changed_command_diverges_and_is_named)
 {
-    (void)state;
     host h;
     run(&h, RECORDED);
     check_eq(h.verdict.status, FOLIOT_STATUS_DIVERGED);
@@ -262,18 +260,16 @@ static void a_changed_command_diverges_and_is_named(void **state)
 }
 
 // The world has taken it, so that all digests are right: only the rules know.
-static void a_command_that_was_played_is_named(void **state)
+TEST(a_command_that_was_played_is_named)
 {
-    (void)state;
     host h;
     run(&h, PLAYED);
     check_eq(h.verdict.status, FOLIOT_STATUS_OK);
     says(&h, "tick 40, command 2, field velocity: recorded {");
 }
 
-static void commands_too_many_and_too_few_are_named(void **state)
+TEST(commands_too_many_and_too_few_are_named)
 {
-    (void)state;
     host h;
     run(&h, ADDED);
     check_eq(h.verdict.status, FOLIOT_STATUS_OK);
@@ -283,9 +279,8 @@ static void commands_too_many_and_too_few_are_named(void **state)
     says(&h, "tick 40, command 2: spawn is given now, and none was recorded");
 }
 
-static void a_changed_state_is_named(void **state)
+TEST(a_changed_state_is_named)
 {
-    (void)state;
     host h;
     run(&h, STATE);
     check_eq(h.verdict.status, FOLIOT_STATUS_OK);
@@ -293,9 +288,8 @@ static void a_changed_state_is_named(void **state)
 }
 
 // Whoever changes the file can make its checksums right. The digest is another matter.
-static void a_state_that_was_changed_in_the_file_is_damage(void **state)
+TEST(a_state_that_was_changed_in_the_file_is_damage)
 {
-    (void)state;
     host h;
     begin(&h, BYTES);
     record(&h);
@@ -326,9 +320,8 @@ static void a_state_that_was_changed_in_the_file_is_damage(void **state)
 }
 
 // Its memory, and its clock, are not in the recording; what it dropped or stopped is.
-static void what_the_host_dropped_or_stopped_is_so_when_it_is_run_again(void **state)
+TEST(what_the_host_dropped_or_stopped_is_so_when_it_is_run_again)
 {
-    (void)state;
     // One with more memory than the host of the recording has, and one whose calls are nested: how
     // deep they may be is a matter of the collector.
     static const char *const scripts[] = {
@@ -365,9 +358,8 @@ static void what_the_host_dropped_or_stopped_is_so_when_it_is_run_again(void **s
 }
 
 // Checks that the tick does not have, and more than a host drops.
-static void drops_that_no_host_makes_are_named(void **state)
+TEST(drops_that_no_host_makes_are_named)
 {
-    (void)state;
     host h;
     for (uint32_t drops = 0; drops <= 3; drops++) {
         begin(&h, NOTHING);
@@ -382,9 +374,8 @@ static void drops_that_no_host_makes_are_named(void **state)
 }
 
 // A part of a session may begin without a state of its rules: they are compared behind it.
-static void rules_are_compared_from_their_first_state_on(void **state)
+TEST(rules_are_compared_from_their_first_state_on)
 {
-    (void)state;
     static const struct {
         uint64_t starts;
         uint32_t late;
@@ -435,9 +426,8 @@ static void verify_with(host *h, const char *script)
     check_eq(h->result, RULES_NOT_COMPARABLE);
 }
 
-static void a_script_that_takes_long_is_left(void **state)
+TEST(a_script_that_takes_long_is_left)
 {
-    (void)state;
     host h;
     verify_with(&h, "function on_tick()\n"
                     "for i = 1, 2900 do local s = string.format('%99.99f', 1e308) end end");
@@ -445,9 +435,8 @@ static void a_script_that_takes_long_is_left(void **state)
         fail_msg("it says: %s", h.said);
 }
 
-static void a_script_that_compiles_slowly_is_left(void **state)
+TEST(a_script_that_compiles_slowly_is_left)
 {
-    (void)state;
     host h;
     char *script = malloc(FOLIOT_RULES_SCRIPT_BYTES_MAX + 1);
     size_t length = (size_t)sprintf(script, "x = a");
@@ -458,22 +447,4 @@ static void a_script_that_compiles_slowly_is_left(void **state)
     check_lt(cpu_ms() - start, 20000); // it took a minute
     assert_non_null(strstr(h.said, "takes more than 2 seconds to compile"));
     free(script);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_honest_recording_matches),
-        cmocka_unit_test(a_changed_command_diverges_and_is_named),
-        cmocka_unit_test(a_command_that_was_played_is_named),
-        cmocka_unit_test(commands_too_many_and_too_few_are_named),
-        cmocka_unit_test(a_changed_state_is_named),
-        cmocka_unit_test(a_state_that_was_changed_in_the_file_is_damage),
-        cmocka_unit_test(what_the_host_dropped_or_stopped_is_so_when_it_is_run_again),
-        cmocka_unit_test(drops_that_no_host_makes_are_named),
-        cmocka_unit_test(rules_are_compared_from_their_first_state_on),
-        cmocka_unit_test(a_script_that_takes_long_is_left),
-        cmocka_unit_test(a_script_that_compiles_slowly_is_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,9 +58,8 @@ static const uint8_t long_term[] =
     "\x00\x08\x00\x14\xf6\x70\x24\x65\x6d\xd6\x4a\x3e\x02\xb8\xe0\x71\x2e\x85\xc9\xa2\x8c\xa8"
     "\x96\x66";
 
-static void the_vectors_of_the_standard_are_read(void **state)
+TEST(the_vectors_of_the_standard_are_read)
 {
-    (void)state;
     foliot__stun_message m;
     assert_true(foliot__stun_read(request, sizeof request - 1, &m));
     assert_int_equal(m.type, FOLIOT__STUN_BINDING_REQUEST);
@@ -84,9 +83,8 @@ static void the_vectors_of_the_standard_are_read(void **state)
 }
 
 // As in the vectors, but for the line that names the software.
-static void answers_have_the_vectors_addresses(void **state)
+TEST(answers_have_the_vectors_addresses)
 {
-    (void)state;
     uint8_t answer[FOLIOT__STUN_ANSWER_BYTES];
     foliot__stun_message m;
     struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(32853)};
@@ -106,9 +104,8 @@ static void answers_have_the_vectors_addresses(void **state)
     assert_true(length <= sizeof request - 1); // nobody is sent more than he sent
 }
 
-static void no_changed_bit_is_authentic(void **state)
+TEST(no_changed_bit_is_authentic)
 {
-    (void)state;
     uint8_t bytes[sizeof request - 1];
     foliot__stun_message m;
     for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
@@ -121,9 +118,8 @@ static void no_changed_bit_is_authentic(void **state)
         assert_false(foliot__stun_read(request, length, &m) && m.has_fingerprint);
 }
 
-static void the_first_byte_says_the_protocol(void **state)
+TEST(the_first_byte_says_the_protocol)
 {
-    (void)state;
     for (int b = 0; b < 256; b++) {
         uint8_t byte = (uint8_t)b;
         assert_int_equal(foliot__rtc_protocol_of(&byte, 1), b <= 3 ? FOLIOT__RTC_STUN
@@ -159,9 +155,8 @@ static void the_first_byte_says_the_protocol(void **state)
     "a=ice-ufrag:0123abcd\r\na=mid:0\r\na=setup:actpass\r\na=sctp-port:5000\r\n"                   \
     "a=max-message-size:1073741823\r\n"
 
-static void offers_of_browsers_are_read(void **state)
+TEST(offers_of_browsers_are_read)
 {
-    (void)state;
     foliot__sdp_offer o;
     const char *problem;
     assert_true(foliot__sdp_read(CHROMIUM, strlen(CHROMIUM), &o, &problem));
@@ -191,9 +186,8 @@ static void refuse(const char *old, const char *other, const char *wants)
         fail_msg("'%s' is refused since %s, not %s", other, problem, wants);
 }
 
-static void other_offers_are_refused_with_a_sentence(void **state)
+TEST(other_offers_are_refused_with_a_sentence)
 {
-    (void)state;
     static const char print[] = "a=fingerprint:sha-256 " PRINT "\r\n";
     refuse("v=0", "v=1", "not a session description");
     refuse("s=-\r\n", "s\r\n", "not a session description");
@@ -229,9 +223,8 @@ static void other_offers_are_refused_with_a_sentence(void **state)
     refuse("sctp-port:5000", "sctp-port:5000\r\na=sctp-port:5001", "sctp-port");
 }
 
-static void long_offers_are_refused(void **state)
+TEST(long_offers_are_refused)
 {
-    (void)state;
     static char text[FOLIOT__SDP_BYTES_MAX + 2];
     foliot__sdp_offer o;
     const char *problem;
@@ -246,9 +239,8 @@ static void long_offers_are_refused(void **state)
     assert_non_null(strstr(problem, "not a session description"));
 }
 
-static void answers_have_what_the_offer_needs(void **state)
+TEST(answers_have_what_the_offer_needs)
 {
-    (void)state;
     uint8_t print[FOLIOT__SDP_FINGERPRINT_BYTES] = {0xAB, 0xCD};
     char text[FOLIOT__SDP_ANSWER_BYTES];
     foliot__sdp_answer a = {.ufrag = "ours",
@@ -278,27 +270,10 @@ static void answers_have_what_the_offer_needs(void **state)
     assert_non_null(strstr(text, "a=setup:passive\r\n"));
 }
 
-static void seeds_of_the_fuzzers_hold(void **state)
+TEST(seeds_of_the_fuzzers_hold)
 {
-    (void)state;
     check_ge(corpus_run("stun", fuzz_stun_one, 20), 4);
     check_ge(corpus_run("sdp", fuzz_sdp_one, 20), 2);
     check_ge(corpus_run("rtc", fuzz_rtc_one, 20), 2);
     foliot__rtc_destroy(rtc);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_vectors_of_the_standard_are_read),
-        cmocka_unit_test(answers_have_the_vectors_addresses),
-        cmocka_unit_test(no_changed_bit_is_authentic),
-        cmocka_unit_test(the_first_byte_says_the_protocol),
-        cmocka_unit_test(offers_of_browsers_are_read),
-        cmocka_unit_test(other_offers_are_refused_with_a_sentence),
-        cmocka_unit_test(long_offers_are_refused),
-        cmocka_unit_test(answers_have_what_the_offer_needs),
-        cmocka_unit_test(seeds_of_the_fuzzers_hold),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,9 +35,8 @@ static void open_channel(void)
     check_works();
 }
 
-static void an_init_with_an_empty_parameter_does_not_stop_an_open_channel(void **state)
+TEST(an_init_with_an_empty_parameter_does_not_stop_an_open_channel)
 {
-    (void)state;
     static const uint8_t init[24] = {1, 0, 0, 24, 1, 2, 3, 4, 0,    1, 0, 0,
                                      0, 1, 0, 1,  0, 0, 0, 1, 0x80, 0, 0, 0};
     open_channel();
@@ -51,9 +50,8 @@ static void an_init_with_an_empty_parameter_does_not_stop_an_open_channel(void *
 }
 
 // Gap blocks that usrsctp would walk TSN by TSN, 480 times 65,535 of them.
-static void long_gaps_cost_nothing(void **state)
+TEST(long_gaps_cost_nothing)
 {
-    (void)state;
     static uint8_t sack[16 + 4 * 480];
     static const uint8_t head[16] = {
         3, 0, sizeof sack >> 8, sizeof sack & 255, 255, 255, 255, 254, 0, 1, 0, 0, 1, 480 - 256};
@@ -100,9 +98,8 @@ typedef struct found {
     uint32_t bytes, packets; // packets: of one message
 } found;
 
-static void packets_are_as_large_as_one_that_arrived(void **state)
+TEST(packets_are_as_large_as_one_that_arrived)
 {
-    (void)state;
     static const found paths[] = {{528, 528, 3},   {630, 528, 3},   {640, 640, 3},
                                   {700, 640, 3},   {800, 768, 2},   {1000, 1000, 2},
                                   {1190, 1100, 2}, {1200, 1200, 2}, {1240, 1232, 2},
@@ -126,9 +123,8 @@ static void packets_are_as_large_as_one_that_arrived(void **state)
 }
 
 // usrsctp skips what is lost by the real clock: that messages go on is in test_channel.c.
-static void a_path_that_becomes_smaller_is_found_and_so_is_a_larger_one(void **state)
+TEST(a_path_that_becomes_smaller_is_found_and_so_is_a_larger_one)
 {
-    (void)state;
     uint64_t now_ns = SECOND_NS;
     open_channel();
     stream(&now_ns, 100);
@@ -146,9 +142,8 @@ static void a_path_that_becomes_smaller_is_found_and_so_is_a_larger_one(void **s
     hang_up();
 }
 
-static void nothing_is_larger_than_allowed(void **state)
+TEST(nothing_is_larger_than_allowed)
 {
-    (void)state;
     static const uint32_t most[] = {FOLIOT__PATH_BYTES_MIN, 700, FOLIOT__PATH_BYTES_MAX};
     for (size_t i = 0; i < sizeof most / sizeof most[0]; i++) {
         uint64_t now_ns = SECOND_NS, before = messages;
@@ -168,9 +163,8 @@ static void nothing_is_larger_than_allowed(void **state)
 }
 
 // Answers to probes of any number and size: only a probe's own size counts, and few probes leave.
-static void answers_that_lie_about_sizes_count_for_nothing(void **state)
+TEST(answers_that_lie_about_sizes_count_for_nothing)
 {
-    (void)state;
     uint8_t beat[20] = {FOLIOT__CHUNK_HEARTBEAT_ACK, 0, 0, 20, 0, 1, 0, 16};
     uint64_t now_ns = SECOND_NS;
     path_bytes = FOLIOT__PATH_BYTES_MIN; // none of the probes arrives
@@ -292,9 +286,8 @@ static const sample samples[] = {
     {"another port", false, 0, BYTES(0x13, 0x88, 0x13, 0x88, 1, 2, 3, 4, 0, 0, 0, 0, 11, 0, 0, 4)},
 };
 
-static void chunks_are_let_through_where_they_are_due(void **state)
+TEST(chunks_are_let_through_where_they_are_due)
 {
-    (void)state;
     uint8_t kept[FOLIOT__SCTP_FILTER_BYTES_MAX];
     for (size_t i = 0; i < sizeof samples / sizeof samples[0]; i++) {
         const sample *s = &samples[i];
@@ -310,9 +303,8 @@ static void chunks_are_let_through_where_they_are_due(void **state)
     }
 }
 
-static void only_the_cookie_that_opened_it_comes_again(void **state)
+TEST(only_the_cookie_that_opened_it_comes_again)
 {
-    (void)state;
     const uint8_t first[] = {HEAD, 10, 0, 0, 8, 1, 2, 3, 4},
                   other[] = {HEAD, 10, 0, 0, 8, 1, 2, 3, 5};
     uint8_t kept[FOLIOT__SCTP_FILTER_BYTES_MAX];
@@ -328,25 +320,13 @@ static void only_the_cookie_that_opened_it_comes_again(void **state)
     check_le(passed, FOLIOT__SCTP_HANDSHAKES_MAX);
 }
 
-static void seeds_of_the_fuzzer_hold(void **state)
+TEST(seeds_of_the_fuzzer_hold)
 {
-    (void)state;
     check_ge(corpus_run("sctp", fuzz_sctp_one, 40), 7);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_init_with_an_empty_parameter_does_not_stop_an_open_channel),
-        cmocka_unit_test(long_gaps_cost_nothing),
-        cmocka_unit_test(packets_are_as_large_as_one_that_arrived),
-        cmocka_unit_test(a_path_that_becomes_smaller_is_found_and_so_is_a_larger_one),
-        cmocka_unit_test(nothing_is_larger_than_allowed),
-        cmocka_unit_test(answers_that_lie_about_sizes_count_for_nothing),
-        cmocka_unit_test(chunks_are_let_through_where_they_are_due),
-        cmocka_unit_test(only_the_cookie_that_opened_it_comes_again),
-        cmocka_unit_test(seeds_of_the_fuzzer_hold),
-    };
     alarm(100); // where a library loops, the test ends by this signal
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

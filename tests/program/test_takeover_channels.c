@@ -71,9 +71,8 @@ static void watch_until_restarted(site *s)
     fail_msg("no thread has taken over");
 }
 
-static void a_thread_within_usrsctp_is_replaced(void **state)
+TEST(a_thread_within_usrsctp_is_replaced)
 {
-    (void)state;
     web_frame frame;
     far_end f = far_end_start(NULL);
     site s = open_channel_site();
@@ -104,9 +103,8 @@ static void a_thread_within_usrsctp_is_replaced(void **state)
     assert_false(foliot__http_is_lost());
 }
 
-static void a_thread_within_libwebsockets_is_replaced_and_at_the_end_left(void **state)
+TEST(a_thread_within_libwebsockets_is_replaced_and_at_the_end_left)
 {
-    (void)state;
     static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
     char problem[256];
     foliot__web_config config = {.address = "127.0.0.1", .peers_max = 4, .channels_off = true};
@@ -130,13 +128,4 @@ static void a_thread_within_libwebsockets_is_replaced_and_at_the_end_left(void *
     close(first);
     close_site(&s);
     assert_true(foliot__http_is_lost());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_within_usrsctp_is_replaced),
-        cmocka_unit_test(a_thread_within_libwebsockets_is_replaced_and_at_the_end_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,9 +27,8 @@ static void send_flush(site *s, foliot_peer_id peer, foliot_delivery delivery, c
     foliot__web_flush(s->web);
 }
 
-static void messages_pass_both_ways(void **state)
+TEST(messages_pass_both_ways)
 {
-    (void)state;
     site s = open_site(4);
     int fd = web_open(s.port);
     foliot_peer_id peer = expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
@@ -79,9 +78,8 @@ static uint32_t segments_received(int fd)
 
 // What is sent to a browser in one update goes in one packet, in its order, however much it is; and
 // what is left of more than its socket takes at once follows.
-static void what_is_sent_together_shares_packets(void **state)
+TEST(what_is_sent_together_shares_packets)
 {
-    (void)state;
     site s = open_site(4);
     int fd = web_open(s.port);
     foliot_peer_id peer = expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
@@ -138,9 +136,8 @@ static int open_forwarded(uint16_t port, const char *forwarded)
     return fd;
 }
 
-static void a_proxy_names_its_browsers(void **state)
+TEST(a_proxy_names_its_browsers)
 {
-    (void)state;
     site s = open_site(4);
     static const char *const lists[][2] = {{"198.51.100.7", "198.51.100.7"},
                                            {"10.0.0.1, 2001:db8::7", "2001:db8::7"},
@@ -161,9 +158,8 @@ static void a_proxy_names_its_browsers(void **state)
     close_site(&s);
 }
 
-static void too_many_browsers_are_told(void **state)
+TEST(too_many_browsers_are_told)
 {
-    (void)state;
     site s = open_site(2);
     int fd[3];
     for (int i = 0; i < 3; i++)
@@ -221,9 +217,8 @@ static bool evicts_the_first(site *s)
 }
 
 // Who is refused and stays holds no more than a few sockets, whatever address of a /64 it has.
-static void who_is_refused_holds_few_sockets(void **state)
+TEST(who_is_refused_holds_few_sockets)
 {
-    (void)state;
     site s = open_site(1);
     int in = web_open(s.port);
     expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
@@ -235,9 +230,8 @@ static void who_is_refused_holds_few_sockets(void **state)
 }
 
 // Requests that are no browser's of this page.
-static void foreign_requests_are_refused(void **state)
+TEST(foreign_requests_are_refused)
 {
-    (void)state;
     site s = open_site(4);
     static const char asks[] =
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
@@ -296,10 +290,9 @@ static void close_nothing(void *user, void *of_socket)
 }
 
 // A service of few connections answers those beyond them, and those beyond an address's share.
-static void connections_beyond_the_limits_are_answered(void **state)
+TEST(connections_beyond_the_limits_are_answered)
 {
     enum { CONNECTIONS = 16, SHARE = CONNECTIONS / 4 };
-    (void)state;
     char problem[256], request[512];
     int fd[CONNECTIONS];
     const foliot__http_sockets hook = {.path = "/ws",
@@ -333,9 +326,8 @@ static void connections_beyond_the_limits_are_answered(void **state)
     assert_true(foliot__http_stop(http));
 }
 
-static void a_handshake_may_come_byte_by_byte(void **state)
+TEST(a_handshake_may_come_byte_by_byte)
 {
-    (void)state;
     site s = open_site(4);
     char request[512];
     snprintf(request, sizeof request,
@@ -364,9 +356,8 @@ typedef struct bad_frame {
         what, bytes, sizeof bytes - 1                                                              \
     }
 
-static void malformed_frames_end_their_socket_alone(void **state)
+TEST(malformed_frames_end_their_socket_alone)
 {
-    (void)state;
     static const bad_frame frames[] = {
         BAD("a reserved bit", "\xc2\x82\0\0\0\0\1a"),
         BAD("an unknown opcode", "\x83\x82\0\0\0\0\1a"),
@@ -407,9 +398,8 @@ static void malformed_frames_end_their_socket_alone(void **state)
 }
 
 // RFC 6455, section 5.1: frames of a client are masked; one is enough to end the socket.
-static void frames_without_a_mask_are_refused(void **state)
+TEST(frames_without_a_mask_are_refused)
 {
-    (void)state;
     static const bad_frame frames[] = {
         BAD("a message", "\x82\x02\0a"),
         BAD("behind one with a mask", "\x82\x82\0\0\0\0\0a\x82\x02\0a"),
@@ -441,9 +431,8 @@ static void frames_without_a_mask_are_refused(void **state)
 }
 
 // What comes with the request waits until the answer is out, and is looked at as all else is.
-static void frames_before_the_answer_are_read_behind_it(void **state)
+TEST(frames_before_the_answer_are_read_behind_it)
 {
-    (void)state;
     site s = open_site(4);
     for (int masked = 0; masked < 2; masked++) {
         char request[512];
@@ -469,9 +458,8 @@ static void frames_before_the_answer_are_read_behind_it(void **state)
     close_site(&s);
 }
 
-static void a_flood_of_pings_ends_its_socket(void **state)
+TEST(a_flood_of_pings_ends_its_socket)
 {
-    (void)state;
     site s = open_site(4);
     int honest = web_open(s.port), fd = web_open(s.port);
     expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
@@ -490,9 +478,8 @@ static void a_flood_of_pings_ends_its_socket(void **state)
     close_site(&s);
 }
 
-static void long_messages_and_endless_fragments_are_cut_off(void **state)
+TEST(long_messages_and_endless_fragments_are_cut_off)
 {
-    (void)state;
     site s = open_site(4);
     static uint8_t large[FOLIOT__WEB_MESSAGE_BYTES + 1] = {1};
     int fd = web_open(s.port);
@@ -512,9 +499,8 @@ static void long_messages_and_endless_fragments_are_cut_off(void **state)
     close_site(&s);
 }
 
-static void a_flood_ends_its_socket(void **state)
+TEST(a_flood_ends_its_socket)
 {
-    (void)state;
     site s = open_site(4);
     int fd = web_open(s.port);
     expect_event(&s, FOLIOT_TRANSPORT_CONNECTED);
@@ -533,9 +519,8 @@ static void a_flood_ends_its_socket(void **state)
 
 // A page that hangs: the kernel's buffers fill, then snapshots are dropped here, then the reliable
 // queue ends it. Nobody else loses a packet.
-static void a_slow_reader_is_put_out_and_harms_nobody(void **state)
+TEST(a_slow_reader_is_put_out_and_harms_nobody)
 {
-    (void)state;
     site s = open_site(4);
     int slow = web_open(s.port);
     foliot_peer_id peers[2] = {expect_event(&s, FOLIOT_TRANSPORT_CONNECTED)};
@@ -614,9 +599,8 @@ static void run_match(match *m, double seconds)
     }
 }
 
-static void the_client_library_plays_through_a_socket(void **state)
+TEST(the_client_library_plays_through_a_socket)
 {
-    (void)state;
     match m = {.site = open_site(8)};
     foliot_scene scene = foliot_scene_default();
     foliot_body_definition bodies[2] = {foliot_body_definition_default(),
@@ -672,27 +656,4 @@ static void the_client_library_plays_through_a_socket(void **state)
     }
     foliot_server_destroy(m.server);
     close_site(&m.site);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_pass_both_ways),
-        cmocka_unit_test(what_is_sent_together_shares_packets),
-        cmocka_unit_test(a_proxy_names_its_browsers),
-        cmocka_unit_test(too_many_browsers_are_told),
-        cmocka_unit_test(who_is_refused_holds_few_sockets),
-        cmocka_unit_test(foreign_requests_are_refused),
-        cmocka_unit_test(connections_beyond_the_limits_are_answered),
-        cmocka_unit_test(a_handshake_may_come_byte_by_byte),
-        cmocka_unit_test(malformed_frames_end_their_socket_alone),
-        cmocka_unit_test(frames_without_a_mask_are_refused),
-        cmocka_unit_test(frames_before_the_answer_are_read_behind_it),
-        cmocka_unit_test(a_flood_of_pings_ends_its_socket),
-        cmocka_unit_test(long_messages_and_endless_fragments_are_cut_off),
-        cmocka_unit_test(a_flood_ends_its_socket),
-        cmocka_unit_test(a_slow_reader_is_put_out_and_harms_nobody),
-        cmocka_unit_test(the_client_library_plays_through_a_socket),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -61,9 +61,8 @@ static void expect_refusal(int fd, uint32_t reason)
     close(fd);
 }
 
-static void a_token_lets_in_one_browser(void **state)
+TEST(a_token_lets_in_one_browser)
 {
-    (void)state;
     char text[FOLIOT_TOKEN_TEXT_BYTES], other[FOLIOT_TOKEN_TEXT_BYTES];
     foliot_peer_identity who;
     foliot_key_draw(key);
@@ -107,9 +106,8 @@ static void a_token_lets_in_one_browser(void **state)
 }
 
 // Who has many links, or comes by UDP as well, holds no more of them at once than by UDP alone.
-static void a_client_holds_no_more_than_its_share(void **state)
+TEST(a_client_holds_no_more_than_its_share)
 {
-    (void)state;
     char texts[8][FOLIOT_TOKEN_TEXT_BYTES], other[FOLIOT_TOKEN_TEXT_BYTES];
     int fds[8];
     web_frame frame;
@@ -151,9 +149,8 @@ static void a_client_holds_no_more_than_its_share(void **state)
     close_site(&s);
 }
 
-static void a_password_lets_in_and_is_not_to_be_guessed(void **state)
+TEST(a_password_lets_in_and_is_not_to_be_guessed)
 {
-    (void)state;
     foliot_peer_identity who;
     char long_one[FOLIOT_PASSWORD_BYTES_MAX + 20] = "";
     memset(long_one, 'a', sizeof long_one - 1);
@@ -187,9 +184,8 @@ static void a_password_lets_in_and_is_not_to_be_guessed(void **state)
 }
 
 // What a browser had on its way when it was refused is read: a reset would take the reason from it.
-static void a_refusal_waits_for_its_answer(void **state)
+TEST(a_refusal_waits_for_its_answer)
 {
-    (void)state;
     web_frame frame = {0};
     foliot_key_draw(key);
     site s = open_guarded_site(4, make_gate(FOLIOT_SECURITY_TOKEN));
@@ -214,9 +210,8 @@ static void a_refusal_waits_for_its_answer(void **state)
 }
 
 // Who never answers, or never ends talking, holds its socket for some seconds and no longer.
-static void a_refused_browser_does_not_stay(void **state)
+TEST(a_refused_browser_does_not_stay)
 {
-    (void)state;
     web_frame frame = {0};
     int fd[2];
     bool ended[2] = {false, false};
@@ -242,16 +237,4 @@ static void a_refused_browser_does_not_stay(void **state)
     close(fd[0]);
     close(fd[1]);
     close_site(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_token_lets_in_one_browser),
-        cmocka_unit_test(a_client_holds_no_more_than_its_share),
-        cmocka_unit_test(a_password_lets_in_and_is_not_to_be_guessed),
-        cmocka_unit_test(a_refusal_waits_for_its_answer),
-        cmocka_unit_test(a_refused_browser_does_not_stay),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

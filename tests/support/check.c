@@ -1,9 +1,55 @@
 // SPDX-License-Identifier: MIT
-// check.c: what a failed assertion prints.
+// check.c: the tests of a program, and what a failed assertion prints.
 #include "check.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/assert.h"
+
+#define TESTS_MAX 128
+
+static struct CMUnitTest tests[TESTS_MAX];
+static int lines[TESTS_MAX];
+static size_t test_count;
+
+// By line: nothing promises the order of constructors.
+void foliot__check_add(const char *name, CMUnitTestFunction run, CMFixtureFunction setup,
+                       CMFixtureFunction teardown, int line)
+{
+    FOLIOT_ASSERT(test_count < TESTS_MAX);
+    size_t at = test_count++;
+    for (; at > 0 && lines[at - 1] > line; at--) {
+        tests[at] = tests[at - 1];
+        lines[at] = lines[at - 1];
+    }
+    tests[at] = (struct CMUnitTest){name, run, setup, teardown, NULL};
+    lines[at] = line;
+}
+
+int check_run(CMFixtureFunction setup, CMFixtureFunction teardown)
+{
+    if (test_count == 0)
+        print_message("skip: this build has none of these tests\n");
+    return _cmocka_run_group_tests("tests", tests, test_count, setup, teardown);
+}
+
+__attribute__((weak)) int main(void)
+{
+    cmocka_set_test_filter(getenv("ONLY")); // a pattern of names
+    return check_run(NULL, NULL);
+}
+
+uint64_t check_seed(uint64_t value)
+{
+    const char *seed = getenv("SEED");
+    if (seed)
+        value = strtoull(seed, NULL, 0);
+    print_message("SEED=%" PRIu64 "\n", value);
+    return value;
+}
 
 foliot__value foliot__value_of_real(double x)
 {

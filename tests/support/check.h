@@ -22,6 +22,24 @@
                                  __LINE__);                                                        \
     } while (0)
 
+// A test. All of a file run in their order there, from a main in check.c: a file that has something
+// to do before or after them has its own main, which calls check_run.
+#define TEST(name) TEST_BETWEEN(name, NULL, NULL)
+#define TEST_BETWEEN(name, setup, teardown)                                                        \
+    static void name(void **state);                                                                \
+    __attribute__((constructor)) static void foliot__add_##name(void)                              \
+    {                                                                                              \
+        foliot__check_add(#name, name, setup, teardown, __LINE__);                                 \
+    }                                                                                              \
+    static void name(void **state __attribute__((unused)))
+
+void foliot__check_add(const char *name, CMUnitTestFunction run, CMFixtureFunction setup,
+                       CMFixtureFunction teardown, int line);
+// Runs all tests between the two functions, which may be NULL; returns how many failed.
+int check_run(CMFixtureFunction setup, CMFixtureFunction teardown);
+// SEED=, or that value, which is printed: of a test with random input.
+uint64_t check_seed(uint64_t value);
+
 // |actual - expected| <= tolerance; NaN fails.
 #define check_near(actual, expected, tolerance)                                                    \
     foliot__check_near((actual), (expected), (tolerance), #actual, __FILE__, __LINE__)

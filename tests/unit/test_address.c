@@ -20,7 +20,7 @@ static uint64_t key(const char *text)
     return foliot__net_address_host_key(&address);
 }
 
-static void what_is_printed_is_what_was_read(void **state)
+TEST(what_is_printed_is_what_was_read)
 {
     static const char *const pairs[][2] = {
         {"192.0.2.1", "192.0.2.1:7777"},         {"::1", "[::1]:7777"},
@@ -28,7 +28,6 @@ static void what_is_printed_is_what_was_read(void **state)
         {"fe80::1%1", "[fe80::1%lo]:7777"},
     };
     char text[FOLIOT__ADDRESS_TEXT_BYTES];
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         foliot__net_address address = read_one(pairs[i][0]);
         foliot__net_address_print(&address, text, sizeof text);
@@ -36,23 +35,21 @@ static void what_is_printed_is_what_was_read(void **state)
     }
 }
 
-static void what_is_no_address_is_refused(void **state)
+TEST(what_is_no_address_is_refused)
 {
     static const char *const bad[] = {
         "",      "localhost",    "192.0.2",  "192.0.2.1.1", "[::1]",
         "::1::", "fe80::1%none", "fe80::1%", "1:2",         "2001:db8::g",
         ":"};
     foliot__net_address address = {.port = 5};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_false(foliot__net_address_read(bad[i], 7777, &address));
     check_eq(address.port, 5);
 }
 
-static void a_socket_address_survives_the_way_there_and_back(void **state)
+TEST(a_socket_address_survives_the_way_there_and_back)
 {
     static const char *const texts[] = {"192.0.2.1", "2001:db8::1", "fe80::2%1"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         foliot__socket_address socket;
         foliot__net_address address = read_one(texts[i]);
@@ -63,9 +60,8 @@ static void a_socket_address_survives_the_way_there_and_back(void **state)
     }
 }
 
-static void a_network_of_ipv6_counts_as_one_address(void **state)
+TEST(a_network_of_ipv6_counts_as_one_address)
 {
-    (void)state;
     check_eq(key("2001:db8:0:1::1"), key("2001:db8:0:1:ffff::2"));
     check_ne(key("2001:db8:0:1::1"), key("2001:db8:0:2::1"));
     check_ne(key("192.0.2.1"), key("192.0.2.2"));
@@ -74,11 +70,10 @@ static void a_network_of_ipv6_counts_as_one_address(void **state)
     check_ne(key("0.0.0.0"), 0u);
 }
 
-static void the_loopback_is_known_in_both_families(void **state)
+TEST(the_loopback_is_known_in_both_families)
 {
     static const char *const here[] = {"127.0.0.1", "127.9.9.9", "::1"};
     static const char *const elsewhere[] = {"128.0.0.1", "::2", "::", "1::1"};
-    (void)state;
     for (size_t i = 0; i < sizeof here / sizeof here[0]; i++) {
         foliot__net_address address = read_one(here[i]);
         assert_true(foliot__net_address_is_loopback(&address));
@@ -87,16 +82,4 @@ static void the_loopback_is_known_in_both_families(void **state)
         foliot__net_address address = read_one(elsewhere[i]);
         assert_false(foliot__net_address_is_loopback(&address));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_printed_is_what_was_read),
-        cmocka_unit_test(what_is_no_address_is_refused),
-        cmocka_unit_test(a_socket_address_survives_the_way_there_and_back),
-        cmocka_unit_test(a_network_of_ipv6_counts_as_one_address),
-        cmocka_unit_test(the_loopback_is_known_in_both_families),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,9 +58,8 @@ static void break_on(foliot_integrator id)
     builder_free(&y);
 }
 
-static void a_break_keeps_momentum_and_never_gains_energy(void **state)
+TEST(a_break_keeps_momentum_and_never_gains_energy)
 {
-    (void)state;
     builder_with_every_scheme(break_on);
 }
 
@@ -88,15 +87,13 @@ static void elastic_table(foliot_integrator id)
     builder_free(&y);
 }
 
-static void an_elastic_table_keeps_its_energy(void **state)
+TEST(an_elastic_table_keeps_its_energy)
 {
-    (void)state;
     builder_with_every_scheme(elastic_table);
 }
 
-static void two_balls_of_unlike_mass_part_as_the_textbook_says(void **state)
+TEST(two_balls_of_unlike_mass_part_as_the_textbook_says)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     builder_add_ball(&y, 2.5, 0.1, -1, 0, 0);
     builder_set_velocity(&y, 4, 0, 0);
@@ -119,9 +116,8 @@ static void two_balls_of_unlike_mass_part_as_the_textbook_says(void **state)
 }
 
 // Five touching balls, one swung in: the last one leaves with all of the momentum, within one step.
-static void newtons_cradle_passes_the_blow_on(void **state)
+TEST(newtons_cradle_passes_the_blow_on)
 {
-    (void)state;
     for (int apart = 0; apart < 2; apart++) {
         scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         double gap = apart ? 1e-4 : 0;
@@ -142,13 +138,9 @@ static void newtons_cradle_passes_the_blow_on(void **state)
 
 // A off-centre blow with friction throws and spins; a gas of such balls keeps momentum and loses
 // energy.
-static void a_gas_keeps_momentum(void **state)
+TEST(a_gas_keeps_momentum)
 {
-    (void)state;
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 0) : 7;
-    printf("SEED=%llu\n", (unsigned long long)seed);
-    foliot__rng rng = foliot__rng_seeded(seed);
+    foliot__rng rng = foliot__rng_seeded(check_seed(7));
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_LEAPFROG);
     for (int i = 0; i < 300; i++) {
         double mass = 0.5 + foliot__rng_unit(&rng), radius = 0.05 + 0.1 * foliot__rng_unit(&rng);
@@ -171,16 +163,4 @@ static void a_gas_keeps_momentum(void **state)
     check_below(energy, 0.98 * start.kinetic);
     foliot_world_destroy(world);
     builder_free(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_break_keeps_momentum_and_never_gains_energy),
-        cmocka_unit_test(an_elastic_table_keeps_its_energy),
-        cmocka_unit_test(two_balls_of_unlike_mass_part_as_the_textbook_says),
-        cmocka_unit_test(newtons_cradle_passes_the_blow_on),
-        cmocka_unit_test(a_gas_keeps_momentum),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,9 +13,8 @@ static void type(foliot__board *board, const char *keys)
         assert_true(foliot__board_handle_key(board, *keys, false));
 }
 
-static void a_line_is_entered(void **state)
+TEST(a_line_is_entered)
 {
-    (void)state;
     foliot__board board = {0};
     assert_false(foliot__board_handle_key(&board, 'w', false));
     assert_null(foliot__board_line(&board));
@@ -25,9 +24,8 @@ static void a_line_is_entered(void **state)
     assert_false(foliot__board_handle_key(&board, 'w', false)); // a key of the game again
 }
 
-static void escape_gives_it_up(void **state)
+TEST(escape_gives_it_up)
 {
-    (void)state;
     foliot__board board = {0};
     type(&board, "\nhello");
     assert_true(foliot__board_handle_key(&board, '\x1b', true)); // an arrow
@@ -37,9 +35,8 @@ static void escape_gives_it_up(void **state)
     assert_false(foliot__board_handle_key(&board, '\x1b', false)); // leaves, now
 }
 
-static void lines_are_bounded_and_utf8(void **state)
+TEST(lines_are_bounded_and_utf8)
 {
-    (void)state;
     foliot__board board = {0};
     type(&board, "\nZo\xc3\xab\x7f");
     assert_string_equal(board.entry, "Zo");
@@ -51,18 +48,16 @@ static void lines_are_bounded_and_utf8(void **state)
     assert_null(strchr(line, '\xc3'));
 }
 
-static void what_is_said_is_printable(void **state)
+TEST(what_is_said_is_printable)
 {
-    (void)state;
     foliot__board board = {0};
     foliot__board_say(&board, 1, "\x1b[2Jgone\x07");
     assert_null(strchr(board.lines[0], '\x1b'));
     assert_non_null(strstr(board.lines[0], "gone"));
 }
 
-static void clocks_are_minutes_and_seconds(void **state)
+TEST(clocks_are_minutes_and_seconds)
 {
-    (void)state;
     static const struct {
         int64_t seconds;
         const char *text;
@@ -73,16 +68,4 @@ static void clocks_are_minutes_and_seconds(void **state)
         foliot__board_clock_text(cases[i].seconds, text);
         assert_string_equal(text, cases[i].text);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clocks_are_minutes_and_seconds),
-        cmocka_unit_test(a_line_is_entered),
-        cmocka_unit_test(escape_gives_it_up),
-        cmocka_unit_test(lines_are_bounded_and_utf8),
-        cmocka_unit_test(what_is_said_is_printable),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,14 +15,6 @@
 #include "sim/solver/solver.h"
 #include "scene_builder.h"
 
-static uint64_t seed_of(void)
-{
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 0) : 20260;
-    printf("SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 static double between(foliot__rng *rng, double low, double high)
 {
     return low + (high - low) * foliot__rng_unit(rng);
@@ -143,7 +135,7 @@ static void compare(const foliot__collider *c, uint32_t *touching)
 
 static void try_worlds(uint32_t worlds, uint32_t count, double room, double size_ratio)
 {
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20260));
     uint32_t touching = 0;
     for (uint32_t n = 0; n < worlds; n++) {
         scene_builder y;
@@ -161,21 +153,18 @@ static void try_worlds(uint32_t worlds, uint32_t count, double room, double size
     check_gt(touching, worlds); // the scenes are not empty of what is tested
 }
 
-static void finds_every_pair_of_equal_spheres(void **state)
+TEST(finds_every_pair_of_equal_spheres)
 {
-    (void)state;
     try_worlds(10, 400, 3.2, 1);
 }
 
-static void finds_every_pair_of_mixed_spheres(void **state)
+TEST(finds_every_pair_of_mixed_spheres)
 {
-    (void)state;
     try_worlds(10, 400, 1.5, 1000);
 }
 
-static void finds_pairs_far_from_the_origin_and_apart(void **state)
+TEST(finds_pairs_far_from_the_origin_and_apart)
 {
-    (void)state;
     // More cells between them than the grid has: the far ones share its last cells.
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int k = 0; k < 6; k++) {
@@ -199,9 +188,8 @@ static void finds_pairs_far_from_the_origin_and_apart(void **state)
     builder_free(&y);
 }
 
-static void a_full_table_drops_by_rule_and_counts(void **state)
+TEST(a_full_table_drops_by_rule_and_counts)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     builder_add_plane(&y, 0, 0, 1, 0);
     for (int k = 0; k < 20; k++)
@@ -226,15 +214,4 @@ static void a_full_table_drops_by_rule_and_counts(void **state)
     }
     assert_true(foliot_digest_equal(digest[0], digest[1]));
     builder_free(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_every_pair_of_equal_spheres),
-        cmocka_unit_test(finds_every_pair_of_mixed_spheres),
-        cmocka_unit_test(finds_pairs_far_from_the_origin_and_apart),
-        cmocka_unit_test(a_full_table_drops_by_rule_and_counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,9 +80,8 @@ static void check_sample(fixture *y, double tick, bool starved, double angle_max
     }
 }
 
-static void between_two_snapshots_bodies_fly_and_turn(void **state)
+TEST(between_two_snapshots_bodies_fly_and_turn)
 {
-    (void)state;
     fixture y;
     open_fixture(&y);
     fill(&y, 2);
@@ -92,9 +91,8 @@ static void between_two_snapshots_bodies_fly_and_turn(void **state)
     close_fixture(&y);
 }
 
-static void beyond_the_newest_they_go_on_turning(void **state)
+TEST(beyond_the_newest_they_go_on_turning)
 {
-    (void)state;
     fixture y;
     open_fixture(&y);
     fill(&y, 1);
@@ -104,9 +102,8 @@ static void beyond_the_newest_they_go_on_turning(void **state)
 }
 
 // One that is gone, and another in its place, has no past to turn from.
-static void a_new_body_in_a_slot_is_not_turned(void **state)
+TEST(a_new_body_in_a_slot_is_not_turned)
 {
-    (void)state;
     fixture y;
     foliot_sample sample;
     open_fixture(&y);
@@ -122,9 +119,8 @@ static void a_new_body_in_a_slot_is_not_turned(void **state)
 
 // Half a snapshot after the other, as where every second piece is lost: what is complete is not
 // given up for them.
-static void the_newest_that_is_complete_stays(void **state)
+TEST(the_newest_that_is_complete_stays)
 {
-    (void)state;
     fixture y;
     open_fixture(&y);
     fill(&y, 1);
@@ -157,9 +153,8 @@ static double off_y(fixture *y, double tick, uint32_t body)
 
 // All fly along x; what comes after a guess says that two are elsewhere and turned otherwise, and
 // one of them is new.
-static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **state)
+TEST(what_was_guessed_wrongly_is_set_right_within_some_frames)
 {
-    (void)state;
     fixture y;
     foliot_sample sample;
     open_fixture(&y);
@@ -198,9 +193,8 @@ static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **stat
 }
 
 // Statistics are asked for once a frame: a snapshot is hashed once, and the next one again.
-static void a_snapshot_is_hashed_once(void **state)
+TEST(a_snapshot_is_hashed_once)
 {
-    (void)state;
     fixture y;
     open_fixture(&y);
     assert_true(foliot_digest_equal(foliot__buffer_digest(&y.buffer), (foliot_digest){0, 0}));
@@ -217,17 +211,4 @@ static void a_snapshot_is_hashed_once(void **state)
         assert_true(foliot_digest_equal(foliot__buffer_digest(&y.buffer), hashed));
     }
     close_fixture(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(between_two_snapshots_bodies_fly_and_turn),
-        cmocka_unit_test(beyond_the_newest_they_go_on_turning),
-        cmocka_unit_test(a_new_body_in_a_slot_is_not_turned),
-        cmocka_unit_test(the_newest_that_is_complete_stays),
-        cmocka_unit_test(what_was_guessed_wrongly_is_set_right_within_some_frames),
-        cmocka_unit_test(a_snapshot_is_hashed_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

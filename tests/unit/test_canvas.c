@@ -9,9 +9,8 @@
 
 #include "small_canvas.h"
 
-static void dots_are_braille(void **state)
+TEST_BETWEEN(dots_are_braille, small_canvas, NULL)
 {
-    (void)state;
     check_shows(false, "    \n    ");
     // One in every place of the first character, then the last dot of all.
     static const char *const first[] = {"\u2801", "\u2803", "\u2807", "\u2847",
@@ -26,9 +25,8 @@ static void dots_are_braille(void **state)
     check_shows(false, "\u28ff   \n   \u2880");
 }
 
-static void letters_take_the_columns_that_a_terminal_gives_them(void **state)
+TEST_BETWEEN(letters_take_the_columns_that_a_terminal_gives_them, small_canvas, NULL)
 {
-    (void)state;
     foliot__canvas_text(&canvas, 0, 0, FOLIOT__COLOUR_INK,
                         "\u65e5a\u672c"); // the last has no room for its half
     foliot__canvas_text(&canvas, 1, 1, FOLIOT__COLOUR_INK, "e\u0301\u65e5");
@@ -41,9 +39,8 @@ static void letters_take_the_columns_that_a_terminal_gives_them(void **state)
     check_shows(false, " ba \n \u672c ");
 }
 
-static void lines_are_cut_at_the_edges(void **state)
+TEST_BETWEEN(lines_are_cut_at_the_edges, small_canvas, NULL)
 {
-    (void)state;
     foliot__canvas_line(&canvas, -1e9, 3, 1e9, 3, FOLIOT__COLOUR_INK);
     check_shows(false, "\u28c0\u28c0\u28c0\u28c0\n    ");
     foliot__canvas_clear(&canvas);
@@ -51,9 +48,8 @@ static void lines_are_cut_at_the_edges(void **state)
     check_shows(false, "\u2811\u2884  \n  \u2811\u2884");
 }
 
-static void what_lies_outside_or_nowhere_draws_nothing(void **state)
+TEST_BETWEEN(what_lies_outside_or_nowhere_draws_nothing, small_canvas, NULL)
 {
-    (void)state;
     const double far[] = {-1, 8, 1e18, -1e18, INFINITY, -INFINITY, NAN};
     for (unsigned i = 0; i < sizeof far / sizeof far[0]; i++) {
         foliot__canvas_dot(&canvas, far[i], 1, FOLIOT__COLOUR_INK);
@@ -69,9 +65,8 @@ static void what_lies_outside_or_nowhere_draws_nothing(void **state)
     check_shows(false, "    \n    ");
 }
 
-static void words_lie_on_top_and_are_cleaned(void **state)
+TEST_BETWEEN(words_lie_on_top_and_are_cleaned, small_canvas, NULL)
 {
-    (void)state;
     foliot__canvas_line(&canvas, 0, 3, 7, 3, FOLIOT__COLOUR_RED);
     foliot__canvas_text(&canvas, 1, 0, FOLIOT__COLOUR_INK, "\x1b\u00e9!too long");
     foliot__canvas_text(&canvas, -2, 1, FOLIOT__COLOUR_INK, "abc");
@@ -80,9 +75,8 @@ static void words_lie_on_top_and_are_cleaned(void **state)
     check_shows(true, "\033[91m\u28c0\033[0m\u00e9!t\nc   ");
 }
 
-static void a_blank_row_shows_nothing_and_leaves_the_others(void **state)
+TEST_BETWEEN(a_blank_row_shows_nothing_and_leaves_the_others, small_canvas, NULL)
 {
-    (void)state;
     foliot__canvas_line(&canvas, 0, 0, 7, 7, FOLIOT__COLOUR_INK);
     foliot__canvas_text(&canvas, 0, 0, FOLIOT__COLOUR_INK, "abcd");
     foliot__canvas_text(&canvas, 0, 1, FOLIOT__COLOUR_INK, "efgh");
@@ -92,9 +86,8 @@ static void a_blank_row_shows_nothing_and_leaves_the_others(void **state)
     check_shows(false, "    \nefgh");
 }
 
-static void sizes_are_clamped(void **state)
+TEST_BETWEEN(sizes_are_clamped, small_canvas, NULL)
 {
-    (void)state;
     assert_true(foliot__canvas_init(&canvas, 0, 0));
     assert_int_equal(canvas.columns * canvas.rows, 1);
     assert_true(foliot__canvas_init(&canvas, UINT32_MAX, UINT32_MAX));
@@ -102,9 +95,8 @@ static void sizes_are_clamped(void **state)
     assert_int_equal(canvas.rows, FOLIOT__CANVAS_ROWS_MAX);
 }
 
-static void polygons_erase_what_is_within(void **state)
+TEST_BETWEEN(polygons_erase_what_is_within, small_canvas, NULL)
 {
-    (void)state;
     const double corners[][2] = {{2, 0}, {6, 0}, {6, 4}, {2, 4}};
     for (int k = 0; k < 8; k++)
         foliot__canvas_line(&canvas, 0, k, 7, k, FOLIOT__COLOUR_INK);
@@ -120,15 +112,5 @@ static void polygons_erase_what_is_within(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(dots_are_braille, small_canvas),
-        cmocka_unit_test_setup(letters_take_the_columns_that_a_terminal_gives_them, small_canvas),
-        cmocka_unit_test_setup(lines_are_cut_at_the_edges, small_canvas),
-        cmocka_unit_test_setup(what_lies_outside_or_nowhere_draws_nothing, small_canvas),
-        cmocka_unit_test_setup(words_lie_on_top_and_are_cleaned, small_canvas),
-        cmocka_unit_test_setup(a_blank_row_shows_nothing_and_leaves_the_others, small_canvas),
-        cmocka_unit_test_setup(sizes_are_clamped, small_canvas),
-        cmocka_unit_test_setup(polygons_erase_what_is_within, small_canvas),
-    };
-    return cmocka_run_group_tests(tests, NULL, free_canvas);
+    return check_run(NULL, free_canvas);
 }

@@ -67,9 +67,8 @@ static void run_failing(CMUnitTestFunction test, char *said, size_t size)
     assert_int_equal(WEXITSTATUS(status), 1);
 }
 
-static void a_failure_prints_both_sides(void **state)
+TEST(a_failure_prints_both_sides)
 {
-    (void)state;
     const struct {
         CMUnitTestFunction test;
         const char *text;
@@ -86,9 +85,8 @@ static void a_failure_prints_both_sides(void **state)
     }
 }
 
-static void what_holds_passes(void **state)
+TEST(what_holds_passes)
 {
-    (void)state;
     uint32_t count = 3;
     check_eq(count, 3);
     check_ne(count, 4);
@@ -97,13 +95,4 @@ static void what_holds_passes(void **state)
     check_gt(half, negative);
     check_ge(half, 0.5);
     check_eq(nothing, NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_failure_prints_both_sides),
-        cmocka_unit_test(what_holds_passes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

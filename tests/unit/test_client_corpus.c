@@ -7,15 +7,13 @@
 #include "../fuzz/fuzz_client.c"
 #include "corpus.h"
 
-static void hostile_servers_are_survived(void **state)
+TEST(hostile_servers_are_survived)
 {
-    (void)state;
     check_ge(corpus_run("client", LLVMFuzzerTestOneInput, 0), 15);
 }
 
 int main(void)
 {
     LLVMFuzzerInitialize(NULL, NULL);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(hostile_servers_are_survived)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

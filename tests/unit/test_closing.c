@@ -80,9 +80,8 @@ static void finish(void)
     assert_int_equal(atomic_load(&test.beside), 0);
 }
 
-static void all_ends_go_before_the_first_compaction(void **state)
+TEST(all_ends_go_before_the_first_compaction)
 {
-    (void)state;
     begin();
     test.wanted = ITEMS;
     atomic_store(&test.go, true);
@@ -91,9 +90,8 @@ static void all_ends_go_before_the_first_compaction(void **state)
     assert_int_equal(atomic_load(&test.early), 0);
 }
 
-static void ends_that_come_in_a_compaction_go_before_the_next(void **state)
+TEST(ends_that_come_in_a_compaction_go_before_the_next)
 {
-    (void)state;
     begin();
     test.wanted = 1;
     add(1);
@@ -110,13 +108,4 @@ static void ends_that_come_in_a_compaction_go_before_the_next(void **state)
     atomic_store(&test.go, true);
     finish();
     assert_int_equal(atomic_load(&test.early), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_ends_go_before_the_first_compaction),
-        cmocka_unit_test(ends_that_come_in_a_compaction_go_before_the_next),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

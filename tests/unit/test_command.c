@@ -27,9 +27,8 @@ static foliot_status parse(const char *json)
     return foliot_command_list_parse_json(&list, json, strlen(json), &error);
 }
 
-static void tables_follow_the_lists(void **state)
+TEST(tables_follow_the_lists)
 {
-    (void)state;
     for (uint32_t kind = 0; kind < FOLIOT_COMMAND_KIND_COUNT; kind++) {
         const foliot_command_kind_info *info = foliot_command_kind_get_info(kind);
         uint32_t texts = 0, required = 0;
@@ -56,9 +55,8 @@ static void tables_follow_the_lists(void **state)
     check_eq(spawn->fields[1].offset, offsetof(foliot_command, as.spawn.position));
 }
 
-static void a_default_has_no_fields(void **state)
+TEST(a_default_has_no_fields)
 {
-    (void)state;
     foliot_command command = foliot_command_default(FOLIOT_COMMAND_gravity);
     check_eq(command.kind, FOLIOT_COMMAND_gravity);
     check_eq(command.fields, 0);
@@ -66,9 +64,8 @@ static void a_default_has_no_fields(void **state)
     check_eq(command.sequence, 0);
 }
 
-static void reasons_have_sentences(void **state)
+TEST(reasons_have_sentences)
 {
-    (void)state;
     assert_string_equal(foliot_command_reason_get_text(FOLIOT_COMMAND_REASON_none), "");
     assert_string_equal(foliot_command_reason_get_text(FOLIOT_COMMAND_REASON_full),
                         "no slot is free");
@@ -84,9 +81,8 @@ static foliot_command_reason reason_of(foliot_command command)
     return reason;
 }
 
-static void wrong_forms_have_reasons(void **state)
+TEST(wrong_forms_have_reasons)
 {
-    (void)state;
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_impulse);
     check_eq(reason_of(c), FOLIOT_COMMAND_REASON_field);
     c.fields = FOLIOT_COMMAND_HAS(impulse, body);
@@ -110,9 +106,8 @@ static void wrong_forms_have_reasons(void **state)
     check_eq(reason_of(c), FOLIOT_COMMAND_REASON_joint);
 }
 
-static void session_variables_have_a_name_and_one_value(void **state)
+TEST(session_variables_have_a_name_and_one_value)
 {
-    (void)state;
     char longest[FOLIOT_VAR_KEY_BYTES];
     memset(longest, 'x', sizeof longest);
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
@@ -136,9 +131,8 @@ static void session_variables_have_a_name_and_one_value(void **state)
     check_eq(reason_of(c), FOLIOT_COMMAND_REASON_range);
 }
 
-static void every_kind_comes_back_from_its_bytes(void **state)
+TEST_BETWEEN(every_kind_comes_back_from_its_bytes, NULL, empty_list)
 {
-    (void)state;
     foliot__rng rng = foliot__rng_seeded(1);
     uint8_t bytes[1024];
     for (uint32_t round = 0; round < 200 * FOLIOT_COMMAND_KIND_COUNT; round++) {
@@ -160,9 +154,8 @@ static void every_kind_comes_back_from_its_bytes(void **state)
     }
 }
 
-static void every_kind_comes_back_from_its_json(void **state)
+TEST_BETWEEN(every_kind_comes_back_from_its_json, NULL, empty_list)
 {
-    (void)state;
     foliot__rng rng = foliot__rng_seeded(2);
     char json[8192], shorter[100];
     for (uint32_t round = 0; round < 200 * FOLIOT_COMMAND_KIND_COUNT; round++) {
@@ -181,9 +174,8 @@ static void every_kind_comes_back_from_its_json(void **state)
 }
 
 // Each byte flipped in every bit: refused, or another command whose one encoding this is.
-static void no_command_has_two_encodings(void **state)
+TEST_BETWEEN(no_command_has_two_encodings, NULL, empty_list)
 {
-    (void)state;
     foliot__rng rng = foliot__rng_seeded(3);
     uint8_t bytes[1024], again[1024];
     uint64_t refused = 0;
@@ -216,9 +208,8 @@ static foliot_status decode(const char *bytes, size_t length)
 }
 #define DECODE(bytes) decode(bytes, sizeof(bytes) - 1)
 
-static void bytes_are_as_documented(void **state)
+TEST_BETWEEN(bytes_are_as_documented, NULL, empty_list)
 {
-    (void)state;
     uint8_t bytes[64];
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_set_body);
     c.fields = FOLIOT_COMMAND_HAS(set_body, body) | FOLIOT_COMMAND_HAS(set_body, friction) |
@@ -234,9 +225,8 @@ static void bytes_are_as_documented(void **state)
     check_eq(list.commands[0].as.despawn.body.value, 0);
 }
 
-static void bytes_that_are_not_canonical_are_refused(void **state)
+TEST_BETWEEN(bytes_that_are_not_canonical_are_refused, NULL, empty_list)
 {
-    (void)state;
     check_eq(DECODE("\x01\x01\x80\x00"), FOLIOT_STATUS_CORRUPT);     // a longer zero
     check_eq(DECODE("\x01\x81\x00\x01\x00"), FOLIOT_STATUS_CORRUPT); // of the fields
     check_eq(DECODE("\x01\x00"), FOLIOT_STATUS_CORRUPT);             // the body is missing
@@ -257,9 +247,8 @@ static void bytes_that_are_not_canonical_are_refused(void **state)
     check_eq(list.count, 3);
 }
 
-static void common_commands_are_small(void **state)
+TEST(common_commands_are_small)
 {
-    (void)state;
     uint8_t bytes[64];
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_impulse);
     c.fields = FOLIOT_COMMAND_HAS(impulse, body) | FOLIOT_COMMAND_HAS(impulse, linear);
@@ -273,9 +262,8 @@ static void common_commands_are_small(void **state)
 }
 
 // The pool of texts moves many times: every command still points at its own.
-static void lists_own_their_texts(void **state)
+TEST_BETWEEN(lists_own_their_texts, NULL, empty_list)
 {
-    (void)state;
     for (uint32_t i = 0; i < 2000; i++) {
         char key[32], text[32];
         snprintf(key, sizeof key, "key-%u", i);
@@ -299,9 +287,8 @@ static void lists_own_their_texts(void **state)
     check_eq(list.encoded_bytes, 0);
 }
 
-static void lists_have_an_end(void **state)
+TEST_BETWEEN(lists_have_an_end, NULL, empty_list)
 {
-    (void)state;
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_end), bad = c;
     for (uint32_t i = 0; i < FOLIOT_COMMANDS_MAX; i++)
         assert_int_equal(foliot_command_list_append(&list, &c), FOLIOT_STATUS_OK);
@@ -313,9 +300,8 @@ static void lists_have_an_end(void **state)
     assert_int_equal(foliot_command_list_append(&list, &bad), FOLIOT_STATUS_INVALID);
 }
 
-static void json_is_as_documented(void **state)
+TEST_BETWEEN(json_is_as_documented, NULL, empty_list)
 {
-    (void)state;
     static const char *const texts[] = {
         "{\"command\": \"spawn\", \"prototype\": 0, \"position\": [0, 0, 5]}",
         "{\"command\": \"set_body\", \"body\": [3, 1], \"friction\": 0.1, \"group\": -2, "
@@ -341,9 +327,8 @@ static void json_is_as_documented(void **state)
     check_bits(list.commands[2].as.set_motion.position[0], -0.0f);
 }
 
-static void json_may_be_written_in_other_ways(void **state)
+TEST_BETWEEN(json_may_be_written_in_other_ways, NULL, empty_list)
 {
-    (void)state;
     check_eq(parse(" {\"position\" : [1.0,2E0,\t3],\n\"prototype\":1,\"command\":\"spawn\"} "),
              FOLIOT_STATUS_OK);
     check_eq(parse("{\"body\": {\"generation\": 5, \"slot\": 2}, \"command\": \"despawn\"}"),
@@ -361,9 +346,8 @@ static void json_may_be_written_in_other_ways(void **state)
     assert_string_equal(list.commands[4].as.end.next, "\xf0\x9f\x98\x80/");
 }
 
-static void wrong_json_is_named(void **state)
+TEST_BETWEEN(wrong_json_is_named, NULL, empty_list)
 {
-    (void)state;
     static const struct {
         const char *json, *problem;
     } cases[] = {
@@ -425,9 +409,8 @@ static void wrong_json_is_named(void **state)
 }
 
 // A megabyte of brackets costs no stack.
-static void deep_json_is_refused(void **state)
+TEST_BETWEEN(deep_json_is_refused, NULL, empty_list)
 {
-    (void)state;
     size_t length = 1 << 20;
     char *json = malloc(length + 1);
     assert_non_null(json);
@@ -437,28 +420,4 @@ static void deep_json_is_refused(void **state)
     check_eq(parse(json), FOLIOT_STATUS_INVALID);
     assert_string_equal(error.text, "byte 36: values are nested too deep");
     free(json);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_follow_the_lists),
-        cmocka_unit_test(a_default_has_no_fields),
-        cmocka_unit_test(reasons_have_sentences),
-        cmocka_unit_test(wrong_forms_have_reasons),
-        cmocka_unit_test(session_variables_have_a_name_and_one_value),
-        cmocka_unit_test_teardown(every_kind_comes_back_from_its_bytes, empty_list),
-        cmocka_unit_test_teardown(every_kind_comes_back_from_its_json, empty_list),
-        cmocka_unit_test_teardown(no_command_has_two_encodings, empty_list),
-        cmocka_unit_test_teardown(bytes_are_as_documented, empty_list),
-        cmocka_unit_test_teardown(bytes_that_are_not_canonical_are_refused, empty_list),
-        cmocka_unit_test(common_commands_are_small),
-        cmocka_unit_test_teardown(lists_own_their_texts, empty_list),
-        cmocka_unit_test_teardown(lists_have_an_end, empty_list),
-        cmocka_unit_test_teardown(json_is_as_documented, empty_list),
-        cmocka_unit_test_teardown(json_may_be_written_in_other_ways, empty_list),
-        cmocka_unit_test_teardown(wrong_json_is_named, empty_list),
-        cmocka_unit_test_teardown(deep_json_is_refused, empty_list),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

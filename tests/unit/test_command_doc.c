@@ -81,9 +81,8 @@ static void check_reason(uint32_t number, char *cells[CELLS])
     assert_string_equal(cells[2], foliot_command_reason_get_text((foliot_command_reason)number));
 }
 
-static void the_page_names_what_there_is(void **state)
+TEST(the_page_names_what_there_is)
 {
-    (void)state;
     FILE *in = fopen(PAGE, "r");
     char line[512], *cells[CELLS];
     uint32_t kind = FOLIOT_COMMAND_KIND_COUNT, kinds = 0, fields = 0, reasons = 0;
@@ -115,10 +114,4 @@ static void the_page_names_what_there_is(void **state)
     check_eq(kinds, FOLIOT_COMMAND_KIND_COUNT);
     check_eq(fields, foliot_command_kind_get_info(kinds - 1)->field_count);
     check_eq(reasons, FOLIOT_COMMAND_REASON_COUNT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_page_names_what_there_is)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

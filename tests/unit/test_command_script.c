@@ -36,9 +36,8 @@ static uint32_t at(uint64_t tick)
     return list.count;
 }
 
-static void lines_become_commands_in_order(void **state)
+TEST_BETWEEN(lines_become_commands_in_order, NULL, free_all)
 {
-    (void)state;
     assert_int_equal(
         parse("# two commands of one tick\n"
               "{\"tick\": 3, \"command\": \"var\", \"key\": \"a\", \"text\": \"x\"}\r\n"
@@ -62,16 +61,14 @@ static void lines_become_commands_in_order(void **state)
     check_eq(at(10), 0);
 }
 
-static void an_empty_text_has_no_commands(void **state)
+TEST_BETWEEN(an_empty_text_has_no_commands, NULL, free_all)
 {
-    (void)state;
     assert_int_equal(parse("\n \t\r\n#"), FOLIOT_STATUS_OK);
     check_eq(at(0), 0);
 }
 
-static void wrong_lines_are_named(void **state)
+TEST_BETWEEN(wrong_lines_are_named, NULL, free_all)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -97,9 +94,8 @@ static void wrong_lines_are_named(void **state)
 }
 
 // What a recording's export prints reads back as the same command.
-static void exported_lines_are_read(void **state)
+TEST_BETWEEN(exported_lines_are_read, NULL, free_all)
 {
-    (void)state;
     char text[300];
     foliot_command command = foliot_command_default(FOLIOT_COMMAND_gravity);
     command.fields = FOLIOT_COMMAND_HAS(gravity, acceleration);
@@ -116,9 +112,8 @@ static void exported_lines_are_read(void **state)
     check_bits(list.commands[0].as.gravity.acceleration[2], -9.81f);
 }
 
-static void a_tick_has_an_end(void **state)
+TEST_BETWEEN(a_tick_has_an_end, NULL, free_all)
 {
-    (void)state;
     static const char line[] = "{\"tick\":0,\"command\":\"end\"}\n";
     const size_t length = sizeof line - 1;
     char *text = malloc(length * (FOLIOT_COMMANDS_MAX + 1));
@@ -136,9 +131,8 @@ static void a_tick_has_an_end(void **state)
     free(text);
 }
 
-static void files_are_read_whole(void **state)
+TEST_BETWEEN(files_are_read_whole, NULL, free_all)
 {
-    (void)state;
     char file[] = "/tmp/foliot-script-XXXXXX";
     int out = mkstemp(file);
     check_ge(out, 0);
@@ -152,17 +146,4 @@ static void files_are_read_whole(void **state)
     check_eq(foliot__command_script_read("no/such.jsonl", &script, message, sizeof message),
              FOLIOT_STATUS_IO);
     assert_string_equal(message, "no/such.jsonl: No such file or directory");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(lines_become_commands_in_order, free_all),
-        cmocka_unit_test_teardown(an_empty_text_has_no_commands, free_all),
-        cmocka_unit_test_teardown(wrong_lines_are_named, free_all),
-        cmocka_unit_test_teardown(exported_lines_are_read, free_all),
-        cmocka_unit_test_teardown(a_tick_has_an_end, free_all),
-        cmocka_unit_test_teardown(files_are_read_whole, free_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,9 +121,8 @@ static void verifies(const char *file)
     foliot_replay_close(replay);
 }
 
-static void a_closed_file_has_blocks_of_a_second(void **state)
+TEST(a_closed_file_has_blocks_of_a_second)
 {
-    (void)state;
     char folder[PATH_BYTES], plain[2 * PATH_BYTES], file[2 * PATH_BYTES];
     new_folder(folder);
     snprintf(plain, sizeof plain, "%s/plain.foliot", folder);
@@ -156,9 +155,8 @@ static void a_closed_file_has_blocks_of_a_second(void **state)
 }
 
 // Who was there is told alike, whatever the blocks.
-static void a_compacted_file_resumes(void **state)
+TEST(a_compacted_file_resumes)
 {
-    (void)state;
     char folder[PATH_BYTES], file[2 * PATH_BYTES];
     uint32_t counts[2];
     foliot_recorded_player players[2][3];
@@ -232,9 +230,8 @@ static foliot_status compact(const char *file, const char *second_name)
 }
 
 // A host with several recordings ends all of them before it compacts the first.
-static void a_recording_is_whole_before_it_is_compacted(void **state)
+TEST(a_recording_is_whole_before_it_is_compacted)
 {
-    (void)state;
     char folder[PATH_BYTES], file[2 * PATH_BYTES];
     new_folder(folder);
     snprintf(file, sizeof file, "%s/a.foliot", folder);
@@ -273,9 +270,8 @@ static void a_recording_is_whole_before_it_is_compacted(void **state)
     remove_folder(folder);
 }
 
-static void a_recording_as_compact_already_is_no_failure(void **state)
+TEST(a_recording_as_compact_already_is_no_failure)
 {
-    (void)state;
     char folder[PATH_BYTES], file[2 * PATH_BYTES];
     recording_fixture fixture;
     foliot_world *world;
@@ -294,9 +290,8 @@ static void a_recording_as_compact_already_is_no_failure(void **state)
     remove_folder(folder);
 }
 
-static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
+TEST(a_file_that_cannot_be_replaced_stays_as_it_is)
 {
-    (void)state;
     char folder[PATH_BYTES], file[2 * PATH_BYTES], beside[3 * PATH_BYTES];
     foliot_recording_config config = live_config(60, true);
     new_folder(folder);
@@ -323,9 +318,8 @@ static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
 }
 
 // Another recording, or anything else that somebody named so.
-static void a_file_that_is_called_alike_stays(void **state)
+TEST(a_file_that_is_called_alike_stays)
 {
-    (void)state;
     char folder[PATH_BYTES], file[2 * PATH_BYTES], alike[2 * PATH_BYTES];
     foliot_recording_config config = live_config(60, true), plain = live_config(0, true);
     new_folder(folder);
@@ -355,12 +349,11 @@ static _Noreturn void close_in_child(const char *file, int say)
         pause();
 }
 
-static void a_kill_during_the_close_loses_nothing(void **state)
+TEST(a_kill_during_the_close_loses_nothing)
 {
-    (void)state;
-    const char *kills = getenv("KILLS"), *seed = getenv("SEED");
+    const char *kills = getenv("KILLS");
     int count = kills ? atoi(kills) : 60, closed = 0, compacted = 0;
-    foliot__rng rng = foliot__rng_seeded(seed ? strtoull(seed, NULL, 0) : 5);
+    foliot__rng rng = foliot__rng_seeded(check_seed(5));
     char folder[PATH_BYTES], file[2 * PATH_BYTES];
     new_folder(folder);
     snprintf(file, sizeof file, "%s/a.foliot", folder);
@@ -396,18 +389,4 @@ static void a_kill_during_the_close_loses_nothing(void **state)
                   compacted);
     check_gt(compacted, 0);
     remove_folder(folder);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_closed_file_has_blocks_of_a_second),
-        cmocka_unit_test(a_compacted_file_resumes),
-        cmocka_unit_test(a_recording_is_whole_before_it_is_compacted),
-        cmocka_unit_test(a_recording_as_compact_already_is_no_failure),
-        cmocka_unit_test(a_file_that_cannot_be_replaced_stays_as_it_is),
-        cmocka_unit_test(a_file_that_is_called_alike_stays),
-        cmocka_unit_test(a_kill_during_the_close_loses_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,15 +57,13 @@ static void swings(foliot_integrator id)
     builder_free(&y);
 }
 
-static void a_stick_makes_a_pendulum(void **state)
+TEST(a_stick_makes_a_pendulum)
 {
-    (void)state;
     builder_with_every_scheme(swings);
 }
 
-static void a_rope_is_slack_until_it_is_tight(void **state)
+TEST(a_rope_is_slack_until_it_is_tight)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     const double top[3] = {0, 0, 0};
     builder_add_point(&y, 2, 1, 0, 0);
@@ -83,9 +81,8 @@ static void a_rope_is_slack_until_it_is_tight(void **state)
     builder_free(&y);
 }
 
-static void momentum_is_kept_by_links(void **state)
+TEST(momentum_is_kept_by_links)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     for (int k = 0; k < 10; k++) {
         builder_add_point(&y, 1 + 0.3 * k, k * 0.5, 0.1 * (k % 3), 0);
@@ -142,16 +139,14 @@ static void hangs_a_load(foliot_integrator id)
     }
 }
 
-static void a_light_rope_carries_any_load(void **state)
+TEST(a_light_rope_carries_any_load)
 {
-    (void)state;
     builder_with_every_scheme(hangs_a_load);
 }
 
 // Also from above, where it is slack for a second and then jerked tight.
-static void a_light_rope_with_a_load_swings_and_gains_no_energy(void **state)
+TEST(a_light_rope_with_a_load_swings_and_gains_no_energy)
 {
-    (void)state;
     static const double angles[3] = {0.5, 1.5, 3};
     for (int k = 0; k < 6; k++) {
         foliot_world *world =
@@ -171,9 +166,8 @@ static void a_light_rope_with_a_load_swings_and_gains_no_energy(void **state)
 
 // A weight in the middle of a light rope that is tied at both ends hangs at the tip of a triangle,
 // and one on a straight rope sinks by less than a centimetre.
-static void a_light_rope_between_two_posts_carries_a_load(void **state)
+TEST(a_light_rope_between_two_posts_carries_a_load)
 {
-    (void)state;
     for (int straight = 0; straight < 2; straight++) {
         double span = straight ? ROPE_LENGTH : 0.6 * ROPE_LENGTH;
         const double left[3] = {0, 0, 0}, right[3] = {span, 0, 0};
@@ -204,9 +198,8 @@ static void a_light_rope_between_two_posts_carries_a_load(void **state)
 }
 
 // A star: three arms of light links, a load at each end, thrown.
-static void trees_keep_momentum(void **state)
+TEST(trees_keep_momentum)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     builder_add_point(&y, 0.01, 0, 0, 0);
     for (uint32_t k = 0; k < 15; k++) {
@@ -235,9 +228,8 @@ static void trees_keep_momentum(void **state)
 }
 
 // A copy searches for the trees again, and a restored world does.
-static void trees_are_no_state(void **state)
+TEST(trees_are_no_state)
 {
-    (void)state;
     foliot_world *world = rope_world(FOLIOT_INTEGRATOR_VERLET, 1000, 2),
                  *other = rope_world(FOLIOT_INTEGRATOR_VERLET, 1000, 2);
     run_ticks(world, 60);
@@ -332,15 +324,13 @@ static void hangs(foliot_integrator id)
     builder_free(&y);
 }
 
-static void a_cloth_hangs(void **state)
+TEST(a_cloth_hangs)
 {
-    (void)state;
     builder_with_every_scheme(hangs);
 }
 
-static void a_cloth_tears_where_a_ball_is_thrown_at_it(void **state)
+TEST(a_cloth_tears_where_a_ball_is_thrown_at_it)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_VERLET);
     uint32_t constraints = cloth(&y, true, 60);
     // A heavy weight tied to the middle of the cloth and thrown down.
@@ -377,9 +367,8 @@ static void a_cloth_tears_where_a_ball_is_thrown_at_it(void **state)
 }
 
 // What is broken stays so in a restored world, and the digest tells.
-static void breaking_is_state(void **state)
+TEST(breaking_is_state)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     uint32_t constraints = cloth(&y, false, 3);
     foliot_world *world = builder_create_world(&y), *other = builder_create_world(&y);
@@ -404,9 +393,8 @@ static void breaking_is_state(void **state)
 }
 
 // The force told for a hanging weight is its weight, so a rope breaks where it says.
-static void a_rope_breaks_at_its_force(void **state)
+TEST(a_rope_breaks_at_its_force)
 {
-    (void)state;
     for (int k = 0; k < 2; k++) {
         scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         const double top[3] = {0, 0, 1};
@@ -467,28 +455,7 @@ static void falls(foliot_integrator id)
     builder_free(&y);
 }
 
-static void a_ragdoll_falls_and_stays_together(void **state)
+TEST(a_ragdoll_falls_and_stays_together)
 {
-    (void)state;
     builder_with_every_scheme(falls);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_stick_makes_a_pendulum),
-        cmocka_unit_test(a_rope_is_slack_until_it_is_tight),
-        cmocka_unit_test(momentum_is_kept_by_links),
-        cmocka_unit_test(a_light_rope_carries_any_load),
-        cmocka_unit_test(a_light_rope_with_a_load_swings_and_gains_no_energy),
-        cmocka_unit_test(a_light_rope_between_two_posts_carries_a_load),
-        cmocka_unit_test(trees_keep_momentum),
-        cmocka_unit_test(trees_are_no_state),
-        cmocka_unit_test(a_cloth_hangs),
-        cmocka_unit_test(a_cloth_tears_where_a_ball_is_thrown_at_it),
-        cmocka_unit_test(breaking_is_state),
-        cmocka_unit_test(a_rope_breaks_at_its_force),
-        cmocka_unit_test(a_ragdoll_falls_and_stays_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

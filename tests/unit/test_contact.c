@@ -59,9 +59,8 @@ static void bounces(foliot_integrator id)
     }
 }
 
-static void a_sphere_bounces_to_e_squared(void **state)
+TEST(a_sphere_bounces_to_e_squared)
 {
-    (void)state;
     builder_with_every_scheme(bounces);
 }
 
@@ -81,9 +80,8 @@ static void bounces_for_long(foliot_integrator id)
     builder_free(&y);
 }
 
-static void an_elastic_sphere_keeps_its_height(void **state)
+TEST(an_elastic_sphere_keeps_its_height)
 {
-    (void)state;
     builder_with_every_scheme(bounces_for_long);
 }
 
@@ -110,9 +108,8 @@ static void comes_to_rest(foliot_integrator id)
     builder_free(&y);
 }
 
-static void a_dropped_sphere_comes_to_rest_and_stays(void **state)
+TEST(a_dropped_sphere_comes_to_rest_and_stays)
 {
-    (void)state;
     builder_with_every_scheme(comes_to_rest);
 }
 
@@ -138,9 +135,8 @@ static void stops_bullet(foliot_integrator id)
     }
 }
 
-static void a_bullet_does_not_pass_a_plane(void **state)
+TEST(a_bullet_does_not_pass_a_plane)
 {
-    (void)state;
     builder_with_every_scheme(stops_bullet);
 }
 
@@ -166,15 +162,13 @@ static void hits_sphere(foliot_integrator id)
     }
 }
 
-static void a_bullet_does_not_pass_a_sphere(void **state)
+TEST(a_bullet_does_not_pass_a_sphere)
 {
-    (void)state;
     builder_with_every_scheme(hits_sphere);
 }
 
-static void two_bullets_meet_in_the_air(void **state)
+TEST(two_bullets_meet_in_the_air)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     builder_add_ball(&y, 0.01, 0.025, -14.3, 0, 0);
     builder_set_velocity(&y, 900, 0, 0);
@@ -190,9 +184,8 @@ static void two_bullets_meet_in_the_air(void **state)
 }
 
 // A bullet between two walls a hand apart: dozens of impacts in one step.
-static void a_bullet_rattles_between_walls(void **state)
+TEST(a_bullet_rattles_between_walls)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     builder_add_ball(&y, 0.01, 0.025, 0.1, 0, 0);
     builder_set_velocity(&y, 900, 0, 0);
@@ -245,16 +238,14 @@ static void rolls(foliot_integrator id)
     }
 }
 
-static void a_sphere_rolls_or_slides_by_the_angle_of_the_slope(void **state)
+TEST(a_sphere_rolls_or_slides_by_the_angle_of_the_slope)
 {
-    (void)state;
     builder_with_every_scheme(rolls);
 }
 
 // Struck without spin, a ball slides, and rolls at 5/7 of its speed, whatever the friction.
-static void a_sliding_ball_ends_up_rolling(void **state)
+TEST(a_sliding_ball_ends_up_rolling)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     builder_add_plane(&y, 0, 0, 1, 0);
@@ -272,9 +263,8 @@ static void a_sliding_ball_ends_up_rolling(void **state)
     builder_free(&y);
 }
 
-static void friction_and_restitution_combine_as_documented(void **state)
+TEST(friction_and_restitution_combine_as_documented)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     builder_add_plane(&y, 0, 0, 1, 0);
@@ -354,16 +344,14 @@ static void settles(foliot_integrator id)
     builder_free(&y);
 }
 
-static void a_pile_in_a_box_settles(void **state)
+TEST(a_pile_in_a_box_settles)
 {
-    (void)state;
     builder_with_every_scheme(settles);
 }
 
 // Ten balls exactly above each other between walls that let them neither out nor roll away.
-static void a_column_stands(void **state)
+TEST(a_column_stands)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     builder_add_plane(&y, 0, 0, 1, 0);
@@ -390,9 +378,8 @@ static void a_column_stands(void **state)
 
 // A restored world has the same future: mid-pile, with warm impulses, impacts and sliding under
 // way.
-static void a_restored_pile_has_the_same_future(void **state)
+TEST(a_restored_pile_has_the_same_future)
 {
-    (void)state;
     const foliot_integrator ids[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
                                      FOLIOT_INTEGRATOR_VERLET, FOLIOT_INTEGRATOR_VELOCITY_VERLET};
     for (int k = 0; k < 3; k++) {
@@ -422,9 +409,8 @@ static void a_restored_pile_has_the_same_future(void **state)
 }
 
 // More impacts than a step takes: nothing is lost, nothing passes, and it is counted.
-static void a_flood_of_impacts_is_bounded_and_counted(void **state)
+TEST(a_flood_of_impacts_is_bounded_and_counted)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int k = 0; k < 12; k++) {
         builder_add_ball(&y, 0.01, 0.025, 0.05 + 0.19 * k, 0, 0);
@@ -447,25 +433,4 @@ static void a_flood_of_impacts_is_bounded_and_counted(void **state)
     check_below(foliot_world_get_invariants(world, NULL).kinetic, start * (1 + 1e-8));
     foliot_world_destroy(world);
     builder_free(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sphere_bounces_to_e_squared),
-        cmocka_unit_test(an_elastic_sphere_keeps_its_height),
-        cmocka_unit_test(a_dropped_sphere_comes_to_rest_and_stays),
-        cmocka_unit_test(a_bullet_does_not_pass_a_plane),
-        cmocka_unit_test(a_bullet_does_not_pass_a_sphere),
-        cmocka_unit_test(two_bullets_meet_in_the_air),
-        cmocka_unit_test(a_bullet_rattles_between_walls),
-        cmocka_unit_test(a_sphere_rolls_or_slides_by_the_angle_of_the_slope),
-        cmocka_unit_test(a_sliding_ball_ends_up_rolling),
-        cmocka_unit_test(friction_and_restitution_combine_as_documented),
-        cmocka_unit_test(a_pile_in_a_box_settles),
-        cmocka_unit_test(a_column_stands),
-        cmocka_unit_test(a_restored_pile_has_the_same_future),
-        cmocka_unit_test(a_flood_of_impacts_is_bounded_and_counted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

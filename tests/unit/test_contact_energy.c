@@ -88,9 +88,8 @@ static void check_shapes(const char *const *shapes, uint64_t count)
             0.01);
 }
 
-static void boxes_never_gain_energy(void **state)
+TEST(boxes_never_gain_energy)
 {
-    (void)state;
     static const char *const shapes[] = {
         "{kind: box, half: [0.1, 0.1, 0.1]}",
         "{kind: box, half: [0.08, 0.1, 0.2]}",
@@ -146,9 +145,8 @@ static double energy_of_capsule(const foliot_world *world, uint32_t slot)
            MASS * GRAVITY * s.position[2];
 }
 
-static void falling_capsules_never_gain_energy(void **state)
+TEST(falling_capsules_never_gain_energy)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         foliot_world *world = falling_capsules(seed);
         double start[CAPSULES], least[CAPSULES];
@@ -164,13 +162,4 @@ static void falling_capsules_never_gain_energy(void **state)
         }
         foliot_world_destroy(world);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(falling_capsules_never_gain_energy),
-        cmocka_unit_test(boxes_never_gain_energy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

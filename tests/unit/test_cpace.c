@@ -24,10 +24,9 @@ static void is(const uint8_t *bytes, const char *text)
     assert_memory_equal(bytes, expected, sizeof expected);
 }
 
-static void the_generator_is_the_drafts(void **state)
+TEST(the_generator_is_the_drafts)
 {
     uint8_t channel[26], session[16], generator[FOLIOT__SHARE_BYTES];
-    (void)state;
     hex("6f630b425f726573706f6e6465720b415f696e69746961746f72", channel, sizeof channel);
     hex("7e4b4791d6a8ef019b936c79fb7f2c57", session, sizeof session);
     foliot__cpace_generator("Password", channel, sizeof channel, session, sizeof session,
@@ -35,10 +34,9 @@ static void the_generator_is_the_drafts(void **state)
     is(generator, "a6fc82c3b8968fbb2e06fee81ca858586dea50d248f0c7ca6a18b0902a30b36b");
 }
 
-static void shares_and_the_shared_point_are_the_drafts(void **state)
+TEST(shares_and_the_shared_point_are_the_drafts)
 {
     uint8_t generator[32], a[32], b[32], share_a[32], share_b[32], both[32];
-    (void)state;
     hex("a6fc82c3b8968fbb2e06fee81ca858586dea50d248f0c7ca6a18b0902a30b36b", generator, 32);
     hex("da3d23700a9e5699258aef94dc060dfda5ebb61f02a5ea77fad53f4ff0976d08", a, 32);
     hex("d2316b454718c35362d83d69df6320f38578ed5984651435e2949762d900b80d", b, 32);
@@ -53,7 +51,7 @@ static void shares_and_the_shared_point_are_the_drafts(void **state)
 }
 
 // The draft: abort where the encoding is wrong, or the result is the neutral element.
-static void what_is_no_point_is_refused(void **state)
+TEST(what_is_no_point_is_refused)
 {
     static const char *const bad[] = {
         "2b3c6b8c4f3800e7aef6864025b4ed79bd599117e427c41bd47d93d654b4a51c", // the draft's
@@ -62,7 +60,6 @@ static void what_is_no_point_is_refused(void **state)
     foliot__share own;
     foliot__session_keys keys;
     const foliot__handshake h = {.server_share = own.shown, .said = own.shown, .said_bytes = 32};
-    (void)state;
     foliot__share_draw(&own, "a night in may");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         uint8_t theirs[FOLIOT__SHARE_BYTES];
@@ -71,10 +68,9 @@ static void what_is_no_point_is_refused(void **state)
     }
 }
 
-static void passwords_of_every_length_agree_with_themselves_alone(void **state)
+TEST(passwords_of_every_length_agree_with_themselves_alone)
 {
     char word[FOLIOT_PASSWORD_BYTES_MAX + 1] = "";
-    (void)state;
     for (size_t length = 1; length <= FOLIOT_PASSWORD_BYTES_MAX; length++) {
         uint8_t one[32], other[32], again[32];
         word[length - 1] = 'a';
@@ -87,15 +83,4 @@ static void passwords_of_every_length_agree_with_themselves_alone(void **state)
         assert_memory_equal(one, again, sizeof one);
         assert_int_not_equal(memcmp(one, other, sizeof one), 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_generator_is_the_drafts),
-        cmocka_unit_test(shares_and_the_shared_point_are_the_drafts),
-        cmocka_unit_test(what_is_no_point_is_refused),
-        cmocka_unit_test(passwords_of_every_length_agree_with_themselves_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

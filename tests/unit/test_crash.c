@@ -75,12 +75,11 @@ static uint64_t kill_at_random(const char *file, foliot__rng *rng, bool after_fi
     return last;
 }
 
-static void every_durable_tick_survives_kill_9(void **state)
+TEST(every_durable_tick_survives_kill_9)
 {
-    (void)state;
-    const char *kills = getenv("KILLS"), *seed = getenv("SEED");
+    const char *kills = getenv("KILLS");
     int count = kills ? atoi(kills) : 100;
-    foliot__rng rng = foliot__rng_seeded(seed ? strtoull(seed, NULL, 0) : 5);
+    foliot__rng rng = foliot__rng_seeded(check_seed(5));
     uint64_t durable = 0, kept = 0;
     for (int i = 0; i < count; i++) {
         char file[] = P_tmpdir "/foliot-test-XXXXXX";
@@ -108,9 +107,8 @@ static void every_durable_tick_survives_kill_9(void **state)
 
 // A limit on the size of files stands for a full disk: the system takes a part of a block, then
 // refuses.
-static void a_full_disk_leaves_whole_blocks(void **state)
+TEST(a_full_disk_leaves_whole_blocks)
 {
-    (void)state;
     char file[] = P_tmpdir "/foliot-test-XXXXXX";
     make_file(file);
     pid_t child = fork();
@@ -152,9 +150,8 @@ static void a_full_disk_leaves_whole_blocks(void **state)
     unlink(file);
 }
 
-static void a_device_that_is_full_is_told_at_once(void **state)
+TEST(a_device_that_is_full_is_told_at_once)
 {
-    (void)state;
     recording_fixture fixture;
     foliot_recording *recording;
     recording_fixture_init(&fixture, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
@@ -168,14 +165,4 @@ static void a_device_that_is_full_is_told_at_once(void **state)
                      FOLIOT_STATUS_IO);
     foliot_world_destroy(world);
     recording_fixture_free(&fixture);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_durable_tick_survives_kill_9),
-        cmocka_unit_test(a_full_disk_leaves_whole_blocks),
-        cmocka_unit_test(a_device_that_is_full_is_told_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

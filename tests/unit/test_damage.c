@@ -138,7 +138,7 @@ static void salvaged(const subject *s, const uint8_t *bytes, size_t length, uint
 }
 
 // A copy that ends where its memory does, so that a read beyond is seen.
-static void every_truncation_is_found(void **state)
+TEST(every_truncation_is_found)
 {
     subject *s = *state;
     size_t step = s->memory.length > 16384 ? 61 : 1;
@@ -153,7 +153,7 @@ static void every_truncation_is_found(void **state)
     }
 }
 
-static void every_flipped_bit_is_found(void **state)
+TEST(every_flipped_bit_is_found)
 {
     subject *s = *state;
     uint8_t *bytes = malloc(s->memory.length);
@@ -171,7 +171,7 @@ static void every_flipped_bit_is_found(void **state)
 }
 
 // Cut off behind the damage: still damage, and not one that a writer left who was stopped.
-static void a_flipped_bit_before_a_cut_is_damage(void **state)
+TEST(a_flipped_bit_before_a_cut_is_damage)
 {
     subject *s = *state;
     uint64_t at = s->offset[3] + FOLIOT__RECORDING_BLOCK_BYTES;
@@ -183,7 +183,7 @@ static void a_flipped_bit_before_a_cut_is_damage(void **state)
     free(bytes);
 }
 
-static void bytes_after_the_end_are_found(void **state)
+TEST(bytes_after_the_end_are_found)
 {
     subject *s = *state;
     uint8_t *bytes = calloc(1, s->memory.length + 1);
@@ -201,7 +201,7 @@ static void bytes_after_the_end_are_found(void **state)
 }
 
 // Whole blocks in a wrong order, or one of them missing or twice: every checksum is right.
-static void blocks_out_of_turn_are_found(void **state)
+TEST(blocks_out_of_turn_are_found)
 {
     subject *s = *state;
     for (uint32_t block = 2; block + 1 < s->count && block < 64; block++) {
@@ -218,12 +218,5 @@ static void blocks_out_of_turn_are_found(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_truncation_is_found),
-        cmocka_unit_test(every_flipped_bit_is_found),
-        cmocka_unit_test(a_flipped_bit_before_a_cut_is_damage),
-        cmocka_unit_test(bytes_after_the_end_are_found),
-        cmocka_unit_test(blocks_out_of_turn_are_found),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return check_run(setup, teardown);
 }

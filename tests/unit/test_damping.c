@@ -64,9 +64,8 @@ static void check_gravity(const char *integrator)
     foliot_world_destroy(world);
 }
 
-static void every_scheme_damps_and_scales(void **state)
+TEST(every_scheme_damps_and_scales)
 {
-    (void)state;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         const char *name = foliot_integrator_get_info((foliot_integrator)id)->name;
         if (id == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
@@ -78,9 +77,8 @@ static void every_scheme_damps_and_scales(void **state)
     }
 }
 
-static void verlet_is_damped_as_others_are(void **state)
+TEST(verlet_is_damped_as_others_are)
 {
-    (void)state;
     foliot_world *world = text_world(HEAD "integrator: verlet\nsubsteps: 8\nbodies:\n"
                                           "  - {velocity: [8, 0, 0], linear_damping: 0.6931}\n");
     step_ticks(world, 60);
@@ -90,9 +88,8 @@ static void verlet_is_damped_as_others_are(void **state)
 }
 
 // Energy with a gravity scale is kept as without.
-static void a_scaled_fall_keeps_its_energy(void **state)
+TEST(a_scaled_fall_keeps_its_energy)
 {
-    (void)state;
     foliot_world *world = text_world(HEAD "integrator: velocity-verlet\ngravity: [0, 0, -9.81]\n"
                                           "bodies: [{mass: 2, gravity_scale: 0.25,\n"
                                           "  velocity: [3, 0, 5]}]\n");
@@ -110,19 +107,7 @@ static const char heap[] = HEAD
     "     angular_damping: 2, gravity_scale: 0.5,\n"
     "     grid: {rows: 4, columns: 5, right: [0.5, 0, 0], down: [0.1, 0.1, 0.45]}}\n";
 
-static void restored_worlds_have_the_same_future(void **state)
+TEST(restored_worlds_have_the_same_future)
 {
-    (void)state;
     check_restores(heap, 120, 17);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_scheme_damps_and_scales),
-        cmocka_unit_test(verlet_is_damped_as_others_are),
-        cmocka_unit_test(a_scaled_fall_keeps_its_energy),
-        cmocka_unit_test(restored_worlds_have_the_same_future),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,14 +20,6 @@ static double between(foliot__rng *rng, double low, double high)
     return low + (high - low) * foliot__rng_unit(rng);
 }
 
-static uint64_t seed_of(void)
-{
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 0) : 20264;
-    printf("SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 // One of the shapes, about `size` large.
 static void add_shape(scene_builder *y, foliot__rng *rng, double size, const double at[3])
 {
@@ -108,10 +100,9 @@ static double heap(foliot__rng *rng, double size, double spread, double restitut
     return most / size;
 }
 
-static void heaps_of_anything_stay_finite_and_slow(void **state)
+TEST(heaps_of_anything_stay_finite_and_slow)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20264));
     const double sizes[4] = {1, 1e-6, 1e6, 1}, spreads[3] = {0, 1e-9, 0.4};
     double worst = 0;
     for (int i = 0; i < ROUNDS; i++) {
@@ -155,10 +146,9 @@ static double thrown(foliot__rng *rng, int shape, double speed, double restituti
     return most / fmax(start, 1);
 }
 
-static void thin_things_thrown_at_a_floor_do_not_run_away(void **state)
+TEST(thin_things_thrown_at_a_floor_do_not_run_away)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20264));
     for (int shape = 0; shape < 3; shape++) {
         double slow = 0, fast = 0;
         for (int n = 0; n < 16; n++) {
@@ -218,10 +208,9 @@ static void ask(const foliot_world *world, foliot__rng *rng, const foliot_shape 
     }
 }
 
-static void questions_about_anything_have_finite_answers(void **state)
+TEST(questions_about_anything_have_finite_answers)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20264));
     const double sizes[3] = {1, 1e-6, 1e6};
     for (int i = 0; i < 30; i++) {
         double size = sizes[i % 3];
@@ -298,17 +287,15 @@ static double apart_after(int how)
     return sqrt(d2);
 }
 
-static void ends_in_one_place_come_apart(void **state)
+TEST(ends_in_one_place_come_apart)
 {
-    (void)state;
     for (int how = 0; how < 6; how++)
         check_near(apart_after(how), 1, how < 4 ? 1e-9 : 1e-3);
 }
 
 // Off the centre: both anchors in one place.
-static void anchors_in_one_place_come_apart(void **state)
+TEST(anchors_in_one_place_come_apart)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     foliot_constraint_definition stick =
         foliot_constraint_definition_default(FOLIOT_CONSTRAINT_DISTANCE);
@@ -336,16 +323,4 @@ static void anchors_in_one_place_come_apart(void **state)
     check_near(sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]), 1, 1e-3);
     foliot_world_destroy(world);
     builder_free(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heaps_of_anything_stay_finite_and_slow),
-        cmocka_unit_test(thin_things_thrown_at_a_floor_do_not_run_away),
-        cmocka_unit_test(questions_about_anything_have_finite_answers),
-        cmocka_unit_test(ends_in_one_place_come_apart),
-        cmocka_unit_test(anchors_in_one_place_come_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,9 +17,8 @@ static double energy_of(const foliot_world *world)
 }
 
 // At 64 substeps a second corner strikes within a millionth of a substep's end.
-static void every_corner_of_an_impact_bounces(void **state)
+TEST(every_corner_of_an_impact_bounces)
 {
-    (void)state;
     for (uint32_t substeps = 8; substeps <= 128; substeps += 8) {
         char text[1024];
         snprintf(text, sizeof text,
@@ -94,28 +93,16 @@ static void check_a_minute(foliot_world *world)
 }
 
 // A minute in each of 72 rooms, at 1 to 16 substeps.
-static void rooms_keep_their_energy(void **state)
+TEST(rooms_keep_their_energy)
 {
-    (void)state;
     static const uint32_t substeps[] = {1, 2, 4, 4, 4, 4, 8, 16};
     for (uint64_t seed = 0; seed < 72; seed++)
         check_a_minute(room(seed, substeps[seed % 8], 0.1));
 }
 
 // At one substep some of these turn faster than two radians a substep, which is the limit.
-static void thin_boxes_keep_it_from_four_substeps_on(void **state)
+TEST(thin_boxes_keep_it_from_four_substeps_on)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 16; seed++)
         check_a_minute(room(seed, seed % 4 ? 4 : 16, 0.02));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_corner_of_an_impact_bounces),
-        cmocka_unit_test(rooms_keep_their_energy),
-        cmocka_unit_test(thin_boxes_keep_it_from_four_substeps_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -131,9 +131,8 @@ static void names_it(const foliot_damage *damage, const recorded *t, uint32_t k)
     assert_non_null(strstr(damage->text, text));
 }
 
-static void verifying_finds_it_and_says_what_it_is(void **state)
+TEST(verifying_finds_it_and_says_what_it_is)
 {
-    (void)state;
     recorded t = record();
     for (uint32_t k = 0; k < t.keyframes; k++) {
         double was = take_f64(t.memory.bytes + t.state[k] + 64 + 3 * 8);
@@ -169,9 +168,8 @@ static void at_tick(foliot_replay *replay, uint64_t tick)
                                     digests[tick]));
 }
 
-static void seeking_and_stepping_refuse_it_and_stay(void **state)
+TEST(seeking_and_stepping_refuse_it_and_stay)
 {
-    (void)state;
     recorded t = record();
     move_body(&t, 2, 10); // of tick 80
     foliot_replay *replay = open_recording(&t);
@@ -198,9 +196,8 @@ static void seeking_and_stepping_refuse_it_and_stay(void **state)
 }
 
 // A recording that begins later has nothing but its first keyframe to begin from.
-static void a_later_beginning_is_not_opened(void **state)
+TEST(a_later_beginning_is_not_opened)
 {
-    (void)state;
     recording_fixture fixture;
     recorded t = {0};
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
@@ -247,9 +244,8 @@ static size_t whole_file(const char *file, uint8_t *bytes, size_t capacity)
 
 // Cut right behind the false keyframe, behind some ticks after it, and behind a later true
 // keyframe.
-static void a_match_does_not_go_on_from_it(void **state)
+TEST(a_match_does_not_go_on_from_it)
 {
-    (void)state;
     char file[] = P_tmpdir "/foliot-test-XXXXXX", problem[256];
     int descriptor = mkstemp(file);
     check_ge(descriptor, 0);
@@ -282,9 +278,8 @@ static void a_match_does_not_go_on_from_it(void **state)
     recording_memory_free(&t.memory);
 }
 
-static void a_false_digest_is_as_bad_as_false_bytes(void **state)
+TEST(a_false_digest_is_as_bad_as_false_bytes)
 {
-    (void)state;
     recorded t = record();
     t.memory.bytes[t.state[2] - 8] ^=
         1; // before the encoding and the length of the bytes: in the digest
@@ -299,9 +294,8 @@ static void a_false_digest_is_as_bad_as_false_bytes(void **state)
 }
 
 // A chain with a digest of its own, and without.
-static void another_simulations_keyframes_are_looked_at_too(void **state)
+TEST(another_simulations_keyframes_are_looked_at_too)
 {
-    (void)state;
     for (int plain = 0; plain < 2; plain++) {
         const foliot_simulation_kind *kind =
             plain ? chain_kind_plain() : chain_kind(CHAIN_NO_FAULT);
@@ -342,9 +336,8 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
 
 // What is compared: digests of captured bytes are those of the world that was captured, and of the
 // one restored from them.
-static void captured_bytes_have_the_worlds_digest(void **state)
+TEST(captured_bytes_have_the_worlds_digest)
 {
-    (void)state;
     recording_fixture fixture;
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     const foliot_integrator integrators[] = {FOLIOT_INTEGRATOR_VELOCITY_VERLET,
@@ -372,18 +365,4 @@ static void captured_bytes_have_the_worlds_digest(void **state)
         foliot_world_destroy(world);
         recording_fixture_free(&fixture);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(captured_bytes_have_the_worlds_digest),
-        cmocka_unit_test(verifying_finds_it_and_says_what_it_is),
-        cmocka_unit_test(seeking_and_stepping_refuse_it_and_stay),
-        cmocka_unit_test(a_later_beginning_is_not_opened),
-        cmocka_unit_test(a_match_does_not_go_on_from_it),
-        cmocka_unit_test(a_false_digest_is_as_bad_as_false_bytes),
-        cmocka_unit_test(another_simulations_keyframes_are_looked_at_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

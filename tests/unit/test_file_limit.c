@@ -110,9 +110,8 @@ static int under_limit(foliot_status (*run)(void), rlim_t bytes, bool blocked)
     return -WEXITSTATUS(status);
 }
 
-static void a_file_that_may_not_grow_is_an_error(void **state)
+TEST(a_file_that_may_not_grow_is_an_error)
 {
-    (void)state;
     static const struct {
         const char *name;
         foliot_status (*run)(void);
@@ -139,12 +138,9 @@ static void a_file_that_may_not_grow_is_an_error(void **state)
 int main(void)
 {
     char folder[] = "/tmp/foliot-limit-XXXXXX";
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_that_may_not_grow_is_an_error),
-    };
     if (!mkdtemp(folder) || chdir(folder) != 0)
         return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     static const char *const files[] = {FILE_NAME, "limit.key", "limit.key.pub", "limit.tokens"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         unlink(files[i]);

@@ -26,9 +26,8 @@ static bool rests(const char *of_slab, const char *of_ball)
     return on_top;
 }
 
-static void both_masks_must_admit_the_other(void **state)
+TEST(both_masks_must_admit_the_other)
 {
-    (void)state;
     assert_true(rests("", ""));
     assert_true(rests("category: 2", "category: 4"));
     assert_true(rests("category: 2, mask: 4", "category: 4, mask: 2"));
@@ -39,9 +38,8 @@ static void both_masks_must_admit_the_other(void **state)
     assert_false(rests("category: 0x80000000", "mask: 0x7fffffff"));
 }
 
-static void a_group_decides_before_the_masks(void **state)
+TEST(a_group_decides_before_the_masks)
 {
-    (void)state;
     assert_true(rests("mask: 0, group: 3", "mask: 0, group: 3"));
     assert_false(rests("group: -3", "group: -3"));
     assert_true(rests("group: -3", "group: -4"));
@@ -51,9 +49,8 @@ static void a_group_decides_before_the_masks(void **state)
 }
 
 // Sixteen balls on one place above a floor, of which pairs of one parity meet.
-static void pairs_of_dynamic_bodies_and_planes_are_filtered(void **state)
+TEST(pairs_of_dynamic_bodies_and_planes_are_filtered)
 {
-    (void)state;
     foliot_world *world =
         text_world(HEAD "bodies:\n"
                         "  - {static: true, shape: {kind: plane}, filter: {category: 1, mask: 1}}\n"
@@ -91,18 +88,16 @@ static bool stopped(const char *of_bullet)
     return before;
 }
 
-static void impacts_are_filtered_too(void **state)
+TEST(impacts_are_filtered_too)
 {
-    (void)state;
     assert_true(stopped(""));
     assert_true(stopped("mask: 2"));
     assert_false(stopped("mask: 1"));
 }
 
 // A ball that bounces off a wall finds what it may meet on its new path: the near pair only.
-static void new_paths_after_an_impact_are_filtered(void **state)
+TEST(new_paths_after_an_impact_are_filtered)
 {
-    (void)state;
     foliot_world *world = text_world(
         "foliot: 1\nname: t\ntick_hz: 60\nbodies:\n"
         "  - {static: true, position: [2, 0, 0], shape: {kind: box, half: [0.1, 2, 2]}}\n"
@@ -115,9 +110,8 @@ static void new_paths_after_an_impact_are_filtered(void **state)
     foliot_world_destroy(world);
 }
 
-static void what_passes_through_a_sleeper_does_not_wake_it(void **state)
+TEST(what_passes_through_a_sleeper_does_not_wake_it)
 {
-    (void)state;
     foliot_world *world =
         text_world(HEAD "sleep: true\nbodies:\n"
                         "  - {static: true, shape: {kind: plane}, filter: {category: 3}}\n"
@@ -145,9 +139,8 @@ static uint32_t overlapping(const foliot_world *world, const foliot_query_filter
     return foliot_world_overlap_shape(world, &all, place, upright, filter, NULL, 0);
 }
 
-static void queries_ask_by_category_and_mask(void **state)
+TEST(queries_ask_by_category_and_mask)
 {
-    (void)state;
     foliot_world *world = text_world(HEAD "bodies:\n"
                                           "  - {" BALL "}\n"
                                           "  - {" BALL ", filter: {category: 2}}\n"
@@ -182,28 +175,12 @@ static void queries_ask_by_category_and_mask(void **state)
 }
 
 // Bodies of a world without filters have category 1.
-static void queries_of_plain_worlds_have_the_defaults(void **state)
+TEST(queries_of_plain_worlds_have_the_defaults)
 {
-    (void)state;
     foliot_world *world = text_world(HEAD "bodies: [{" BALL "}]\n");
     foliot_query_filter filter = {.mask = 1, .category = 8};
     assert_int_equal(overlapping(world, &filter), 1);
     filter.mask = 2;
     assert_int_equal(overlapping(world, &filter), 0);
     foliot_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_masks_must_admit_the_other),
-        cmocka_unit_test(a_group_decides_before_the_masks),
-        cmocka_unit_test(pairs_of_dynamic_bodies_and_planes_are_filtered),
-        cmocka_unit_test(impacts_are_filtered_too),
-        cmocka_unit_test(new_paths_after_an_impact_are_filtered),
-        cmocka_unit_test(what_passes_through_a_sleeper_does_not_wake_it),
-        cmocka_unit_test(queries_ask_by_category_and_mask),
-        cmocka_unit_test(queries_of_plain_worlds_have_the_defaults),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

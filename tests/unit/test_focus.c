@@ -28,9 +28,8 @@ static foliot_scene scene_of_two(void)
     return scene;
 }
 
-static void keys_move_it(void **state)
+TEST(keys_move_it)
 {
-    (void)state;
     foliot_scene scene = scene_of_two();
     double focus[3] = {0};
     foliot__focus_move(focus, &scene, (int8_t[3]){127, -127, 0}, FAR, 0.1);
@@ -41,9 +40,8 @@ static void keys_move_it(void **state)
     check_near(focus[2], 1000, 1e-9);
 }
 
-static void it_stays_in_the_world(void **state)
+TEST(it_stays_in_the_world)
 {
-    (void)state;
     foliot_scene scene = scene_of_two();
     double focus[3] = {0};
     for (int i = 0; i < 1000; i++)
@@ -56,11 +54,4 @@ static void it_stays_in_the_world(void **state)
     check_near(focus[0], -25, 1e-9);
     check_near(focus[1], -5, 1e-9);
     check_near(focus[2], 5, 1e-9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(keys_move_it),
-                                       cmocka_unit_test(it_stays_in_the_world)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,9 +6,8 @@
 #include "base/cpu.h"
 #include "sim/force/force_simd.h"
 
-static void gravity_and_uniform_forces_add_up(void **state)
+TEST(gravity_and_uniform_forces_add_up)
 {
-    (void)state;
     bench b;
     begin(&b, 3);
     hold(&b, 1);
@@ -25,9 +24,8 @@ static void gravity_and_uniform_forces_add_up(void **state)
     end(&b);
 }
 
-static void a_constant_force_acts_between_its_times(void **state)
+TEST(a_constant_force_acts_between_its_times)
 {
-    (void)state;
     bench b;
     begin(&b, 2);
     foliot_force_definition *f = add(&b, FOLIOT_FORCE_CONSTANT);
@@ -44,9 +42,8 @@ static void a_constant_force_acts_between_its_times(void **state)
     end(&b);
 }
 
-static void springs_pull_by_their_stretch(void **state)
+TEST(springs_pull_by_their_stretch)
 {
-    (void)state;
     bench b;
     begin(&b, 3);
     double at[3][3] = {{0, 0, 0}, {3, 4, 0}, {0, 0, 2}};
@@ -66,9 +63,8 @@ static void springs_pull_by_their_stretch(void **state)
     end(&b);
 }
 
-static void a_spring_without_direction_pushes_along_x(void **state)
+TEST(a_spring_without_direction_pushes_along_x)
 {
-    (void)state;
     bench b;
     begin(&b, 2);
     memcpy(b.body[1].position, b.body[0].position, sizeof b.body[0].position);
@@ -87,9 +83,8 @@ static void a_spring_without_direction_pushes_along_x(void **state)
     end(&b);
 }
 
-static void springs_have_the_same_bits_in_every_width(void **state)
+TEST(springs_have_the_same_bits_in_every_width)
 {
-    (void)state;
     foliot__springs_kernel *kernels[3] = {foliot__springs_pull_base, NULL, NULL};
 #if defined(__x86_64__)
     if (foliot__cpu_simd() >= FOLIOT__SIMD_AVX2)
@@ -119,9 +114,8 @@ static void springs_have_the_same_bits_in_every_width(void **state)
     }
 }
 
-static void dampers_act_along_the_line_or_in_every_direction(void **state)
+TEST(dampers_act_along_the_line_or_in_every_direction)
 {
-    (void)state;
     bench b;
     begin(&b, 2);
     double x[2][3] = {{0, 0, 0}, {2, 0, 0}}, v[2][3] = {{1, 1, 0}, {-2, 0, 3}};
@@ -148,9 +142,8 @@ static void dampers_act_along_the_line_or_in_every_direction(void **state)
     end(&b);
 }
 
-static void drag_is_linear_and_quadratic(void **state)
+TEST(drag_is_linear_and_quadratic)
 {
-    (void)state;
     bench b;
     begin(&b, 1);
     b.body[0].mass = 2;
@@ -168,9 +161,8 @@ static void drag_is_linear_and_quadratic(void **state)
     end(&b);
 }
 
-static void an_attractor_pulls_by_the_inverse_square_and_not_at_its_centre(void **state)
+TEST(an_attractor_pulls_by_the_inverse_square_and_not_at_its_centre)
 {
-    (void)state;
     bench b;
     begin(&b, 2);
     double centre[3] = {1, 2, 3}, x[3] = {1, 2, 5};
@@ -186,9 +178,8 @@ static void an_attractor_pulls_by_the_inverse_square_and_not_at_its_centre(void 
     end(&b);
 }
 
-static void applied_force_is_divided_by_mass(void **state)
+TEST(applied_force_is_divided_by_mass)
 {
-    (void)state;
     bench b;
     begin(&b, 2);
     b.body[0].mass = 4;
@@ -203,9 +194,8 @@ static void applied_force_is_divided_by_mass(void **state)
 
 // -- callbacks
 
-static void a_missing_callback_refuses_the_step(void **state)
+TEST(a_missing_callback_refuses_the_step)
 {
-    (void)state;
     bench b;
     begin(&b, 1);
     add(&b, FOLIOT_FORCE_CALLBACK)->as.callback.callback = 1;
@@ -224,9 +214,8 @@ static void a_missing_callback_refuses_the_step(void **state)
     end(&b);
 }
 
-static void callbacks_see_velocities_only_if_they_say_so(void **state)
+TEST(callbacks_see_velocities_only_if_they_say_so)
 {
-    (void)state;
     bench b;
     begin(&b, 2);
     hold(&b, 1);
@@ -250,22 +239,4 @@ static void callbacks_see_velocities_only_if_they_say_so(void **state)
     sum = foliot_world_get_invariants(b.world, &b.host);
     assert_true(sum.potential_complete);
     end(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gravity_and_uniform_forces_add_up),
-        cmocka_unit_test(a_constant_force_acts_between_its_times),
-        cmocka_unit_test(springs_pull_by_their_stretch),
-        cmocka_unit_test(a_spring_without_direction_pushes_along_x),
-        cmocka_unit_test(springs_have_the_same_bits_in_every_width),
-        cmocka_unit_test(dampers_act_along_the_line_or_in_every_direction),
-        cmocka_unit_test(drag_is_linear_and_quadratic),
-        cmocka_unit_test(an_attractor_pulls_by_the_inverse_square_and_not_at_its_centre),
-        cmocka_unit_test(applied_force_is_divided_by_mass),
-        cmocka_unit_test(a_missing_callback_refuses_the_step),
-        cmocka_unit_test(callbacks_see_velocities_only_if_they_say_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

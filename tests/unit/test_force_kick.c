@@ -10,9 +10,8 @@ static field kicked(bench *b, double time, double h, foliot__kick_rule rule)
     return v;
 }
 
-static void a_plain_kick_is_acceleration_times_duration(void **state)
+TEST(a_plain_kick_is_acceleration_times_duration)
 {
-    (void)state;
     bench b;
     begin(&b, 3);
     b.scene.gravity[2] = -10;
@@ -27,9 +26,8 @@ static void a_plain_kick_is_acceleration_times_duration(void **state)
 }
 
 // Drag coefficients and an acceleration against what the exact flow of one body is.
-static void drag_alone_is_exact(void **state)
+TEST(drag_alone_is_exact)
 {
-    (void)state;
     static const double linear[] = {0.7, 0, 0.7, 40}, quadratic[] = {0, 0.9, 0.9, 13};
     for (int n = 0; n < 4; n++)
         for (int s = 0; s < 2; s++) {
@@ -54,9 +52,8 @@ static void drag_alone_is_exact(void **state)
         }
 }
 
-static void linear_drag_with_gravity_reaches_its_terminal_velocity(void **state)
+TEST(linear_drag_with_gravity_reaches_its_terminal_velocity)
 {
-    (void)state;
     bench b;
     begin(&b, 1);
     b.body[0].mass = 2;
@@ -72,9 +69,8 @@ static void linear_drag_with_gravity_reaches_its_terminal_velocity(void **state)
     end(&b);
 }
 
-static void one_damper_is_exact_and_keeps_momentum(void **state)
+TEST(one_damper_is_exact_and_keeps_momentum)
 {
-    (void)state;
     for (int isotropic = 0; isotropic < 2; isotropic++) {
         bench b;
         begin(&b, 2);
@@ -103,9 +99,8 @@ static void one_damper_is_exact_and_keeps_momentum(void **state)
     }
 }
 
-static void a_kick_and_its_reverse_cancel(void **state)
+TEST(a_kick_and_its_reverse_cancel)
 {
-    (void)state;
     bench b;
     everything(&b);
     double k = 0.5;
@@ -168,9 +163,8 @@ static field by_rk4(bench *b, double h, int times)
     return v;
 }
 
-static void kicks_are_of_second_order(void **state)
+TEST(kicks_are_of_second_order)
 {
-    (void)state;
     bench b;
     everything(&b);
     double k = 0.5;
@@ -186,9 +180,8 @@ static void kicks_are_of_second_order(void **state)
     end(&b);
 }
 
-static void a_magnetic_callback_keeps_speed_and_a_stiff_one_converges(void **state)
+TEST(a_magnetic_callback_keeps_speed_and_a_stiff_one_converges)
 {
-    (void)state;
     bench b;
     begin(&b, 2);
     add(&b, FOLIOT_FORCE_CALLBACK)->as.callback.callback = 0;
@@ -210,9 +203,8 @@ static void a_magnetic_callback_keeps_speed_and_a_stiff_one_converges(void **sta
     end(&b);
 }
 
-static void kinematic_worlds_leave_out_what_their_scheme_moves(void **state)
+TEST(kinematic_worlds_leave_out_what_their_scheme_moves)
 {
-    (void)state;
     bench b;
     begin(&b, 2);
     b.scene.integrator = FOLIOT_INTEGRATOR_KINEMATIC_STRANG;
@@ -232,19 +224,4 @@ static void kinematic_worlds_leave_out_what_their_scheme_moves(void **state)
     field v = kicked(&b, 0, 1, FOLIOT__KICK_EXACT);
     check_near(v.x[0], b.body[0].velocity[0] + a.x[0], 1e-15);
     end(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plain_kick_is_acceleration_times_duration),
-        cmocka_unit_test(drag_alone_is_exact),
-        cmocka_unit_test(linear_drag_with_gravity_reaches_its_terminal_velocity),
-        cmocka_unit_test(one_damper_is_exact_and_keeps_momentum),
-        cmocka_unit_test(a_kick_and_its_reverse_cancel),
-        cmocka_unit_test(kicks_are_of_second_order),
-        cmocka_unit_test(a_magnetic_callback_keeps_speed_and_a_stiff_one_converges),
-        cmocka_unit_test(kinematic_worlds_leave_out_what_their_scheme_moves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

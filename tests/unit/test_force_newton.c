@@ -88,9 +88,8 @@ static double worst_error(foliot_world *world, problem p)
     return worst;
 }
 
-static void every_number_of_bodies_is_right(void **state)
+TEST(every_number_of_bodies_is_right)
 {
-    (void)state;
     for (uint32_t count = 1; count < 90; count++) {
         problem p = {count, 2, 1, 1.5, count % 3 ? 0.05 : 0};
         foliot_world *world = world_of(p);
@@ -103,9 +102,8 @@ static void every_number_of_bodies_is_right(void **state)
     foliot_world_destroy(world);
 }
 
-static void scales_from_atoms_to_galaxies_are_right(void **state)
+TEST(scales_from_atoms_to_galaxies_are_right)
 {
-    (void)state;
     static const problem problems[] = {
         {20, 1e11, 1e30, 6.67e-11, 0},
         {20, 1e-10, 1e-27, 6.67e-11, 0},
@@ -121,9 +119,8 @@ static void scales_from_atoms_to_galaxies_are_right(void **state)
     }
 }
 
-static void scaling_by_a_power_of_two_scales_the_bits(void **state)
+TEST(scaling_by_a_power_of_two_scales_the_bits)
 {
-    (void)state;
     problem p = {50, 1, 1, 1, 0};
     foliot_world *world = world_of(p);
     foliot_host host = {0};
@@ -143,9 +140,8 @@ static void scaling_by_a_power_of_two_scales_the_bits(void **state)
     foliot_world_destroy(world);
 }
 
-static void bodies_in_one_place_do_not_attract(void **state)
+TEST(bodies_in_one_place_do_not_attract)
 {
-    (void)state;
     problem p = {20, 1, 1e30, 1, 0};
     foliot_world *world = world_of(p);
     foliot__v3 x = foliot__position(world);
@@ -161,9 +157,8 @@ static void bodies_in_one_place_do_not_attract(void **state)
     foliot_world_destroy(world);
 }
 
-static void every_vector_width_gives_the_same_bits(void **state)
+TEST(every_vector_width_gives_the_same_bits)
 {
-    (void)state;
     enum { BLOCKS = 40, STRIDE = 8 * (BLOCKS + FOLIOT__NEWTON_AHEAD) };
     static double in[4][STRIDE] __attribute__((aligned(64)));
     static double out[3][3][STRIDE] __attribute__((aligned(64)));
@@ -195,9 +190,8 @@ static void every_vector_width_gives_the_same_bits(void **state)
     }
 }
 
-static void one_thread_and_many_give_the_same_bits(void **state)
+TEST(one_thread_and_many_give_the_same_bits)
 {
-    (void)state;
     task_pool *pool = task_pool_create(4);
     foliot_host alone = {0},
                 many = {
@@ -219,9 +213,8 @@ static void one_thread_and_many_give_the_same_bits(void **state)
     task_pool_destroy(pool);
 }
 
-static void capacity_changes_no_bits(void **state)
+TEST(capacity_changes_no_bits)
 {
-    (void)state;
     problem p = {130, 3, 1, 1, 0};
     foliot_world *world = world_of(p), *large;
     foliot_host host = {0};
@@ -243,18 +236,4 @@ static void capacity_changes_no_bits(void **state)
     assert_memory_equal(was[0], acceleration[0], sizeof(double) * p.count);
     foliot_world_destroy(world);
     foliot_world_destroy(large);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_number_of_bodies_is_right),
-        cmocka_unit_test(scales_from_atoms_to_galaxies_are_right),
-        cmocka_unit_test(scaling_by_a_power_of_two_scales_the_bits),
-        cmocka_unit_test(bodies_in_one_place_do_not_attract),
-        cmocka_unit_test(every_vector_width_gives_the_same_bits),
-        cmocka_unit_test(one_thread_and_many_give_the_same_bits),
-        cmocka_unit_test(capacity_changes_no_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

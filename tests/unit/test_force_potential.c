@@ -3,9 +3,8 @@
 // Newton's third law, and what steps keep.
 #include "../support/force_bench.h"
 
-static void the_force_is_the_gradient_of_the_potential(void **state)
+TEST(the_force_is_the_gradient_of_the_potential)
 {
-    (void)state;
     bench b;
     everything(&b);
     double k = 0.5;
@@ -32,9 +31,8 @@ static void the_force_is_the_gradient_of_the_potential(void **state)
     end(&b);
 }
 
-static void the_jacobian_agrees_with_differences(void **state)
+TEST(the_jacobian_agrees_with_differences)
 {
-    (void)state;
     bench b;
     everything(&b);
     double k = 0.5;
@@ -59,9 +57,8 @@ static void the_jacobian_agrees_with_differences(void **state)
     end(&b);
 }
 
-static void the_exact_part_of_the_jacobian_is_exact(void **state)
+TEST(the_exact_part_of_the_jacobian_is_exact)
 {
-    (void)state;
     // Without callbacks the product is linear in its direction, to rounding.
     bench b;
     everything(&b);
@@ -78,9 +75,8 @@ static void the_exact_part_of_the_jacobian_is_exact(void **state)
     end(&b);
 }
 
-static void pairs_keep_momentum(void **state)
+TEST(pairs_keep_momentum)
 {
-    (void)state;
     bench b;
     begin(&b, 20);
     for (uint32_t k = 0; k < 8; k++)
@@ -101,9 +97,8 @@ static void pairs_keep_momentum(void **state)
     end(&b);
 }
 
-static void two_bodies_pull_each_other_with_equal_force(void **state)
+TEST(two_bodies_pull_each_other_with_equal_force)
 {
-    (void)state;
     // Masses that are powers of two make the two accelerations exactly opposite.
     for (int trial = 0; trial < 200; trial++) {
         bench b;
@@ -128,9 +123,8 @@ static void two_bodies_pull_each_other_with_equal_force(void **state)
     }
 }
 
-static void bodies_that_do_not_move_have_rows_of_zero(void **state)
+TEST(bodies_that_do_not_move_have_rows_of_zero)
 {
-    (void)state;
     bench b;
     everything(&b);
     double k = 0.5;
@@ -160,9 +154,8 @@ static void bodies_that_do_not_move_have_rows_of_zero(void **state)
     end(&b);
 }
 
-static void the_acceleration_is_computed_once(void **state)
+TEST(the_acceleration_is_computed_once)
 {
-    (void)state;
     bench b;
     everything(&b);
     foliot_callback none[2] = {{0}};
@@ -182,9 +175,8 @@ static void the_acceleration_is_computed_once(void **state)
     end(&b);
 }
 
-static void invariants_sum_motion_and_spin(void **state)
+TEST(invariants_sum_motion_and_spin)
 {
-    (void)state;
     bench b;
     begin(&b, 2);
     b.body[0].mass = 2;
@@ -216,9 +208,8 @@ static void invariants_sum_motion_and_spin(void **state)
     end(&b);
 }
 
-static void steps_keep_energy_and_momentum(void **state)
+TEST(steps_keep_energy_and_momentum)
 {
-    (void)state;
     bench b;
     begin(&b, 12);
     b.scene.integrator = FOLIOT_INTEGRATOR_KAHAN_LI8;
@@ -240,20 +231,4 @@ static void steps_keep_energy_and_momentum(void **state)
         check_near(after.angular_momentum[c], before.angular_momentum[c], 1e-12);
     }
     end(&b);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_force_is_the_gradient_of_the_potential),
-        cmocka_unit_test(the_jacobian_agrees_with_differences),
-        cmocka_unit_test(the_exact_part_of_the_jacobian_is_exact),
-        cmocka_unit_test(pairs_keep_momentum),
-        cmocka_unit_test(two_bodies_pull_each_other_with_equal_force),
-        cmocka_unit_test(bodies_that_do_not_move_have_rows_of_zero),
-        cmocka_unit_test(the_acceleration_is_computed_once),
-        cmocka_unit_test(invariants_sum_motion_and_spin),
-        cmocka_unit_test(steps_keep_energy_and_momentum),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,9 +63,8 @@ static foliot_verdict verify(const recording_memory *memory, const foliot_simula
     return verdict;
 }
 
-static void it_replays_and_seeks(void **state)
+TEST(it_replays_and_seeks)
 {
-    (void)state;
     static const uint64_t places[] = {0, TICKS, 17, 100, 99, 101, 250, 1};
     recording_memory memory = {0};
     foliot_digest digests[TICKS + 1];
@@ -102,9 +101,8 @@ static void it_replays_and_seeks(void **state)
     recording_memory_free(&memory);
 }
 
-static void it_verifies_with_and_without_parts(void **state)
+TEST(it_verifies_with_and_without_parts)
 {
-    (void)state;
     for (int plain = 0; plain < 2; plain++) {
         recording_memory memory = {0};
         foliot_digest digests[TICKS + 1];
@@ -120,9 +118,8 @@ static void it_verifies_with_and_without_parts(void **state)
 }
 
 // A build whose rules differ is found at the first tick, and named where a keyframe tells.
-static void other_rules_diverge(void **state)
+TEST(other_rules_diverge)
 {
-    (void)state;
     recording_memory memory = {0};
     foliot_digest digests[TICKS + 1];
     record(chain_kind(CHAIN_NO_FAULT), &memory, digests);
@@ -137,9 +134,8 @@ static void other_rules_diverge(void **state)
     recording_memory_free(&memory);
 }
 
-static void whoever_does_not_know_it_says_so(void **state)
+TEST(whoever_does_not_know_it_says_so)
 {
-    (void)state;
     recording_memory memory = {0};
     foliot_digest digests[TICKS + 1];
     foliot_replay *replay;
@@ -175,9 +171,8 @@ static void whoever_does_not_know_it_says_so(void **state)
 }
 
 // Through the general door a world is recorded with the same bytes as through its own.
-static void a_world_is_one_of_them(void **state)
+TEST(a_world_is_one_of_them)
 {
-    (void)state;
     recording_fixture fixture;
     recording_memory own = {0}, general = {0};
     recording_fixture_init(&fixture, 5, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 9);
@@ -217,9 +212,8 @@ static void a_world_is_one_of_them(void **state)
     free(setup);
 }
 
-static void damage_is_found_anywhere(void **state)
+TEST(damage_is_found_anywhere)
 {
-    (void)state;
     recording_memory memory = {0};
     foliot_digest digests[TICKS + 1];
     const foliot_simulation_kind *kind = chain_kind(CHAIN_NO_FAULT);
@@ -261,9 +255,8 @@ static uint32_t no_order(const void *self, const foliot_order *order, foliot_com
 }
 
 // What an order becomes is commands, so who takes orders takes commands.
-static void orders_need_commands(void **state)
+TEST(orders_need_commands)
 {
-    (void)state;
     foliot_simulation simulation;
     foliot_simulation_kind kind = *tally_kind(false);
     assert_true(foliot_simulation_kind_valid(&kind));
@@ -334,9 +327,8 @@ static void finish(const crash *c, foliot_simulation *simulation, foliot_recordi
     foliot_simulation_destroy(simulation);
 }
 
-static void it_goes_on_after_a_crash(void **state)
+TEST(it_goes_on_after_a_crash)
 {
-    (void)state;
     char problem[256];
     crash c = crash_of(CHAIN_NO_FAULT);
     foliot_simulation simulation, other;
@@ -386,9 +378,8 @@ static void it_goes_on_after_a_crash(void **state)
 
 // The keyframe lacks a part of the state: a replay from it diverges, and one from the start does
 // not. The replayed instance goes on.
-static void it_goes_on_from_an_earlier_keyframe(void **state)
+TEST(it_goes_on_from_an_earlier_keyframe)
 {
-    (void)state;
     char problem[256];
     crash c = crash_of(CHAIN_HIDDEN);
     foliot_simulation simulation = {.kind = c.kind, .setup = "s", .setup_bytes = 1}; // no instance
@@ -401,9 +392,8 @@ static void it_goes_on_from_an_earlier_keyframe(void **state)
     unlink(c.file);
 }
 
-static void a_world_goes_on_as_any_simulation(void **state)
+TEST(a_world_goes_on_as_any_simulation)
 {
-    (void)state;
     char file[] = "/tmp/foliot-world-XXXXXX", problem[256];
     foliot_recording *recording = NULL;
     foliot_recording_config config = recording_fixture_config(5, 10);
@@ -472,9 +462,8 @@ static uint64_t tick_by_twos(const void *self)
 }
 
 // Whatever waits for a tick has an end: SIGALRM ends a program that does not come to it.
-static void a_wrong_count_of_ticks_ends_every_replay(void **state)
+TEST(a_wrong_count_of_ticks_ends_every_replay)
 {
-    (void)state;
     foliot_digest digests[TICKS + 1];
     recording_memory memory = {0};
     record(chain_kind(CHAIN_NO_FAULT), &memory, digests);
@@ -499,9 +488,8 @@ static void a_wrong_count_of_ticks_ends_every_replay(void **state)
     recording_memory_free(&memory);
 }
 
-static void a_step_that_counts_wrongly_has_a_status(void **state)
+TEST(a_step_that_counts_wrongly_has_a_status)
 {
-    (void)state;
     foliot_simulation_kind kind = *tally_kind(true);
     foliot_command command = foliot_command_default(FOLIOT_COMMAND_var);
     command.fields = FOLIOT_COMMAND_HAS(var, key) | FOLIOT_COMMAND_HAS(var, integer);
@@ -516,23 +504,4 @@ static void a_step_that_counts_wrongly_has_a_status(void **state)
     assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_STATUS_MISCOUNTED);
     assert_int_equal(foliot_simulation_step_tick(&simulation, &tick), FOLIOT_STATUS_MISCOUNTED);
     foliot_simulation_destroy(&simulation);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_replays_and_seeks),
-        cmocka_unit_test(it_verifies_with_and_without_parts),
-        cmocka_unit_test(other_rules_diverge),
-        cmocka_unit_test(whoever_does_not_know_it_says_so),
-        cmocka_unit_test(a_world_is_one_of_them),
-        cmocka_unit_test(damage_is_found_anywhere),
-        cmocka_unit_test(orders_need_commands),
-        cmocka_unit_test(it_goes_on_after_a_crash),
-        cmocka_unit_test(it_goes_on_from_an_earlier_keyframe),
-        cmocka_unit_test(a_world_goes_on_as_any_simulation),
-        cmocka_unit_test(a_wrong_count_of_ticks_ends_every_replay),
-        cmocka_unit_test(a_step_that_counts_wrongly_has_a_status),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,18 +82,11 @@ static void go_on_alike(const char *file, uint64_t seed)
     foliot_scene_destroy(p.scene);
 }
 
-static void a_fresh_world_goes_on_like_the_old_one(void **state)
+TEST(a_fresh_world_goes_on_like_the_old_one)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         go_on_alike("tests/cluster/scenes/workshop.yaml", seed);
         go_on_alike("tests/cluster/scenes/crates.yaml", seed);
         go_on_alike("scenes/billiards.yaml", seed);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_fresh_world_goes_on_like_the_old_one)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

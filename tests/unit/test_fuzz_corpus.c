@@ -33,14 +33,12 @@
 #define LLVMFuzzerTestOneInput fuzz_history_one
 #include "../fuzz/fuzz_history.c"
 #undef LLVMFuzzerTestOneInput
-#ifndef FOLIOT_NO_LUA
 #define LLVMFuzzerTestOneInput fuzz_lua_one
 #include "../fuzz/fuzz_lua.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_lua_state_one
 #include "../fuzz/fuzz_lua_state.c"
 #undef LLVMFuzzerTestOneInput
-#endif
 
 // Whether it is what somebody sends today: a corpus of forms that are refused at once finds
 // nothing.
@@ -66,85 +64,54 @@ static int is_of_today(const uint8_t *bytes, size_t length)
     return 0;
 }
 
-static void seeds_of_messages_have_the_forms_of_today(void **state)
+TEST(seeds_of_messages_have_the_forms_of_today)
 {
-    (void)state;
     check_ge(corpus_run("message", is_of_today, 0), 30);
 }
 
-static void texts_are_read_or_refused(void **state)
+TEST(texts_are_read_or_refused)
 {
-    (void)state;
     check_ge(corpus_run("scene", fuzz_scene_one, 0), 19);
 }
 
-static void bytes_are_decoded_or_refused(void **state)
+TEST(bytes_are_decoded_or_refused)
 {
-    (void)state;
     check_ge(corpus_run("scene_bytes", fuzz_scene_bytes_one, 0), 13);
 }
 
-static void tables_are_read_or_refused(void **state)
+TEST(tables_are_read_or_refused)
 {
-    (void)state;
     check_ge(corpus_run("scene_csv", fuzz_scene_csv_one, 0), 8);
 }
 
-static void packets_are_decoded_or_refused(void **state)
+TEST(packets_are_decoded_or_refused)
 {
-    (void)state;
     check_ge(corpus_run("snapshot", fuzz_snapshot_one, 0), 8);
     check_ge(corpus_run("message", fuzz_message_one, 0), 30);
     check_ge(corpus_run("packet_filter", fuzz_packet_filter_one, 0), 18);
 }
 
-static void commands_are_decoded_or_refused(void **state)
+TEST(commands_are_decoded_or_refused)
 {
-    (void)state;
     check_ge(corpus_run("command", fuzz_command_one, 0), 32);
 }
 
-static void patched_states_are_refused_or_go_on(void **state)
+TEST(patched_states_are_refused_or_go_on)
 {
-    (void)state;
     check_ge(corpus_run("state", fuzz_state_one, 0), 70);
 }
 
-static void pasts_are_restored_or_refused(void **state)
+TEST(pasts_are_restored_or_refused)
 {
-    (void)state;
     check_ge(corpus_run("history", fuzz_history_one, 0), 7);
 }
 
-#ifndef FOLIOT_NO_LUA
-static void scripts_run_or_are_refused(void **state)
+TEST(scripts_run_or_are_refused)
 {
-    (void)state;
     check_ge(corpus_run("lua", fuzz_lua_one, 0), 32);
 }
 
-static void states_of_scripts_are_restored_or_refused(void **state)
+TEST(states_of_scripts_are_restored_or_refused)
 {
-    (void)state;
     check_ge(corpus_run("lua_state", fuzz_lua_state_one, 0), 6);
-}
-#endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-#ifndef FOLIOT_NO_LUA
-        cmocka_unit_test(scripts_run_or_are_refused),
-        cmocka_unit_test(states_of_scripts_are_restored_or_refused),
-#endif
-        cmocka_unit_test(pasts_are_restored_or_refused),
-        cmocka_unit_test(texts_are_read_or_refused),
-        cmocka_unit_test(seeds_of_messages_have_the_forms_of_today),
-        cmocka_unit_test(tables_are_read_or_refused),
-        cmocka_unit_test(bytes_are_decoded_or_refused),
-        cmocka_unit_test(packets_are_decoded_or_refused),
-        cmocka_unit_test(commands_are_decoded_or_refused),
-        cmocka_unit_test(patched_states_are_refused_or_go_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,16 +9,7 @@
 #include "../fuzz/fuzz_secure.c"
 #undef LLVMFuzzerTestOneInput
 
-static void what_strangers_send_proves_nothing(void **state)
+TEST(what_strangers_send_proves_nothing)
 {
-    (void)state;
     check_ge(corpus_run("secure", fuzz_secure_one, 0), 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_strangers_send_proves_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -138,9 +138,8 @@ static void play(const char *file, const char *start, char c, char last, const c
     end(&g);
 }
 
-static void players_cannot_stop_a_game(void **state)
+TEST(players_cannot_stop_a_game)
 {
-    (void)state;
     play("games/duel/duel.yaml", "shoot ", '1', 'x', "shoot 1 0");
     play("games/duel/duel.yaml", "shoot ", '.', ' ', "shoot 1 0");
     play("games/siege/siege.yaml", "throw ", '1', 'x', "throw 1 0 1");
@@ -184,9 +183,8 @@ static void wait_ticks(game *g, uint32_t ticks, const foliot_order *order, watch
     }
 }
 
-static void a_round_lasts_from_the_first_player_on(void **state)
+TEST(a_round_lasts_from_the_first_player_on)
 {
-    (void)state;
     static const struct {
         const char *file, *next;
         int64_t seconds;
@@ -225,13 +223,4 @@ static void a_round_lasts_from_the_first_player_on(void **state)
         assert_string_equal(w.next, games[i].next);
         end(&g);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(players_cannot_stop_a_game),
-        cmocka_unit_test(a_round_lasts_from_the_first_player_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,16 +159,14 @@ static const char *const six_first[] = {"::1", "127.0.0.1", NULL},
                          *const four_alone[] = {"127.0.0.1", "127.0.0.2", NULL},
                          *const six_alone[] = {"::1", NULL};
 
-static void a_host_of_the_second_family_is_found(void **state)
+TEST(a_host_of_the_second_family_is_found)
 {
-    (void)state;
     check_met(six_first, "127.0.0.1", "127.0.0.1:", HEAD_START_MS);
     check_met(four_first, "::1", "[::1]:", HEAD_START_MS);
 }
 
-static void the_first_family_has_a_head_start(void **state)
+TEST(the_first_family_has_a_head_start)
 {
-    (void)state;
     check_met(six_first, "::1", "[::1]:", 0);
     check_met(four_first, "127.0.0.1", "127.0.0.1:", 0);
     answers = six_first;
@@ -185,25 +183,22 @@ static void the_first_family_has_a_head_start(void **state)
     foliot_transport_destroy(six);
 }
 
-static void a_name_of_one_family_is_as_before(void **state)
+TEST(a_name_of_one_family_is_as_before)
 {
-    (void)state;
     check_met(four_alone, "127.0.0.1", "127.0.0.1:", 0);
     check_met(six_alone, "::1", "[::1]:", 0);
 }
 
 // Where the system says that there is no way, nobody waits for it. Where it believes that there is
 // one, the head start is lost.
-static void an_address_that_leads_nowhere_holds_up_nobody(void **state)
+TEST(an_address_that_leads_nowhere_holds_up_nobody)
 {
-    (void)state;
     check_met(no_way, "127.0.0.1", "127.0.0.1:", 0);
 }
 
 // The client's network, or the host, has changed: the same transport comes back by what there is.
-static void a_client_comes_back_by_the_other_family(void **state)
+TEST(a_client_comes_back_by_the_other_family)
 {
-    (void)state;
     answers = six_first;
     foliot_transport *host = open_host("::1", 0, FOLIOT_SECURITY_ANONYMOUS);
     uint16_t port = foliot_transport_get_port(host);
@@ -221,9 +216,8 @@ static void a_client_comes_back_by_the_other_family(void **state)
 }
 
 // The round trip is that of the address that answered: the head start is no part of it.
-static void the_head_start_is_no_round_trip(void **state)
+TEST(the_head_start_is_no_round_trip)
 {
-    (void)state;
     bool seen = false;
     answers = six_first;
     for (int i = 0; i < 20 && !seen; i++) { // a busy machine may hold us up
@@ -253,17 +247,9 @@ static void the_head_start_is_no_round_trip(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_host_of_the_second_family_is_found),
-        cmocka_unit_test(the_first_family_has_a_head_start),
-        cmocka_unit_test(a_name_of_one_family_is_as_before),
-        cmocka_unit_test(an_address_that_leads_nowhere_holds_up_nobody),
-        cmocka_unit_test(a_client_comes_back_by_the_other_family),
-        cmocka_unit_test(the_head_start_is_no_round_trip),
-    };
     if (!loopback_use_six()) {
         print_message("skip: this machine has no IPv6\n");
         return 0;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return check_run(NULL, NULL);
 }

@@ -43,9 +43,8 @@ static void expect(const foliot_harness_result *result, const char *passes)
     assert_int_equal(result->passed, strchr(passes, '-') == NULL);
 }
 
-static void a_sound_simulation_passes(void **state)
+TEST(a_sound_simulation_passes)
 {
-    (void)state;
     foliot_harness_result result = run_chain(CHAIN_NO_FAULT);
     expect(&result, "++++");
     assert_int_equal(result.ticks, 400);
@@ -56,9 +55,8 @@ static void a_sound_simulation_passes(void **state)
     expect(&result, "++++");
 }
 
-static void a_global_is_found(void **state)
+TEST(a_global_is_found)
 {
-    (void)state;
     foliot_harness_result result = run_chain(CHAIN_GLOBAL);
     assert_false(result.row[FOLIOT_HARNESS_replay].passed);
     const foliot_divergence *d = &result.row[FOLIOT_HARNESS_replay].divergence;
@@ -67,9 +65,8 @@ static void a_global_is_found(void **state)
     assert_int_equal(d->index, 3);
 }
 
-static void a_forgotten_field_is_found(void **state)
+TEST(a_forgotten_field_is_found)
 {
-    (void)state;
     foliot_harness_result result = run_chain(CHAIN_FORGETS);
     expect(&result, "+---"); // the perturbation test's copy has no wind either
     const foliot_divergence *d = &result.row[FOLIOT_HARNESS_serialisation].divergence;
@@ -86,9 +83,8 @@ static void a_forgotten_field_is_found(void **state)
     assert_int_equal(d->index, 4);
 }
 
-static void undigested_state_is_found_and_named(void **state)
+TEST(undigested_state_is_found_and_named)
 {
-    (void)state;
     foliot_harness_result result = run_chain(CHAIN_UNDIGESTED);
     expect(&result, "+++-");
     const foliot_harness_row *row = &result.row[FOLIOT_HARNESS_perturbation];
@@ -99,27 +95,24 @@ static void undigested_state_is_found_and_named(void **state)
     assert_int_equal(row->divergence.tick, 20);
 }
 
-static void bytes_that_tell_of_the_past_are_found(void **state)
+TEST(bytes_that_tell_of_the_past_are_found)
 {
-    (void)state;
     foliot_harness_result result = run_chain(CHAIN_PADDING);
     assert_false(result.row[FOLIOT_HARNESS_serialisation].passed);
     assert_non_null(strstr(result.row[FOLIOT_HARNESS_serialisation].text, "saved byte"));
     assert_true(result.row[FOLIOT_HARNESS_replay].passed);
 }
 
-static void a_digest_of_more_than_the_state_is_found(void **state)
+TEST(a_digest_of_more_than_the_state_is_found)
 {
-    (void)state;
     foliot_harness_result result = run_chain(CHAIN_POINTER);
     assert_false(result.row[FOLIOT_HARNESS_replay].passed);
     assert_int_equal(result.row[FOLIOT_HARNESS_replay].divergence.tick, 1);
     assert_false(result.row[FOLIOT_HARNESS_replay].divergence.part_known); // no part is to blame
 }
 
-static void a_restore_that_forgets_or_refuses_is_found(void **state)
+TEST(a_restore_that_forgets_or_refuses_is_found)
 {
-    (void)state;
     foliot_harness_result result = run_chain(CHAIN_STALE_TICK);
     assert_true(result.row[FOLIOT_HARNESS_replay].passed);
     assert_false(result.row[FOLIOT_HARNESS_sync].passed);
@@ -130,9 +123,8 @@ static void a_restore_that_forgets_or_refuses_is_found(void **state)
     assert_int_equal(result.row[FOLIOT_HARNESS_serialisation].divergence.tick, 49);
 }
 
-static void worlds_pass(void **state)
+TEST(worlds_pass)
 {
-    (void)state;
     recording_fixture made;
     recording_fixture_init(&made, 12, 4, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 3);
     size_t length = 0;
@@ -145,9 +137,8 @@ static void worlds_pass(void **state)
     recording_fixture_free(&made);
 }
 
-static void worlds_with_contacts_pass(void **state)
+TEST(worlds_with_contacts_pass)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -9.81;
     builder_add_plane(&y, 0, 0, 1, 0);
@@ -172,9 +163,8 @@ static void worlds_with_contacts_pass(void **state)
     builder_free(&y);
 }
 
-static void what_cannot_run_is_said(void **state)
+TEST(what_cannot_run_is_said)
 {
-    (void)state;
     foliot_harness_config config = foliot_harness_config_default();
     foliot_harness_result result;
     assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_INVALID);
@@ -190,9 +180,8 @@ static void what_cannot_run_is_said(void **state)
     check_lt(result.ticks, 100);
 }
 
-static void reports_say_what_failed(void **state)
+TEST(reports_say_what_failed)
 {
-    (void)state;
     char text[4096], small[40];
     foliot_harness_result result = run_chain(CHAIN_UNDIGESTED);
     size_t length = foliot_harness_print_text(&result, text, sizeof text);
@@ -211,9 +200,8 @@ static void reports_say_what_failed(void **state)
     assert_non_null(strstr(text, "\"field\":\"link 5 heat\",\"ulps\":1"));
 }
 
-static void a_test_that_is_left_out_is_not_run(void **state)
+TEST(a_test_that_is_left_out_is_not_run)
 {
-    (void)state;
     foliot_harness_config config = foliot_harness_config_default();
     foliot_harness_result result;
     config.kind = chain_kind(CHAIN_FORGETS);
@@ -234,9 +222,8 @@ static uint64_t tick_that_stands(const void *self)
     return 7;
 }
 
-static void a_tick_that_stands_has_a_sentence(void **state)
+TEST(a_tick_that_stands_has_a_sentence)
 {
-    (void)state;
     foliot_simulation_kind kind = *chain_kind(CHAIN_NO_FAULT);
     foliot_harness_config config = foliot_harness_config_default();
     foliot_harness_result result;
@@ -261,9 +248,8 @@ static foliot_status counted_restore(void *self, const void *bytes, size_t lengt
     return chain_kind(CHAIN_NO_FAULT)->restore(self, bytes, length);
 }
 
-static void the_test_that_runs_is_known_while_it_runs(void **state)
+TEST(the_test_that_runs_is_known_while_it_runs)
 {
-    (void)state;
     foliot_simulation_kind kind = *chain_kind(CHAIN_NO_FAULT);
     foliot_harness_config config = foliot_harness_config_default();
     foliot_harness_result result;
@@ -280,25 +266,4 @@ static void the_test_that_runs_is_known_while_it_runs(void **state)
     assert_int_equal(calls.restores[FOLIOT_HARNESS_serialisation], 100);
     check_gt(calls.restores[FOLIOT_HARNESS_perturbation], 100);
     assert_int_equal(result.running, FOLIOT_HARNESS_TEST_COUNT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sound_simulation_passes),
-        cmocka_unit_test(a_global_is_found),
-        cmocka_unit_test(a_forgotten_field_is_found),
-        cmocka_unit_test(undigested_state_is_found_and_named),
-        cmocka_unit_test(bytes_that_tell_of_the_past_are_found),
-        cmocka_unit_test(a_digest_of_more_than_the_state_is_found),
-        cmocka_unit_test(a_restore_that_forgets_or_refuses_is_found),
-        cmocka_unit_test(worlds_pass),
-        cmocka_unit_test(worlds_with_contacts_pass),
-        cmocka_unit_test(what_cannot_run_is_said),
-        cmocka_unit_test(reports_say_what_failed),
-        cmocka_unit_test(a_test_that_is_left_out_is_not_run),
-        cmocka_unit_test(a_tick_that_stands_has_a_sentence),
-        cmocka_unit_test(the_test_that_runs_is_known_while_it_runs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

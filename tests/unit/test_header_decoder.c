@@ -140,9 +140,8 @@ static foliot_status open_with(header *h, foliot_damage *damage, uint32_t *featu
     return status;
 }
 
-static void known_features_are_read(void **state)
+TEST_BETWEEN(known_features_are_read, record, end)
 {
-    (void)state;
     static const struct {
         const char *features;
         uint32_t bits;
@@ -163,9 +162,8 @@ static void known_features_are_read(void **state)
 }
 
 // Behind the first two keys lies what only the later program understands.
-static void an_unknown_feature_is_named_with_the_program_that_wrote_it(void **state)
+TEST_BETWEEN(an_unknown_feature_is_named_with_the_program_that_wrote_it, record, end)
 {
-    (void)state;
     foliot_damage damage;
     uint32_t bits;
     for (int later = 0; later < 2; later++) {
@@ -187,9 +185,8 @@ static void an_unknown_feature_is_named_with_the_program_that_wrote_it(void **st
     assert_non_null(strstr(damage.text, "format 9"));
 }
 
-static void features_that_do_not_fit_the_keys_are_damage(void **state)
+TEST_BETWEEN(features_that_do_not_fit_the_keys_are_damage, record, end)
 {
-    (void)state;
     static const struct {
         const char *features;
         bool world, rules, first, last;
@@ -222,9 +219,8 @@ static void features_that_do_not_fit_the_keys_are_damage(void **state)
 }
 
 // A name is printed: control characters are not, and a long one is cut.
-static void an_unknown_feature_may_have_any_name(void **state)
+TEST_BETWEEN(an_unknown_feature_may_have_any_name, record, end)
 {
-    (void)state;
     header h = {.format = 1, .features = "a\033[2Jb-long-name-of-more-than-thirty-one-characters"};
     foliot_damage damage;
     uint32_t bits;
@@ -261,9 +257,8 @@ static void add_state(void)
     foliot__keyframe_encoder_free(&encoder);
 }
 
-static void a_state_without_the_feature_is_damage(void **state)
+TEST_BETWEEN(a_state_without_the_feature_is_damage, record, end)
 {
-    (void)state;
     add_state();
     for (int announced = 0; announced < 2; announced++) {
         header h = {.format = 1, .features = announced ? "rules" : ""};
@@ -276,17 +271,4 @@ static void a_state_without_the_feature_is_damage(void **state)
         check_eq(verdict.ticks, announced ? 30 : 0); // then comes the closing block: all has moved
         check_eq(verdict.damage.block == 1, !announced);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(known_features_are_read, record, end),
-        cmocka_unit_test_setup_teardown(an_unknown_feature_is_named_with_the_program_that_wrote_it,
-                                        record, end),
-        cmocka_unit_test_setup_teardown(features_that_do_not_fit_the_keys_are_damage, record, end),
-        cmocka_unit_test_setup_teardown(an_unknown_feature_may_have_any_name, record, end),
-        cmocka_unit_test_setup_teardown(a_state_without_the_feature_is_damage, record, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,17 +39,15 @@ static void check_chain(const char *mass, const char *bead)
     "  - {name: bead, static: true, friction: 0, position: [0, 0, 3],"                             \
     " shape: {kind: sphere, radius: 0.0199}}\n"
 
-static void a_chain_with_a_heavy_end_gains_no_energy(void **state)
+TEST(a_chain_with_a_heavy_end_gains_no_energy)
 {
-    (void)state;
     check_chain("1e3", "");
     check_chain("1e5", "");
     check_chain("1e6", "");
 }
 
-static void nor_does_one_that_contacts_solve(void **state)
+TEST(nor_does_one_that_contacts_solve)
 {
-    (void)state;
     check_chain("1e3", BEAD);
     check_chain("1e5", BEAD);
     check_chain("1e6", BEAD);
@@ -158,9 +156,8 @@ static void check_kept(const chain *c)
     check_le(fabs(last), 0.01);
 }
 
-static void chains_of_equal_links_keep_their_energy(void **state)
+TEST(chains_of_equal_links_keep_their_energy)
 {
-    (void)state;
     static const uint32_t links[] = {3, 6, 10, 20};
     static const char *const schemes[] = {"semi-implicit-euler", "velocity-verlet"};
     for (int i = 0; i < 4; i++)
@@ -169,16 +166,14 @@ static void chains_of_equal_links_keep_their_energy(void **state)
                 check_kept(&(chain){schemes[s], links[i], 1, seed, 0, false});
 }
 
-static void so_do_those_on_a_hook_that_moves(void **state)
+TEST(so_do_those_on_a_hook_that_moves)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 3; seed++)
         check_kept(&(chain){"semi-implicit-euler", 10, 1, seed, 5, false});
 }
 
-static void heavy_ends_gain_nothing_from_any_shape(void **state)
+TEST(heavy_ends_gain_nothing_from_any_shape)
 {
-    (void)state;
     static const char *const schemes[] = {"semi-implicit-euler", "velocity-verlet"};
     for (int s = 0; s < 2; s++)
         for (uint32_t links = 6; links <= 10; links += 4)
@@ -190,9 +185,8 @@ static void heavy_ends_gain_nothing_from_any_shape(void **state)
 }
 
 // Twenty links, one of them thrown across: whips with nothing to hold on to.
-static void a_chain_that_floats_keeps_its_momentum(void **state)
+TEST(a_chain_that_floats_keeps_its_momentum)
 {
-    (void)state;
     chain c = {"semi-implicit-euler", 20, 1, 1, 0, true};
     foliot_world *world = chain_world(&c);
     foliot_invariants start = foliot_world_get_invariants(world, NULL), now = start;
@@ -206,17 +200,4 @@ static void a_chain_that_floats_keeps_its_momentum(void **state)
         check_near(now.angular_momentum[k], start.angular_momentum[k], 0.1); // of 60
     }
     foliot_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chain_with_a_heavy_end_gains_no_energy),
-        cmocka_unit_test(nor_does_one_that_contacts_solve),
-        cmocka_unit_test(chains_of_equal_links_keep_their_energy),
-        cmocka_unit_test(so_do_those_on_a_hook_that_moves),
-        cmocka_unit_test(heavy_ends_gain_nothing_from_any_shape),
-        cmocka_unit_test(a_chain_that_floats_keeps_its_momentum),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

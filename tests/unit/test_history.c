@@ -42,17 +42,9 @@ typedef struct past {
     double step;
 } past;
 
-static uint64_t seed_of(void)
-{
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 0) : 20265;
-    printf("SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 static past begin(uint32_t ticks)
 {
-    past p = {.scene = text_scene(SCENE), .rng = foliot__rng_seeded(seed_of())};
+    past p = {.scene = text_scene(SCENE), .rng = foliot__rng_seeded(check_seed(20265))};
     assert_int_equal(foliot_world_create(p.scene, &p.world, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_history_create(p.scene, ticks, &p.history), FOLIOT_STATUS_OK);
     p.step = foliot_snapshot_format_default(p.scene).position_step;
@@ -223,9 +215,8 @@ static void check_rays(past *p, foliot_history *history, uint64_t tick, uint32_t
     }
 }
 
-static void every_tick_that_is_kept_is_as_it_was(void **state)
+TEST(every_tick_that_is_kept_is_as_it_was)
 {
-    (void)state;
     past p = begin(TICKS);
     uint32_t same = 0, all = 0;
     for (int round = 0; round < 120; round++) {
@@ -245,9 +236,8 @@ static void every_tick_that_is_kept_is_as_it_was(void **state)
 }
 
 // Beyond what is kept: the oldest, the newest.
-static void other_ticks_are_clamped(void **state)
+TEST(other_ticks_are_clamped)
 {
-    (void)state;
     past p = begin(TICKS);
     assert_null(foliot_history_view(p.history, 3));
     assert_int_equal(foliot_history_get_count(p.history), 0);
@@ -266,9 +256,8 @@ static double shown_x(past *p, double tick, uint32_t slot)
 }
 
 // Under a constant acceleration positions at ticks lie on a parabola, and so do those between.
-static void between_ticks_bodies_move_as_they_fell(void **state)
+TEST(between_ticks_bodies_move_as_they_fell)
 {
-    (void)state;
     past p = begin(TICKS);
     for (int t = 0; t < 20; t++)
         step_and_keep(&p, 0, NULL, 0);
@@ -303,9 +292,8 @@ static void move_ball(past *p, float x)
     assert_int_equal(foliot_history_append(p->history, p->world), FOLIOT_STATUS_OK);
 }
 
-static void a_teleported_body_is_not_interpolated(void **state)
+TEST(a_teleported_body_is_not_interpolated)
 {
-    (void)state;
     past p = begin(TICKS);
     for (int t = 0; t < 5; t++)
         step_and_keep(&p, 0, NULL, 0);
@@ -318,9 +306,8 @@ static void a_teleported_body_is_not_interpolated(void **state)
 }
 
 // The ray goes where a player was: spawned at tick 3, gone at tick 8.
-static void a_ray_finds_who_is_gone(void **state)
+TEST(a_ray_finds_who_is_gone)
 {
-    (void)state;
     past p = begin(TICKS);
     const double from[3] = {-4, -3, 0.4}, direction[3] = {1, 0, 0};
     foliot_query_hit hit;
@@ -363,9 +350,8 @@ static void check_same_bytes(const foliot_history *a, const foliot_history *b)
 }
 
 // However it was come by: it is restored at any tick, and both go on.
-static void a_past_has_one_encoding(void **state)
+TEST(a_past_has_one_encoding)
 {
-    (void)state;
     past p = begin(TICKS);
     for (int round = 0; round < 40; round++) {
         foliot_history *other;
@@ -396,9 +382,8 @@ static uint64_t mixed(uint64_t sum, double value)
 }
 
 // Golden: the same bits on every machine, by every compiler.
-static void the_past_has_the_same_bits_everywhere(void **state)
+TEST(the_past_has_the_same_bits_everywhere)
 {
-    (void)state;
     past p = begin(TICKS);
     uint64_t sum = 0xcbf29ce484222325u;
     size_t length;
@@ -421,9 +406,8 @@ static void the_past_has_the_same_bits_everywhere(void **state)
     end(&p);
 }
 
-static void hostile_bytes_leave_it_as_it_was(void **state)
+TEST(hostile_bytes_leave_it_as_it_was)
 {
-    (void)state;
     past p = begin(TICKS);
     foliot_history *other;
     size_t length;
@@ -465,9 +449,8 @@ static void hostile_bytes_leave_it_as_it_was(void **state)
     end(&p);
 }
 
-static void a_gap_begins_it_anew(void **state)
+TEST(a_gap_begins_it_anew)
 {
-    (void)state;
     past p = begin(TICKS);
     run(&p, 20);
     step_ticks(p.world, 1);
@@ -484,9 +467,8 @@ static void a_gap_begins_it_anew(void **state)
 
 // Both round alike, in small scenes and in wide ones: what a watcher shows at a tick is what the
 // rules see of it.
-static void positions_are_rounded_as_in_snapshots(void **state)
+TEST(positions_are_rounded_as_in_snapshots)
 {
-    (void)state;
     for (double far = 0.3; far < 1e4; far *= 1.7) {
         foliot_scene *scene = text_scene(SCENE);
         foliot_body_definition bodies[5];
@@ -513,9 +495,8 @@ static void positions_are_rounded_as_in_snapshots(void **state)
     }
 }
 
-static void limits_are_kept(void **state)
+TEST(limits_are_kept)
 {
-    (void)state;
     past p = begin(TICKS);
     foliot_history *history;
     assert_int_equal(foliot_history_create(p.scene, 1, &history), FOLIOT_STATUS_INVALID);
@@ -535,22 +516,4 @@ static void limits_are_kept(void **state)
     assert_int_equal(foliot_history_append(p.history, world), FOLIOT_STATUS_FULL);
     free(block);
     end(&p);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_tick_that_is_kept_is_as_it_was),
-        cmocka_unit_test(other_ticks_are_clamped),
-        cmocka_unit_test(between_ticks_bodies_move_as_they_fell),
-        cmocka_unit_test(a_teleported_body_is_not_interpolated),
-        cmocka_unit_test(a_ray_finds_who_is_gone),
-        cmocka_unit_test(a_past_has_one_encoding),
-        cmocka_unit_test(the_past_has_the_same_bits_everywhere),
-        cmocka_unit_test(hostile_bytes_leave_it_as_it_was),
-        cmocka_unit_test(a_gap_begins_it_anew),
-        cmocka_unit_test(positions_are_rounded_as_in_snapshots),
-        cmocka_unit_test(limits_are_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

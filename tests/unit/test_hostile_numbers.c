@@ -9,9 +9,8 @@
 #include "../../client/lib/shared/internal.h"
 #include "base/bytes.h"
 
-static void counts_of_a_hostile_server(void **state)
+TEST(counts_of_a_hostile_server)
 {
-    (void)state;
     static const struct {
         uint32_t sent;
         uint64_t arrived, lost;
@@ -31,21 +30,11 @@ static void counts_of_a_hostile_server(void **state)
     }
 }
 
-static void no_bytes_of_nothing(void **state)
+TEST(no_bytes_of_nothing)
 {
-    (void)state;
     foliot__reader r = foliot__reader_of(NULL, 0);
     assert_null(foliot__read_bytes(&r, 0));
     assert_int_equal(r.status, FOLIOT_STATUS_OK);
     assert_null(foliot__read_bytes(&r, 1));
     assert_int_equal(r.status, FOLIOT_STATUS_TRUNCATED);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(counts_of_a_hostile_server),
-        cmocka_unit_test(no_bytes_of_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,9 +86,8 @@ static void fixture_of(recording_fixture *fixture, foliot_integrator integrator)
 }
 
 // A simulation of 2^41 s is an honest one, and can be gone on with.
-static void long_runs_can_be_gone_on_with(void **state)
+TEST(long_runs_can_be_gone_on_with)
 {
-    (void)state;
     recording_fixture fixture;
     fixture_of(&fixture, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET);
     fixture.scene.force_count = 0;
@@ -110,14 +109,10 @@ static void long_runs_can_be_gone_on_with(void **state)
     recording_fixture_free(&fixture);
 }
 
-static void extremes_anywhere(void **state)
+TEST(extremes_anywhere)
 {
-    (void)state;
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 10) : 20260712;
-    foliot__rng rng = foliot__rng_seeded(seed);
+    foliot__rng rng = foliot__rng_seeded(check_seed(20260712));
     uint32_t taken = 0, tried = 0;
-    print_message("SEED=%llu\n", (unsigned long long)seed);
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         recording_fixture fixture;
         foliot_error problem;
@@ -150,13 +145,4 @@ static void extremes_anywhere(void **state)
     }
     print_message("%u of %u states were taken\n", taken, tried);
     check_gt(taken, 100);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_runs_can_be_gone_on_with),
-        cmocka_unit_test(extremes_anywhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,14 +18,6 @@
 
 static const foliot_host nobody;
 
-static uint64_t seed_of(void)
-{
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 0) : 20263;
-    printf("SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 // A body with mass 1 (0: it stays where it is) and its shape's inertia.
 static void put(foliot_world *world, uint32_t slot, const shaped *s, double mass,
                 double restitution, double friction)
@@ -101,10 +93,9 @@ static const uint32_t kinds[3] = {FOLIOT_SHAPE_SPHERE, FOLIOT_SHAPE_CAPSULE, FOL
 
 // -- when
 
-static void the_time_is_that_of_a_search_through_the_poses(void **state)
+TEST(the_time_is_that_of_a_search_through_the_poses)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20263));
     foliot_world *world = two_bodies();
     uint32_t met = 0, missed = 0;
     for (int i = 0; i < 120; i++) {
@@ -160,10 +151,9 @@ static shaped plate(void)
 }
 
 // Above the plate after the step, whatever falls on it at 300 m/s and however it turns.
-static void a_plate_of_a_centimetre_is_not_passed(void **state)
+TEST(a_plate_of_a_centimetre_is_not_passed)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20263));
     foliot_world *world = two_bodies();
     shaped floor = plate();
     for (int i = 0; i < 300; i++) {
@@ -193,10 +183,9 @@ static void a_plate_of_a_centimetre_is_not_passed(void **state)
 }
 
 // A rod that turns about a point beside the plate would come out on its other side.
-static void a_plate_is_not_passed_by_turning(void **state)
+TEST(a_plate_is_not_passed_by_turning)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20263));
     foliot_world *world = two_bodies();
     shaped floor = plate();
     for (int i = 0; i < 100; i++) {
@@ -248,10 +237,9 @@ static sums sums_of(const foliot_world *world)
     return s;
 }
 
-static void impulses_keep_what_must_be_kept(void **state)
+TEST(impulses_keep_what_must_be_kept)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20263));
     foliot_world *world = two_bodies();
     uint32_t met = 0;
     for (int i = 0; i < 3000; i++) {
@@ -294,9 +282,8 @@ static void impulses_keep_what_must_be_kept(void **state)
     foliot_world_destroy(world);
 }
 
-static void a_flat_fall_bounces_by_its_restitution(void **state)
+TEST(a_flat_fall_bounces_by_its_restitution)
 {
-    (void)state;
     foliot_world *world = two_bodies();
     shaped floor = plate();
     static const foliot_shape shapes[2] = {
@@ -328,9 +315,8 @@ static void a_flat_fall_bounces_by_its_restitution(void **state)
 
 // Coulomb's friction within the blow: mu times its impulse, where mu is the square root of the
 // product.
-static void a_blow_rubs_by_the_friction_of_both(void **state)
+TEST(a_blow_rubs_by_the_friction_of_both)
 {
-    (void)state;
     foliot_world *world = two_bodies();
     shaped floor = plate();
     shaped ball = {.shape = {.kind = FOLIOT_SHAPE_SPHERE, .radius = 0.2},
@@ -352,9 +338,8 @@ static void a_blow_rubs_by_the_friction_of_both(void **state)
     foliot_world_destroy(world);
 }
 
-static void what_rests_is_no_impact(void **state)
+TEST(what_rests_is_no_impact)
 {
-    (void)state;
     foliot_world *world = two_bodies();
     shaped floor = plate(), s = {.shape = {.kind = FOLIOT_SHAPE_BOX, .half = {0.5, 0.3, 0.2}},
                                  .x = {0, 0, 0.2049},
@@ -369,18 +354,4 @@ static void what_rests_is_no_impact(void **state)
     ccd.collider.paths.restitution_threshold[1] = 0.1;
     assert_false(foliot__time_of_impact(&ccd.collider, 0, 1, 0, &m));
     foliot_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_time_is_that_of_a_search_through_the_poses),
-        cmocka_unit_test(a_plate_of_a_centimetre_is_not_passed),
-        cmocka_unit_test(a_plate_is_not_passed_by_turning),
-        cmocka_unit_test(impulses_keep_what_must_be_kept),
-        cmocka_unit_test(a_flat_fall_bounces_by_its_restitution),
-        cmocka_unit_test(a_blow_rubs_by_the_friction_of_both),
-        cmocka_unit_test(what_rests_is_no_impact),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,9 +33,8 @@ static void linear_step(foliot_integrator integrator, double k, double c, double
     *v = (double)(midpoint ? 2 * w - *v : w);
 }
 
-static void one_oscillator_is_solved_to_rounding(void **state)
+TEST(one_oscillator_is_solved_to_rounding)
 {
-    (void)state;
     static const double stiffness[] = {0.3, 15, 1e4, 1e6, 1e9}, damping[] = {0, 0.1, 300};
     for (size_t i = 0; i < COUNT(schemes); i++)
         for (size_t k = 0; k < COUNT(stiffness); k++)
@@ -71,9 +70,8 @@ static double determinant(foliot_integrator integrator, double theta)
     return column[0][0] * column[1][1] - column[0][1] * column[1][0];
 }
 
-static void determinants_are_those_of_the_theory(void **state)
+TEST(determinants_are_those_of_the_theory)
 {
-    (void)state;
     for (double theta = 0.01; theta < 30; theta *= 3) {
         check_near(determinant(FOLIOT_INTEGRATOR_IMPLICIT_EULER, theta), 1 / (1 + theta * theta),
                    1e-14);
@@ -81,9 +79,8 @@ static void determinants_are_those_of_the_theory(void **state)
     }
 }
 
-static void a_chain_of_very_unequal_masses_is_solved(void **state)
+TEST(a_chain_of_very_unequal_masses_is_solved)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(schemes); i++) {
         small_scene s = small(schemes[i], 1.0 / 60);
         for (uint32_t n = 0; n < 12; n++) {
@@ -115,9 +112,8 @@ static foliot_world *stiff_pendulum(foliot_integrator integrator)
     return small_world(&s);
 }
 
-static void stiff_springs_swing_at_sixty_hertz(void **state)
+TEST(stiff_springs_swing_at_sixty_hertz)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(schemes); i++) {
         foliot_world *world = stiff_pendulum(schemes[i]);
         double start = small_energy(world), highest = start, lowest = start, stretch = 0;
@@ -143,9 +139,8 @@ static void stiff_springs_swing_at_sixty_hertz(void **state)
 
 // Eight light bodies within a centimetre of each other on springs half a metre long: whole Newton
 // updates overshoot.
-static void a_crumpled_chain_needs_shorter_updates(void **state)
+TEST(a_crumpled_chain_needs_shorter_updates)
 {
-    (void)state;
     small_scene s = small(FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT, 1.0 / 60);
     small_body(&s, 1, 0, 0);
     for (uint32_t k = 1; k < 8; k++) {
@@ -195,9 +190,8 @@ static foliot_world *cloth(foliot_integrator integrator, foliot_body_definition 
     return world;
 }
 
-static void a_stiff_cloth_falls_and_hangs(void **state)
+TEST(a_stiff_cloth_falls_and_hangs)
 {
-    (void)state;
     foliot_body_definition *body = calloc(CLOTH * CLOTH, sizeof *body);
     foliot_force_definition *force = calloc(2 * CLOTH * CLOTH, sizeof *force);
     for (size_t i = 0; i < COUNT(schemes); i++) {
@@ -264,9 +258,8 @@ static double order(foliot_integrator integrator, problem which, int steps)
     return log2(coarse / fine);
 }
 
-static void orders_hold_with_and_without_damping(void **state)
+TEST(orders_hold_with_and_without_damping)
 {
-    (void)state;
     check_near(order(FOLIOT_INTEGRATOR_IMPLICIT_EULER, DAMPED_OSCILLATOR, 2000), 1, 0.05);
     check_near(order(FOLIOT_INTEGRATOR_IMPLICIT_EULER, NONLINEAR, 2000), 1, 0.05);
     check_near(order(FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT, DAMPED_OSCILLATOR, 500), 2, 0.05);
@@ -282,9 +275,8 @@ static small_scene kepler(foliot_integrator integrator)
     return s;
 }
 
-static void midpoint_keeps_quadratic_invariants_and_bounds_energy(void **state)
+TEST(midpoint_keeps_quadratic_invariants_and_bounds_energy)
 {
-    (void)state;
     small_scene s = kepler(FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT);
     foliot_world *world = small_world(&s);
     foliot_invariants start = foliot_world_get_invariants(world, NULL);
@@ -306,9 +298,8 @@ static void midpoint_keeps_quadratic_invariants_and_bounds_energy(void **state)
     foliot_world_destroy(world);
 }
 
-static void midpoint_runs_back_when_velocities_are_turned(void **state)
+TEST(midpoint_runs_back_when_velocities_are_turned)
 {
-    (void)state;
     small_scene s = kepler(FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT);
     foliot_world *there = small_world(&s);
     small_steps(there, 400);
@@ -337,9 +328,8 @@ static void magnetic(void *user, const foliot_callback_arguments *at, double *ax
     }
 }
 
-static void midpoint_keeps_the_speed_in_a_magnetic_field(void **state)
+TEST(midpoint_keeps_the_speed_in_a_magnetic_field)
 {
-    (void)state;
     double field = 300;
     const foliot_callback callback = {
         .acceleration = magnetic, .user = &field, .velocity_dependent = true};
@@ -380,9 +370,8 @@ static double speed_under_growing(foliot_integrator integrator, int steps)
     return v;
 }
 
-static void forces_get_the_time_of_the_stage(void **state)
+TEST(forces_get_the_time_of_the_stage)
 {
-    (void)state;
     double right = 0, middle = 0;
     for (int n = 0; n < 8; n++) {
         right += 0.5 * (0.5 * (n + 1)) * (0.5 * (n + 1));
@@ -394,9 +383,8 @@ static void forces_get_the_time_of_the_stage(void **state)
 
 // -- the solver's honesty
 
-static void what_newton_cannot_solve_is_counted(void **state)
+TEST(what_newton_cannot_solve_is_counted)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(schemes); i++) {
         small_scene s = kepler(schemes[i]);
         s.scene.iterations_max = 1;
@@ -421,9 +409,8 @@ static void broken(void *user, const foliot_callback_arguments *at, double *ax, 
         ax[0] = NAN;
 }
 
-static void a_fault_freezes_its_body_alone_and_is_counted(void **state)
+TEST(a_fault_freezes_its_body_alone_and_is_counted)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(schemes); i++) {
         const foliot_callback callback = {.acceleration = broken};
         const foliot_host host = {.callbacks = &callback, .callback_count = 1};
@@ -442,9 +429,8 @@ static void a_fault_freezes_its_body_alone_and_is_counted(void **state)
     }
 }
 
-static void a_looser_tolerance_costs_fewer_iterations(void **state)
+TEST(a_looser_tolerance_costs_fewer_iterations)
 {
-    (void)state;
     uint64_t iterations[2];
     static const double tolerance[] = {0.05, 1e-13};
     for (size_t t = 0; t < 2; t++) {
@@ -461,9 +447,8 @@ static void a_looser_tolerance_costs_fewer_iterations(void **state)
 
 // -- beside bodies that do not move
 
-static void static_bodies_frozen_bodies_and_thrust(void **state)
+TEST(static_bodies_frozen_bodies_and_thrust)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(schemes); i++) {
         small_scene s = small(schemes[i], 0.25);
         uint32_t wall = small_body(&s, 1, 2, 0), lost = small_body(&s, 1, 0x1p39, 0x1p39);
@@ -496,26 +481,4 @@ static void static_bodies_frozen_bodies_and_thrust(void **state)
         check_solved(world);
         foliot_world_destroy(world);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_oscillator_is_solved_to_rounding),
-        cmocka_unit_test(determinants_are_those_of_the_theory),
-        cmocka_unit_test(a_chain_of_very_unequal_masses_is_solved),
-        cmocka_unit_test(stiff_springs_swing_at_sixty_hertz),
-        cmocka_unit_test(a_crumpled_chain_needs_shorter_updates),
-        cmocka_unit_test(a_stiff_cloth_falls_and_hangs),
-        cmocka_unit_test(orders_hold_with_and_without_damping),
-        cmocka_unit_test(midpoint_keeps_quadratic_invariants_and_bounds_energy),
-        cmocka_unit_test(midpoint_runs_back_when_velocities_are_turned),
-        cmocka_unit_test(midpoint_keeps_the_speed_in_a_magnetic_field),
-        cmocka_unit_test(forces_get_the_time_of_the_stage),
-        cmocka_unit_test(what_newton_cannot_solve_is_counted),
-        cmocka_unit_test(a_fault_freezes_its_body_alone_and_is_counted),
-        cmocka_unit_test(a_looser_tolerance_costs_fewer_iterations),
-        cmocka_unit_test(static_bodies_frozen_bodies_and_thrust),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

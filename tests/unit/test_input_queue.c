@@ -64,9 +64,8 @@ static void add_ticks(foliot__input_queue *queue, two_lists *l, foliot__rng *rng
     }
 }
 
-static void inputs_act_as_two_lists_merged_by_hand(void **state)
+TEST(inputs_act_as_two_lists_merged_by_hand)
 {
-    (void)state;
     static two_lists lists;
     static foliot__input_queue queue;
     static foliot__queued_input want[FOLIOT__INPUTS_QUEUED];
@@ -92,9 +91,8 @@ static void inputs_act_as_two_lists_merged_by_hand(void **state)
 }
 
 // A peer that changes its role may send both ways: all of that may act in one tick.
-static void each_way_has_its_own_limit(void **state)
+TEST(each_way_has_its_own_limit)
 {
-    (void)state;
     static foliot__input_queue queue;
     foliot__queued_input input, got;
     uint32_t count = 0;
@@ -111,11 +109,4 @@ static void each_way_has_its_own_limit(void **state)
         assert_int_equal(got.input.sequence, 2 * i);
     }
     assert_int_equal(queue.count, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(inputs_act_as_two_lists_merged_by_hand),
-                                       cmocka_unit_test(each_way_has_its_own_limit)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

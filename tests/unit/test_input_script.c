@@ -18,9 +18,8 @@ static foliot_status parse(const char *text)
                                       sizeof message);
 }
 
-static void lines_become_inputs_in_order(void **state)
+TEST(lines_become_inputs_in_order)
 {
-    (void)state;
     assert_int_equal(parse("# two players\n"
                            "0 1 join   # the second\n"
                            "0 0 join\r\n"
@@ -52,18 +51,16 @@ static void lines_become_inputs_in_order(void **state)
     foliot__input_script_free(&script);
 }
 
-static void an_empty_text_has_no_inputs(void **state)
+TEST(an_empty_text_has_no_inputs)
 {
-    (void)state;
     const foliot_input *at;
     assert_int_equal(parse(""), FOLIOT_STATUS_OK);
     assert_int_equal(foliot__input_script_at(&script, 0, &at), 0);
     foliot__input_script_free(&script);
 }
 
-static void wrong_lines_are_named(void **state)
+TEST(wrong_lines_are_named)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } cases[] = {
@@ -98,22 +95,10 @@ static void wrong_lines_are_named(void **state)
     }
 }
 
-static void a_missing_file_is_said_so(void **state)
+TEST(a_missing_file_is_said_so)
 {
-    (void)state;
     foliot_status status =
         foliot__input_script_read("no/such.txt", &script, message, sizeof message);
     assert_int_equal(status, FOLIOT_STATUS_IO);
     assert_string_equal(message, "no/such.txt: No such file or directory");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_become_inputs_in_order),
-        cmocka_unit_test(an_empty_text_has_no_inputs),
-        cmocka_unit_test(wrong_lines_are_named),
-        cmocka_unit_test(a_missing_file_is_said_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

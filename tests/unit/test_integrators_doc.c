@@ -47,9 +47,8 @@ static void write_row(const foliot_integrator_info *info, char *row, size_t byte
              yes(info->contacts), yes(info->rods));
 }
 
-static void the_table_is_that_of_the_registry(void **state)
+TEST(the_table_is_that_of_the_registry)
 {
-    (void)state;
     char *text = calloc(DOCUMENT_BYTES, 1), row[512];
     FILE *file = fopen(DOCUMENT, "r");
     assert_non_null(file);
@@ -66,10 +65,4 @@ static void the_table_is_that_of_the_registry(void **state)
     }
     assert_int_equal(missing, 0);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_table_is_that_of_the_registry)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,9 +46,8 @@ static void check_chain(const char *integrator, const char *joint, double ratio,
     end(&y);
 }
 
-static void a_chain_of_fifty_does_not_stretch(void **state)
+TEST(a_chain_of_fifty_does_not_stretch)
 {
-    (void)state;
     static const char hinge[] = "kind: hinge, axis: [0, 1, 0]";
     check_chain("semi-implicit-euler", hinge, 50, 12);
     check_chain("velocity-verlet", hinge, 50, 12);
@@ -118,9 +117,8 @@ static double pendulum_error(const char *integrator, double dt, const double exa
     return sqrt(x * x + z * z);
 }
 
-static void a_double_pendulum_has_the_order_of_its_scheme(void **state)
+TEST(a_double_pendulum_has_the_order_of_its_scheme)
 {
-    (void)state;
     static const struct {
         const char *name;
         double order;
@@ -166,9 +164,8 @@ static void check_net(const char *integrator, int rows, int columns)
     end(&y);
 }
 
-static void energy_never_grows_in_a_hanging_net(void **state)
+TEST(energy_never_grows_in_a_hanging_net)
 {
-    (void)state;
     check_net("semi-implicit-euler", 1, 20);
     check_net("velocity-verlet", 1, 20);
     check_net("semi-implicit-euler", 4, 4);
@@ -176,9 +173,8 @@ static void energy_never_grows_in_a_hanging_net(void **state)
 }
 
 // Four hinges in a plane: three rows too many.
-static void a_ring_of_hinges_moves_as_one(void **state)
+TEST(a_ring_of_hinges_moves_as_one)
 {
-    (void)state;
     begin("velocity-verlet", 1.0 / 60, 4, G);
     add("  - {name: left, mass: 1, position: [0, 0, 0.5], inertia: [0.1, 0.1, 0.1]}\n"
         "  - {name: top, mass: 1, position: [1, 0, 1], inertia: [0.4, 0.4, 0.4]}\n"
@@ -219,9 +215,8 @@ static joint_world tumbling(const char *integrator)
     return make();
 }
 
-static void momentum_is_kept_without_anchors(void **state)
+TEST(momentum_is_kept_without_anchors)
 {
-    (void)state;
     static const char *const names[] = {"semi-implicit-euler", "velocity-verlet", "leapfrog"};
     for (int i = 0; i < 3; i++) {
         joint_world y = tumbling(names[i]);
@@ -249,9 +244,8 @@ static void momentum_is_kept_without_anchors(void **state)
 
 // Two capsules' moments welded to a T, thrown: it turns over time and again (the intermediate
 // axis).
-static void a_thrown_t_handle_turns_over(void **state)
+TEST(a_thrown_t_handle_turns_over)
 {
-    (void)state;
     begin("velocity-verlet", 1.0 / 60, 4, 0);
     add("  - {name: bar, mass: 1, inertia: [0.05, 0.002, 0.05], angular_velocity: [8, 0.02, 0]}\n"
         "  - {name: stem, mass: 0.5, position: [0.15, 0, 0], inertia: [0.001, 0.004, 0.004],"
@@ -287,9 +281,8 @@ static void a_thrown_t_handle_turns_over(void **state)
 
 // -- determinism
 
-static void a_restored_world_has_the_same_future(void **state)
+TEST(a_restored_world_has_the_same_future)
 {
-    (void)state;
     joint_world y =
         chain("semi-implicit-euler",
               "kind: hinge, axis: [0, 1, 0], limits: [-0.6, 0.5], break_force: 9e4", 300);
@@ -316,9 +309,8 @@ static void a_restored_world_has_the_same_future(void **state)
     end(&other);
 }
 
-static void every_scheme_that_admits_contacts_holds_joints(void **state)
+TEST(every_scheme_that_admits_contacts_holds_joints)
 {
-    (void)state;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         if (!info || !info->contacts || info->reversible == FOLIOT_REVERSIBILITY_EXACT)
@@ -337,19 +329,4 @@ static void every_scheme_that_admits_contacts_holds_joints(void **state)
             check_below(off, 1.5);
         end(&y);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chain_of_fifty_does_not_stretch),
-        cmocka_unit_test(a_double_pendulum_has_the_order_of_its_scheme),
-        cmocka_unit_test(energy_never_grows_in_a_hanging_net),
-        cmocka_unit_test(a_ring_of_hinges_moves_as_one),
-        cmocka_unit_test(momentum_is_kept_without_anchors),
-        cmocka_unit_test(a_thrown_t_handle_turns_over),
-        cmocka_unit_test(a_restored_world_has_the_same_future),
-        cmocka_unit_test(every_scheme_that_admits_contacts_holds_joints),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -90,9 +90,8 @@ static void run_second(const stage *s)
     }
 }
 
-static void a_point_that_holds_a_weld_may_be_freed(void **state)
+TEST(a_point_that_holds_a_weld_may_be_freed)
 {
-    (void)state;
     stage *s = stage_new();
     foliot_command weld = join(s, FOLIOT_CONSTRAINT_WELD, POINT);
     assert_int_equal(issue(s, weld), FOLIOT_COMMAND_REASON_motion);
@@ -121,9 +120,8 @@ static bool forge(stage *s, const uint32_t kind_and_bodies[3], const double anch
     return status == FOLIOT_STATUS_OK;
 }
 
-static void forged_joints_are_refused_or_stepped(void **state)
+TEST(forged_joints_are_refused_or_stepped)
 {
-    (void)state;
     unsigned restored = 0, refused = 0;
     for (uint32_t draw = 0; draw < 5 * 3 * 4 * 4; draw++) {
         uint32_t b = draw / 15 % 4;
@@ -141,13 +139,4 @@ static void forged_joints_are_refused_or_stepped(void **state)
         stage_free(s);
     }
     assert_true(restored > 100 && refused > 50); // rods, and bodies that hold themselves
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_point_that_holds_a_weld_may_be_freed),
-        cmocka_unit_test(forged_joints_are_refused_or_stepped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

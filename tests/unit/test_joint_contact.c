@@ -16,9 +16,8 @@ static double speed_of(const joint_world *y)
     return most;
 }
 
-static void a_chain_on_the_floor_comes_to_rest(void **state)
+TEST(a_chain_on_the_floor_comes_to_rest)
 {
-    (void)state;
     static const char *const joints[] = {
         "kind: ball", "kind: hinge, axis: [0, 1, 0], limits: [-0.5, 0.5]", "kind: weld"};
     for (int i = 0; i < 3; i++) {
@@ -43,9 +42,8 @@ static void a_chain_on_the_floor_comes_to_rest(void **state)
     }
 }
 
-static void joined_bodies_touch_only_where_they_are_asked_to(void **state)
+TEST(joined_bodies_touch_only_where_they_are_asked_to)
 {
-    (void)state;
     for (int collide = 0; collide < 2; collide++) {
         begin("semi-implicit-euler", 1.0 / 60, 4, 0);
         add("  - {name: a, shape: {kind: box, half: [0.5, 0.5, 0.5]}}\n"
@@ -64,9 +62,8 @@ static void joined_bodies_touch_only_where_they_are_asked_to(void **state)
     }
 }
 
-static void the_wrecking_ball_hangs_on(void **state)
+TEST(the_wrecking_ball_hangs_on)
 {
-    (void)state;
     joint_world y = open_joint_world("scenes/wrecking-ball.yaml");
     double worst = 0, start = energy(&y);
     for (int t = 0; t < 600; t++) {
@@ -127,9 +124,8 @@ static double trunk_energy(const joint_world *y)
     return sum;
 }
 
-static void a_doll_comes_to_rest(void **state)
+TEST(a_doll_comes_to_rest)
 {
-    (void)state;
     for (int way = 0; way < 3; way++) {
         joint_world y = dropped_doll(2.0 * way - 2);
         for (int t = 0; t < 1200; t++)
@@ -165,9 +161,8 @@ static void backwards(void *user, uint32_t count, void (*task)(void *context, ui
 }
 
 // Copied and restored every few ticks, and its tasks run in another order: the same bits.
-static void ragdolls_have_one_future(void **state)
+TEST(ragdolls_have_one_future)
 {
-    (void)state;
     joint_world y = open_joint_world("scenes/ragdolls.yaml"), other = y;
     static uint8_t bytes[1 << 20];
     size_t length = 0;
@@ -187,16 +182,4 @@ static void ragdolls_have_one_future(void **state)
     }
     foliot_world_destroy(other.world);
     end(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_chain_on_the_floor_comes_to_rest),
-        cmocka_unit_test(joined_bodies_touch_only_where_they_are_asked_to),
-        cmocka_unit_test(a_doll_comes_to_rest),
-        cmocka_unit_test(the_wrecking_ball_hangs_on),
-        cmocka_unit_test(ragdolls_have_one_future),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

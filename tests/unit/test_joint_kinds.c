@@ -22,9 +22,8 @@ static double hinge_angle(const joint_world *y)
     return -angle_y(y, "door");
 }
 
-static void a_limit_holds(void **state)
+TEST(a_limit_holds)
 {
-    (void)state;
     joint_world y = door(G, ", limits: [-0.5, 0.3]");
     double least = 0, greatest = 0;
     for (int t = 0; t < 600; t++) {
@@ -39,9 +38,8 @@ static void a_limit_holds(void **state)
     end(&y);
 }
 
-static void a_motor_reaches_its_speed_with_its_torque(void **state)
+TEST(a_motor_reaches_its_speed_with_its_torque)
 {
-    (void)state;
     joint_world y = door(0, ", motor: {speed: 3, torque: 5}");
     double moment = 0.5 + 2 * 1; // about the hinge
     for (int t = 1; t <= 240; t++) {
@@ -63,9 +61,8 @@ static void a_motor_reaches_its_speed_with_its_torque(void **state)
     end(&free);
 }
 
-static void a_motor_stops_at_a_limit(void **state)
+TEST(a_motor_stops_at_a_limit)
 {
-    (void)state;
     joint_world y = door(0, ", motor: {speed: 2, torque: 50}, limits: [-1, 1.2]");
     for (int t = 0; t < 300; t++)
         step(&y);
@@ -75,9 +72,8 @@ static void a_motor_stops_at_a_limit(void **state)
 }
 
 // Limits that a wrapped angle would jump over.
-static void limits_reach_far(void **state)
+TEST(limits_reach_far)
 {
-    (void)state;
     joint_world y = door(0, ", motor: {speed: -4, torque: 50}, limits: [-3.1, 0.5]");
     for (int t = 0; t < 300; t++)
         step(&y);
@@ -93,9 +89,8 @@ static double follow(const joint_world *y, double angle)
 }
 
 // The motor passes pi as any other angle, with shapes that may touch and without.
-static void a_motor_turns_past_half_turns(void **state)
+TEST(a_motor_turns_past_half_turns)
 {
-    (void)state;
     static const char *const shapes[] = {"inertia: [0.01, 0.08, 0.08]",
                                          "shape: {kind: box, half: [0.5, 0.1, 0.1]}"};
     for (int k = 0; k < 2; k++) {
@@ -120,9 +115,8 @@ static void a_motor_turns_past_half_turns(void **state)
 
 // Limits beyond one turn: three turns one way, two the other. A copy and a restored world know how
 // often the door has turned.
-static void limits_count_turns(void **state)
+TEST(limits_count_turns)
 {
-    (void)state;
     joint_world y = door(0, ", motor: {speed: 6, torque: 500}, limits: [-12, 20]");
     joint_world back = door(0, ", motor: {speed: -6, torque: 500}, limits: [-12, 20]");
     joint_world beside = door(0, ", motor: {speed: 6, torque: 500}, limits: [-12, 20]");
@@ -157,9 +151,8 @@ static void limits_count_turns(void **state)
 
 // A body that leaves the numbers is frozen at the end of the tick. Its hinge keeps the count: no
 // conversion of NaN to an integer, which machines do differently, decides it.
-static void a_frozen_body_keeps_the_count(void **state)
+TEST(a_frozen_body_keeps_the_count)
 {
-    (void)state;
     joint_world y = door(0, ", motor: {speed: 6, torque: 500}, limits: [-12, 20]");
     while (foliot__constraint_state(y.world)[0] < 2 * 4)
         step(&y);
@@ -186,9 +179,8 @@ static joint_world shelf(const char *integrator)
     return make();
 }
 
-static void welds_hold_a_load(void **state)
+TEST(welds_hold_a_load)
 {
-    (void)state;
     joint_world y = shelf("semi-implicit-euler");
     for (int t = 0; t < 600; t++) {
         step(&y);
@@ -212,9 +204,8 @@ static bool breaks(const char *constraint)
     return broken;
 }
 
-static void joints_break_at_their_force(void **state)
+TEST(joints_break_at_their_force)
 {
-    (void)state;
     // 3 kg weigh 29.43 N; two metres out, 58.86 N m.
     assert_false(breaks("kind: ball, anchor: [2, 0, 0], break_force: 29.6"));
     assert_true(breaks("kind: ball, anchor: [2, 0, 0], break_force: 29.3"));
@@ -228,9 +219,8 @@ static void joints_break_at_their_force(void **state)
     assert_false(breaks("kind: hinge, axis: [1, 0, 0], anchor: [0, 0, -1], break_torque: 59"));
 }
 
-static void a_break_is_an_event(void **state)
+TEST(a_break_is_an_event)
 {
-    (void)state;
     begin("velocity-verlet", 1.0 / 60, 4, G);
     add("  - {name: load, mass: 3, inertia: [1, 1, 1]}\n"
         "constraints:\n  - {kind: ball, a: load, anchor: [0, 0, 0], break_force: 20}\n");
@@ -251,9 +241,8 @@ static void a_break_is_an_event(void **state)
 }
 
 // Two metres out, 3 kg twist with 58.86 N m; the force alone would not break it.
-static void a_break_tells_force_from_torque(void **state)
+TEST(a_break_tells_force_from_torque)
 {
-    (void)state;
     begin("semi-implicit-euler", 1.0 / 60, 4, G);
     add("  - {name: load, mass: 3, position: [2, 0, 0], inertia: [1, 1, 1]}\n"
         "  - {name: still, mass: 3, position: [0, 5, 0], inertia: [1, 1, 1]}\n"
@@ -275,9 +264,8 @@ static void a_break_tells_force_from_torque(void **state)
 
 // -- distances off the centre
 
-static void a_rope_off_the_centre_is_slack_or_taut(void **state)
+TEST(a_rope_off_the_centre_is_slack_or_taut)
 {
-    (void)state;
     begin("semi-implicit-euler", 1.0 / 60, 4, G);
     add("  - {name: crate, mass: 3, position: [0, 0, 0], inertia: [1, 1, 1]}\n"
         "constraints:\n  - {kind: distance, a: crate, anchor_a: [0.4, 0, 0.5], anchor: [0.4, 0, "
@@ -298,23 +286,4 @@ static void a_rope_off_the_centre_is_slack_or_taut(void **state)
     }
     check_near(longest, 2, 1e-5);
     end(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_limit_holds),
-        cmocka_unit_test(a_motor_reaches_its_speed_with_its_torque),
-        cmocka_unit_test(a_motor_stops_at_a_limit),
-        cmocka_unit_test(a_motor_turns_past_half_turns),
-        cmocka_unit_test(limits_count_turns),
-        cmocka_unit_test(a_frozen_body_keeps_the_count),
-        cmocka_unit_test(limits_reach_far),
-        cmocka_unit_test(welds_hold_a_load),
-        cmocka_unit_test(joints_break_at_their_force),
-        cmocka_unit_test(a_break_is_an_event),
-        cmocka_unit_test(a_break_tells_force_from_torque),
-        cmocka_unit_test(a_rope_off_the_centre_is_slack_or_taut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

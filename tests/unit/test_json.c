@@ -25,9 +25,8 @@ static void check_written(const char *expected)
     free(text);
 }
 
-static void nested_values_get_their_commas(void **state)
+TEST(nested_values_get_their_commas)
 {
-    (void)state;
     begin();
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "name", "ball");
@@ -51,9 +50,8 @@ static void nested_values_get_their_commas(void **state)
                   "\"yes\":true,\"no\":false,\"nothing\":null,\"nobody\":null}\n2\n");
 }
 
-static void reals_come_back_to_the_bit(void **state)
+TEST(reals_come_back_to_the_bit)
 {
-    (void)state;
     const double values[] = {0.1, -0.0, 1e308, 5e-324, 1.0 / 3, 0x1.fffffffffffffp1023, 3};
     begin();
     foliot__json_reals(&json, NULL, values, 7);
@@ -69,9 +67,8 @@ static void reals_come_back_to_the_bit(void **state)
     free(text);
 }
 
-static void measured_values_have_few_digits(void **state)
+TEST(measured_values_have_few_digits)
 {
-    (void)state;
     begin();
     foliot__json_array(&json, NULL);
     foliot__json_decimals(&json, NULL, 4.123, 3); // 4.1230000000000002 as a real
@@ -83,9 +80,8 @@ static void measured_values_have_few_digits(void **state)
     check_written("[4.123,-0.06,0.000,1.0000000000000001e+300,null]");
 }
 
-static void reals_that_json_lacks_are_null(void **state)
+TEST(reals_that_json_lacks_are_null)
 {
-    (void)state;
     volatile double zero = 0;
     const double values[] = {1 / zero, -1 / zero, zero / zero};
     begin();
@@ -93,9 +89,8 @@ static void reals_that_json_lacks_are_null(void **state)
     check_written("[null,null,null]");
 }
 
-static void texts_are_escaped(void **state)
+TEST(texts_are_escaped)
 {
-    (void)state;
     begin();
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "a\"b", "\\ \" / \n \t \x01 \x1b[2J \x7f");
@@ -110,9 +105,8 @@ static void texts_are_escaped(void **state)
                   "\"c1\":\"\\u009b31m\",\"separator\":\"\\u2028\"}");
 }
 
-static void broken_utf8_is_replaced(void **state)
+TEST(broken_utf8_is_replaced)
 {
-    (void)state;
     begin();
     foliot__json_array(&json, NULL);
     foliot__json_text(&json, NULL,
@@ -123,17 +117,4 @@ static void broken_utf8_is_replaced(void **state)
     foliot__json_text(&json, NULL, "\xed\xa0\x80"); // surrogate
     foliot__json_close(&json);
     check_written("[\"a\\ufffdb\",\"\\ufffd\",\"\\ufffd\\ufffd\",\"\\ufffd\\ufffd\\ufffd\"]");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nested_values_get_their_commas),
-        cmocka_unit_test(reals_come_back_to_the_bit),
-        cmocka_unit_test(measured_values_have_few_digits),
-        cmocka_unit_test(reals_that_json_lacks_are_null),
-        cmocka_unit_test(texts_are_escaped),
-        cmocka_unit_test(broken_utf8_is_replaced),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

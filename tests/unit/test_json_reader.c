@@ -19,9 +19,8 @@ static bool skips(const char *text)
     return foliot__json_end(&r);
 }
 
-static void values_are_skipped_or_refused(void **state)
+TEST(values_are_skipped_or_refused)
 {
-    (void)state;
     static const char *const good[] = {
         "0",
         "-0",
@@ -77,9 +76,8 @@ static void values_are_skipped_or_refused(void **state)
             fail_msg("%s was read", bad[i]);
 }
 
-static void values_are_read_in_turn(void **state)
+TEST(values_are_read_in_turn)
 {
-    (void)state;
     foliot__json_reader r =
         reader_of("{\"name\" : \"caf\\u00e9 \\ud83d\\ude00\", \"list\":[1, -2.5e3]}");
     char text[32], number[FOLIOT__JSON_NUMBER_BYTES];
@@ -105,9 +103,8 @@ static void values_are_read_in_turn(void **state)
     assert_true(foliot__json_end(&r));
 }
 
-static void the_first_problem_stays(void **state)
+TEST(the_first_problem_stays)
 {
-    (void)state;
     char text[4];
     foliot__json_reader r = reader_of("[\"long\", x]");
     foliot__json_enter(&r, '[');
@@ -122,9 +119,8 @@ static void the_first_problem_stays(void **state)
 }
 
 // Texts are not closed by a zero: nothing behind `length` is looked at.
-static void texts_end_where_they_are_said_to(void **state)
+TEST(texts_end_where_they_are_said_to)
 {
-    (void)state;
     static const char text[] = {'"', '\xf0', '\x9f'};
     foliot__json_reader r = foliot__json_reader_of(text, sizeof text);
     assert_false(foliot__json_text_value(&r, NULL, 0));
@@ -136,9 +132,8 @@ static void texts_end_where_they_are_said_to(void **state)
     assert_false(foliot__json_word(&r, "true"));
 }
 
-static void nesting_has_an_end(void **state)
+TEST(nesting_has_an_end)
 {
-    (void)state;
     char text[80];
     for (int depth = FOLIOT__JSON_NESTING_MAX; depth <= FOLIOT__JSON_NESTING_MAX + 1; depth++) {
         memset(text, '[', (size_t)depth);
@@ -146,16 +141,4 @@ static void nesting_has_an_end(void **state)
         text[2 * depth] = 0;
         assert_int_equal(skips(text), depth <= FOLIOT__JSON_NESTING_MAX);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_are_skipped_or_refused),
-        cmocka_unit_test(values_are_read_in_turn),
-        cmocka_unit_test(the_first_problem_stays),
-        cmocka_unit_test(texts_end_where_they_are_said_to),
-        cmocka_unit_test(nesting_has_an_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,18 +54,16 @@ static foliot_status unpack(const uint8_t *frame, size_t length, size_t count)
     return status;
 }
 
-static void states_come_back_to_the_byte(void **state)
+TEST(states_come_back_to_the_byte)
 {
-    (void)state;
     size_t length;
     uint8_t *frame = pack(&length);
     assert_int_equal(unpack(frame, length, STATE_BYTES), FOLIOT_STATUS_OK);
     free(frame);
 }
 
-static void what_does_not_shrink_is_left_alone(void **state)
+TEST(what_does_not_shrink_is_left_alone)
 {
-    (void)state;
     uint8_t noise[512];
     foliot__rng rng = foliot__rng_seeded(3);
     foliot__keyframe_encoder encoder = {0};
@@ -76,9 +74,8 @@ static void what_does_not_shrink_is_left_alone(void **state)
     foliot__keyframe_encoder_free(&encoder);
 }
 
-static void frames_that_lie_are_corrupt(void **state)
+TEST(frames_that_lie_are_corrupt)
 {
-    (void)state;
     size_t length;
     uint8_t *frame = pack(&length);
     assert_int_equal(unpack(frame, length, STATE_BYTES - 1), FOLIOT_STATUS_CORRUPT);
@@ -98,9 +95,8 @@ static void frames_that_lie_are_corrupt(void **state)
     free(frame);
 }
 
-static void flipped_bits_write_nowhere_else(void **state)
+TEST(flipped_bits_write_nowhere_else)
 {
-    (void)state;
     size_t length;
     uint8_t *frame = pack(&length);
     uint8_t out[STATE_BYTES + 64];
@@ -116,9 +112,8 @@ static void flipped_bits_write_nowhere_else(void **state)
 }
 
 // A size that no state of the recording has is refused before any memory is asked for.
-static void a_bomb_takes_no_memory(void **state)
+TEST(a_bomb_takes_no_memory)
 {
-    (void)state;
     size_t length;
     foliot__recording_content content = {.keyframe.packed = true};
     content.keyframe.compressed.bytes = pack(&length);
@@ -137,9 +132,8 @@ static void a_bomb_takes_no_memory(void **state)
 }
 
 // The most that a state may have is what its world takes in memory.
-static void no_state_is_larger_than_its_world(void **state)
+TEST(no_state_is_larger_than_its_world)
 {
-    (void)state;
     for (uint32_t bodies = 1; bodies <= 256; bodies *= 4) {
         recording_fixture fixture;
         size_t length = 0;
@@ -167,9 +161,8 @@ static void check_verifies(const recording_memory *memory)
     foliot_replay_close(replay);
 }
 
-static void both_encodings_replay_alike(void **state)
+TEST(both_encodings_replay_alike)
 {
-    (void)state;
     recording_fixture fixture;
     recording_memory memory = {0};
     foliot_recording_config config = recording_fixture_config(10, 20);
@@ -182,18 +175,4 @@ static void both_encodings_replay_alike(void **state)
     check_lt(packed, memory.length / 2);
     recording_memory_free(&memory);
     recording_fixture_free(&fixture);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(states_come_back_to_the_byte),
-        cmocka_unit_test(what_does_not_shrink_is_left_alone),
-        cmocka_unit_test(frames_that_lie_are_corrupt),
-        cmocka_unit_test(flipped_bits_write_nowhere_else),
-        cmocka_unit_test(a_bomb_takes_no_memory),
-        cmocka_unit_test(no_state_is_larger_than_its_world),
-        cmocka_unit_test(both_encodings_replay_alike),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -76,9 +76,8 @@ static double units_off(double A, double B, double t)
     return (double)(off / DBL_EPSILON);
 }
 
-static void the_oscillator_agrees_with_a_matrix_exponential_in_every_regime(void **state)
+TEST(the_oscillator_agrees_with_a_matrix_exponential_in_every_regime)
 {
-    (void)state;
     static const double size[] = {0,   1e-12, 1e-6, 1e-3, 0.1, 0.3, 0.9, 0.999, 1.001,
                                   1.5, 2,     3.9,  4,    4.1, 9,   15,  60,    300};
     double worst = 0;
@@ -100,9 +99,8 @@ static void the_oscillator_agrees_with_a_matrix_exponential_in_every_regime(void
     check_below(worst, 5);
 }
 
-static void an_oscillator_that_is_far_too_stiff_stays_finite(void **state)
+TEST(an_oscillator_that_is_far_too_stiff_stays_finite)
 {
-    (void)state;
     static const double size[] = {1e6, 1e12, 1e60, 1e150};
     for (size_t i = 0; i < COUNT(size); i++)
         for (size_t j = 0; j < COUNT(size); j++) {
@@ -141,9 +139,8 @@ static void textbook(double stiffness, double drag, double f, double centre, dou
     *v = (double)(e * (u * k - (b * u + stiffness * y) * s));
 }
 
-static void the_undamped_oscillator_is_exact_over_ninety_seconds(void **state)
+TEST(the_undamped_oscillator_is_exact_over_ninety_seconds)
 {
-    (void)state;
     static const double dts[] = {0.001, 0.01, 1.0 / 60, 0.1, 0.25, 0.5, 1};
     for (size_t k = 0; k < COUNT(exact_schemes); k++)
         for (size_t d = 0; d < COUNT(dts); d++) {
@@ -165,9 +162,8 @@ static void the_undamped_oscillator_is_exact_over_ninety_seconds(void **state)
         }
 }
 
-static void the_damped_oscillator_is_exact_whatever_the_damping(void **state)
+TEST(the_damped_oscillator_is_exact_whatever_the_damping)
 {
-    (void)state;
     const double stiffness[] = {15, 15, 15, 15, 0, 0.001, 4},
                  damping[] = {0.1, 3, 15.5, 80, 0.4, 2, 8};
     static const double dts[] = {0.004, 1.0 / 60, 0.3, 1.5};
@@ -198,9 +194,8 @@ static void the_damped_oscillator_is_exact_whatever_the_damping(void **state)
             }
 }
 
-static void linear_drag_is_exact(void **state)
+TEST(linear_drag_is_exact)
 {
-    (void)state;
     for (size_t k = 0; k < COUNT(exact_schemes); k++) {
         small_scene s = small(exact_schemes[k], 0.25);
         small_body(&s, 2, 1, 30);
@@ -219,9 +214,8 @@ static void linear_drag_is_exact(void **state)
 }
 
 // v(t) and x(t) under -(linear + quadratic |v|) v; the direction stays.
-static void quadratic_drag_is_exact_in_kinematic(void **state)
+TEST(quadratic_drag_is_exact_in_kinematic)
 {
-    (void)state;
     static const double linear[] = {0, 0.6}, quadratic[] = {0.05, 1e-9};
     for (size_t l = 0; l < 2; l++)
         for (size_t q = 0; q < 2; q++) {
@@ -246,9 +240,8 @@ static void quadratic_drag_is_exact_in_kinematic(void **state)
         }
 }
 
-static void constant_acceleration_is_exact_at_two_steps_a_second(void **state)
+TEST(constant_acceleration_is_exact_at_two_steps_a_second)
 {
-    (void)state;
     for (size_t k = 0; k < COUNT(all_schemes); k++) {
         small_scene s = small(all_schemes[k], 0.5);
         uint32_t body = small_body(&s, 2, 3, 1.5);
@@ -265,9 +258,8 @@ static void constant_acceleration_is_exact_at_two_steps_a_second(void **state)
     }
 }
 
-static void a_pulse_between_two_ticks_is_exact(void **state)
+TEST(a_pulse_between_two_ticks_is_exact)
 {
-    (void)state;
     for (size_t k = 0; k < COUNT(exact_schemes); k++) {
         small_scene s = small(exact_schemes[k], 0.25);
         uint32_t body = small_body(&s, 2, 0, 1);
@@ -285,9 +277,8 @@ static void a_pulse_between_two_ticks_is_exact(void **state)
     }
 }
 
-static void strang_is_exact_for_springs_drag_constants_and_pulses_summed(void **state)
+TEST(strang_is_exact_for_springs_drag_constants_and_pulses_summed)
 {
-    (void)state;
     small_scene s = small(FOLIOT_INTEGRATOR_KINEMATIC_STRANG, 0.4);
     uint32_t wall = small_body(&s, 1, 2, 0), body = small_body(&s, 2, 5, -1);
     s.body[wall].is_static = true;
@@ -314,9 +305,8 @@ static void strang_is_exact_for_springs_drag_constants_and_pulses_summed(void **
     foliot_world_destroy(world);
 }
 
-static void a_spring_between_two_bodies_is_exact_in_kinematic(void **state)
+TEST(a_spring_between_two_bodies_is_exact_in_kinematic)
 {
-    (void)state;
     static const double damping[] = {0, 0.3, 40};
     for (size_t c = 0; c < COUNT(damping); c++) {
         small_scene s = small(FOLIOT_INTEGRATOR_KINEMATIC, 0.3);
@@ -360,9 +350,8 @@ static double determinant(foliot_integrator integrator, double dt, const double 
     return column[0][0] * column[1][1] - column[0][1] * column[1][0];
 }
 
-static void determinants_are_those_of_the_theory(void **state)
+TEST(determinants_are_those_of_the_theory)
 {
-    (void)state;
     static const double stiffness[] = {1, 1.7, 0.4};
     double dt = 0.1, P2 = 0, P4 = 0;
     for (size_t i = 0; i < 3; i++) {
@@ -384,9 +373,8 @@ static void determinants_are_those_of_the_theory(void **state)
 
 // The average form on one spring is x' = x + dt (v + v') / 2 with v' exact: determinant cos t + t
 // sin t / 2, which leaves [-1, 1] at t = pi.
-static void the_average_form_leaves_stability_at_half_a_turn_a_step(void **state)
+TEST(the_average_form_leaves_stability_at_half_a_turn_a_step)
 {
-    (void)state;
     static const double one[] = {1};
     for (double theta = 0.1; theta < 7; theta += 0.3) {
         double found = determinant(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, theta, one, 1);
@@ -416,9 +404,8 @@ static double energy_left(foliot_integrator integrator, double *error)
     return now.position[0] * now.position[0] + now.velocity[0] * now.velocity[0] / 6.92;
 }
 
-static void two_springs_keep_over_three_hours_what_is_known(void **state)
+TEST(two_springs_keep_over_three_hours_what_is_known)
 {
-    (void)state;
     double error[4];
     double kinematic = energy_left(FOLIOT_INTEGRATOR_KINEMATIC, &error[0]);
     double average = energy_left(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, &error[1]);
@@ -505,9 +492,8 @@ static double position_after(foliot_integrator integrator, combination which, in
     return x;
 }
 
-static void combinations_of_forces_have_the_orders_of_the_docs(void **state)
+TEST(combinations_of_forces_have_the_orders_of_the_docs)
 {
-    (void)state;
     for (int which = 0; which < COMBINATIONS; which++) {
         double reference = position_after(FOLIOT_INTEGRATOR_RK4, (combination)which, 20000);
         for (size_t k = 0; k < COUNT(all_schemes); k++) {
@@ -543,9 +529,8 @@ static small_scene mixed(double dt)
     return s;
 }
 
-static void strang_keeps_the_energy_of_springs_and_other_forces(void **state)
+TEST(strang_keeps_the_energy_of_springs_and_other_forces)
 {
-    (void)state;
     small_scene s = mixed(1.0 / 60);
     foliot_world *world = small_world(&s);
     double start = small_energy(world), early = 0, late = 0;
@@ -562,9 +547,8 @@ static void strang_keeps_the_energy_of_springs_and_other_forces(void **state)
     foliot_world_destroy(world);
 }
 
-static void strang_runs_back_when_velocities_are_turned(void **state)
+TEST(strang_runs_back_when_velocities_are_turned)
 {
-    (void)state;
     small_scene s = mixed(1.0 / 30);
     foliot_world *there = small_world(&s);
     small_steps(there, 300);
@@ -588,9 +572,8 @@ static void strang_runs_back_when_velocities_are_turned(void **state)
 
 // -- beside bodies that do not move
 
-static void static_bodies_stay_and_anchor(void **state)
+TEST(static_bodies_stay_and_anchor)
 {
-    (void)state;
     for (size_t k = 0; k < COUNT(all_schemes); k++) {
         small_scene s = small(all_schemes[k], 0.1);
         uint32_t wall = small_body(&s, 1, 2, 0), a = small_body(&s, 1.5, 5, 0);
@@ -608,9 +591,8 @@ static void static_bodies_stay_and_anchor(void **state)
     }
 }
 
-static void a_frozen_body_leaves_the_others_exact(void **state)
+TEST(a_frozen_body_leaves_the_others_exact)
 {
-    (void)state;
     for (size_t k = 0; k < COUNT(exact_schemes); k++) {
         small_scene s = small(exact_schemes[k], 0.25);
         uint32_t lost = small_body(&s, 1, 0x1p39, 0x1p39), a = small_body(&s, 1, 10, 0);
@@ -626,9 +608,8 @@ static void a_frozen_body_leaves_the_others_exact(void **state)
     }
 }
 
-static void thrust_is_a_constant_force(void **state)
+TEST(thrust_is_a_constant_force)
 {
-    (void)state;
     for (size_t k = 0; k < COUNT(all_schemes); k++) {
         small_scene s = small(all_schemes[k], 0.25);
         small_body(&s, 1, 0, 0);
@@ -675,9 +656,8 @@ static double speed_under_growing(foliot_integrator integrator, int steps)
     return v;
 }
 
-static void forces_get_the_time_of_the_stage(void **state)
+TEST(forces_get_the_time_of_the_stage)
 {
-    (void)state;
     double left = 0, trapezoid = 0;
     for (int n = 0; n < 8; n++) {
         left += 0.5 * (0.5 * n) * (0.5 * n);
@@ -688,9 +668,8 @@ static void forces_get_the_time_of_the_stage(void **state)
     check_bits(speed_under_growing(FOLIOT_INTEGRATOR_KINEMATIC_STRANG, 8), trapezoid);
 }
 
-static void one_evaluation_a_step(void **state)
+TEST(one_evaluation_a_step)
 {
-    (void)state;
     for (size_t k = 0; k < COUNT(all_schemes); k++) {
         small_scene s = mixed(0.01);
         s.scene.integrator = all_schemes[k];
@@ -701,32 +680,4 @@ static void one_evaluation_a_step(void **state)
                     (all_schemes[k] == FOLIOT_INTEGRATOR_KINEMATIC_STRANG && count == 101));
         foliot_world_destroy(world);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_oscillator_agrees_with_a_matrix_exponential_in_every_regime),
-        cmocka_unit_test(an_oscillator_that_is_far_too_stiff_stays_finite),
-        cmocka_unit_test(the_undamped_oscillator_is_exact_over_ninety_seconds),
-        cmocka_unit_test(the_damped_oscillator_is_exact_whatever_the_damping),
-        cmocka_unit_test(linear_drag_is_exact),
-        cmocka_unit_test(quadratic_drag_is_exact_in_kinematic),
-        cmocka_unit_test(constant_acceleration_is_exact_at_two_steps_a_second),
-        cmocka_unit_test(a_pulse_between_two_ticks_is_exact),
-        cmocka_unit_test(strang_is_exact_for_springs_drag_constants_and_pulses_summed),
-        cmocka_unit_test(a_spring_between_two_bodies_is_exact_in_kinematic),
-        cmocka_unit_test(determinants_are_those_of_the_theory),
-        cmocka_unit_test(the_average_form_leaves_stability_at_half_a_turn_a_step),
-        cmocka_unit_test(two_springs_keep_over_three_hours_what_is_known),
-        cmocka_unit_test(combinations_of_forces_have_the_orders_of_the_docs),
-        cmocka_unit_test(strang_keeps_the_energy_of_springs_and_other_forces),
-        cmocka_unit_test(strang_runs_back_when_velocities_are_turned),
-        cmocka_unit_test(static_bodies_stay_and_anchor),
-        cmocka_unit_test(a_frozen_body_leaves_the_others_exact),
-        cmocka_unit_test(thrust_is_a_constant_force),
-        cmocka_unit_test(forces_get_the_time_of_the_stage),
-        cmocka_unit_test(one_evaluation_a_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,18 +40,16 @@ static void check_own_motion(const char *integrator)
     foliot_world_destroy(world);
 }
 
-static void they_move_by_their_velocity_under_every_scheme(void **state)
+TEST(they_move_by_their_velocity_under_every_scheme)
 {
-    (void)state;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++)
         if (id != FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
             check_own_motion(foliot_integrator_get_info((foliot_integrator)id)->name);
 }
 
 // Static and other kinematic bodies are passed through.
-static void nothing_stands_in_their_way(void **state)
+TEST(nothing_stands_in_their_way)
 {
-    (void)state;
     foliot_world *world = text_world(
         HEAD "bodies:\n"
              "  - {static: true, position: [2, 0, 0], " CRATE "}\n"
@@ -97,9 +95,8 @@ static void check_riding(const char *integrator)
     foliot_world_destroy(world);
 }
 
-static void they_carry_and_lift_what_lies_on_them(void **state)
+TEST(they_carry_and_lift_what_lies_on_them)
 {
-    (void)state;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         if (info->contacts && info->reversible != FOLIOT_REVERSIBILITY_EXACT)
@@ -108,9 +105,8 @@ static void they_carry_and_lift_what_lies_on_them(void **state)
 }
 
 // A crate that starts at rest slides by v^2 / 2 mu g before it rides along.
-static void friction_brings_a_crate_to_the_speed_of_its_platform(void **state)
+TEST(friction_brings_a_crate_to_the_speed_of_its_platform)
 {
-    (void)state;
     foliot_world *world =
         text_world(HEAD "bodies:\n"
                         "  - {kinematic: true, velocity: [1, 0, 0], " PLATFORM "}\n"
@@ -122,9 +118,8 @@ static void friction_brings_a_crate_to_the_speed_of_its_platform(void **state)
     foliot_world_destroy(world);
 }
 
-static void a_turning_platform_takes_what_lies_on_it_round(void **state)
+TEST(a_turning_platform_takes_what_lies_on_it_round)
 {
-    (void)state;
     foliot_world *world = text_world(
         HEAD "bodies:\n"
              "  - {kinematic: true, angular_velocity: [0, 0, 1], " PLATFORM "}\n"
@@ -158,18 +153,16 @@ static void check_paddle(double restitution, double expected)
     foliot_world_destroy(world);
 }
 
-static void a_fast_paddle_hits_and_does_not_pass(void **state)
+TEST(a_fast_paddle_hits_and_does_not_pass)
 {
-    (void)state;
     check_paddle(1, 480);
     check_paddle(0.5, 360);
     check_paddle(0, 240);
 }
 
 // The tip of a bar of half length 2 that turns at 30 rad / s moves 1 m a tick.
-static void a_turning_bar_strikes_with_the_speed_of_its_surface(void **state)
+TEST(a_turning_bar_strikes_with_the_speed_of_its_surface)
 {
-    (void)state;
     foliot_world *world = text_world("foliot: 1\nname: t\ntick_hz: 60\nbodies:\n"
                                      "  - {kinematic: true, angular_velocity: [0, 0, 30],\n"
                                      "     shape: {kind: box, half: [2, 0.02, 0.5]}}\n"
@@ -184,9 +177,8 @@ static void a_turning_bar_strikes_with_the_speed_of_its_surface(void **state)
 }
 
 // A pusher of a third of a crate's size a tick, which no impact is: contacts see it come.
-static void a_pusher_does_not_sink_in(void **state)
+TEST(a_pusher_does_not_sink_in)
 {
-    (void)state;
     foliot_world *world = text_world("foliot: 1\nname: t\ntick_hz: 60\nbodies:\n"
                                      "  - {kinematic: true, position: [-1.03, 0, 0],\n"
                                      "     velocity: [4, 0, 0], " CRATE "}\n"
@@ -203,9 +195,8 @@ static void a_pusher_does_not_sink_in(void **state)
 }
 
 // Faster than contacts can follow, and about no axis of its own.
-static void a_fast_spin_is_kept(void **state)
+TEST(a_fast_spin_is_kept)
 {
-    (void)state;
     foliot_world *world = text_world("foliot: 1\nname: t\ntick_hz: 60\nbodies:\n"
                                      "  - {kinematic: true, angular_velocity: [300, 500, 400],\n"
                                      "     shape: {kind: box, half: [0.3, 0.2, 0.1]}}\n"
@@ -220,9 +211,8 @@ static void a_fast_spin_is_kept(void **state)
 // -- what hangs on them
 
 // A damper sees its kinematic end move: nothing is damped where both have one velocity.
-static void dampers_follow_them_under_every_scheme(void **state)
+TEST(dampers_follow_them_under_every_scheme)
 {
-    (void)state;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         char text[512];
         if (id == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
@@ -242,9 +232,8 @@ static void dampers_follow_them_under_every_scheme(void **state)
     }
 }
 
-static void joints_and_springs_follow_them(void **state)
+TEST(joints_and_springs_follow_them)
 {
-    (void)state;
     foliot_world *world = text_world(
         "foliot: 1\nname: t\ntick_hz: 60\nbodies:\n"
         "  - {name: cart, kinematic: true, velocity: [1, 0, 0], " CRATE "}\n"
@@ -285,9 +274,8 @@ static void set_speed(foliot_world *world, uint32_t slot, double speed)
     (void)!foliot_world_set_field(world, slot, FOLIOT_FIELD_velocity_x, bits);
 }
 
-static void what_lies_on_them_sleeps_while_they_stand_and_wakes_when_they_move(void **state)
+TEST(what_lies_on_them_sleeps_while_they_stand_and_wakes_when_they_move)
 {
-    (void)state;
     foliot_world *world = text_world(sleepers);
     step_ticks(world, 120);
     assert_true(asleep(world, 1));
@@ -308,9 +296,8 @@ static void what_lies_on_them_sleeps_while_they_stand_and_wakes_when_they_move(v
 }
 
 // A slack rope holds a sleeper to a winch that stands far off and then drives away.
-static void what_hangs_on_them_wakes_when_they_move(void **state)
+TEST(what_hangs_on_them_wakes_when_they_move)
 {
-    (void)state;
     foliot_world *world =
         text_world(HEAD "sleep: true\nbodies:\n"
                         "  - {static: true, shape: {kind: plane}}\n"
@@ -328,9 +315,8 @@ static void what_hangs_on_them_wakes_when_they_move(void **state)
 }
 
 // The world steps for a kinematic body even where all others sleep, and their contacts stay.
-static void they_move_while_all_others_sleep(void **state)
+TEST(they_move_while_all_others_sleep)
 {
-    (void)state;
     foliot_world *world = text_world(sleepers);
     step_ticks(world, 120);
     assert_true(asleep(world, 1));
@@ -342,25 +328,4 @@ static void they_move_while_all_others_sleep(void **state)
     check_near(state_of(world, 2).position[0], -21, 1e-9);
     assert_int_equal(foliot_world_get_contact_events(world, NULL, 0), contacts);
     foliot_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_move_by_their_velocity_under_every_scheme),
-        cmocka_unit_test(nothing_stands_in_their_way),
-        cmocka_unit_test(they_carry_and_lift_what_lies_on_them),
-        cmocka_unit_test(friction_brings_a_crate_to_the_speed_of_its_platform),
-        cmocka_unit_test(a_turning_platform_takes_what_lies_on_it_round),
-        cmocka_unit_test(a_fast_paddle_hits_and_does_not_pass),
-        cmocka_unit_test(a_turning_bar_strikes_with_the_speed_of_its_surface),
-        cmocka_unit_test(a_pusher_does_not_sink_in),
-        cmocka_unit_test(a_fast_spin_is_kept),
-        cmocka_unit_test(dampers_follow_them_under_every_scheme),
-        cmocka_unit_test(joints_and_springs_follow_them),
-        cmocka_unit_test(what_lies_on_them_sleeps_while_they_stand_and_wakes_when_they_move),
-        cmocka_unit_test(what_hangs_on_them_wakes_when_they_move),
-        cmocka_unit_test(they_move_while_all_others_sleep),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

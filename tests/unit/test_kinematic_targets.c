@@ -31,9 +31,8 @@ static void set_speed(foliot_world *world, uint32_t slot, double speed)
 
 // -- targets
 
-static void they_arrive_at_their_target_to_the_bit_and_stop(void **state)
+TEST(they_arrive_at_their_target_to_the_bit_and_stop)
 {
-    (void)state;
     foliot_world *world = text_world(sleepers);
     const double place[3] = {0.1, 1.0 / 3, -0.7};
     const double half_turn[4] = {0.9, 0.1, -0.3, 0.2};
@@ -66,9 +65,8 @@ static void they_arrive_at_their_target_to_the_bit_and_stop(void **state)
 }
 
 // Whatever the rounding on the way.
-static void every_target_is_met_to_the_bit(void **state)
+TEST(every_target_is_met_to_the_bit)
 {
-    (void)state;
     foliot_world *world = text_world(sleepers);
     foliot__rng rng = foliot__rng_seeded(5);
     for (int t = 0; t < 200; t++) {
@@ -93,9 +91,8 @@ static void every_target_is_met_to_the_bit(void **state)
 }
 
 // The two parts may come apart; what is too far for a tick is refused; a dropped target is none.
-static void targets_add_up_and_are_checked(void **state)
+TEST(targets_add_up_and_are_checked)
 {
-    (void)state;
     foliot_world *world = text_world(sleepers);
     const double place[3] = {0.5, 0, 0}, origin[3] = {0, 0, 0}, turned[4] = {0, 0, 0, -2},
                  far[3] = {0x1p40, 0, 0};
@@ -117,9 +114,8 @@ static void targets_add_up_and_are_checked(void **state)
 }
 
 // A chain of targets is a path: what lies on the platform goes along.
-static void targets_carry_what_lies_on_the_body(void **state)
+TEST(targets_carry_what_lies_on_the_body)
 {
-    (void)state;
     foliot_world *world = text_world(sleepers);
     step_ticks(world, 60);
     for (int t = 1; t <= 240; t++) {
@@ -132,9 +128,8 @@ static void targets_carry_what_lies_on_the_body(void **state)
     foliot_world_destroy(world);
 }
 
-static void worlds_restored_on_the_way_have_the_same_future(void **state)
+TEST(worlds_restored_on_the_way_have_the_same_future)
 {
-    (void)state;
     foliot_world *world = text_world(sleepers), *other = text_world(sleepers);
     for (int t = 0; t < 90; t++) {
         if (t % 7 == 3) {
@@ -154,9 +149,8 @@ static void worlds_restored_on_the_way_have_the_same_future(void **state)
 
 // -- kinds that change
 
-static void a_body_may_change_how_it_moves(void **state)
+TEST(a_body_may_change_how_it_moves)
 {
-    (void)state;
     foliot_world *world = text_world(
         HEAD "limits: {commands_max: 1}\nbodies:\n"
              "  - {static: true, shape: {kind: plane, offset: -50}}\n"
@@ -186,9 +180,8 @@ static void a_body_may_change_how_it_moves(void **state)
 
 // -- snapshots
 
-static void snapshots_say_what_a_body_is(void **state)
+TEST(snapshots_say_what_a_body_is)
 {
-    (void)state;
     foliot_world *world = text_world(HEAD "bodies:\n"
                                           "  - {kinematic: true, " CRATE "}\n"
                                           "  - {kinematic: true, sensor: true, " CRATE "}\n"
@@ -238,9 +231,8 @@ static void check_driven(const char *integrator)
 }
 
 // Where nothing turns, orientations are no state, and yet stay those of the scene.
-static void a_restore_leaves_orientations_alone(void **state)
+TEST(a_restore_leaves_orientations_alone)
 {
-    (void)state;
     static const char text[] = "foliot: 1\nname: t\ntick_hz: 60\nbodies:\n"
                                "  - {static: true, orientation: [0.6, 0.8, 0, 0], " CRATE "}\n"
                                "  - {kinematic: true, velocity: [1, 0, 0]}\n";
@@ -253,9 +245,8 @@ static void a_restore_leaves_orientations_alone(void **state)
     foliot_world_destroy(other);
 }
 
-static void restored_worlds_have_the_same_future(void **state)
+TEST(restored_worlds_have_the_same_future)
 {
-    (void)state;
     check_driven("velocity-verlet");
     check_driven("verlet");
     check_driven("blanes-moan6");
@@ -266,9 +257,8 @@ static void restored_worlds_have_the_same_future(void **state)
 }
 
 // 240 bodies on platforms that turn and travel, with no threads and with some of any speed.
-static void any_number_of_threads_gives_the_same_bits(void **state)
+TEST(any_number_of_threads_gives_the_same_bits)
 {
-    (void)state;
     static const char text[] =
         HEAD "bodies:\n"
              "  - {kinematic: true, velocity: [0.5, 0, 0.5], " PLATFORM "}\n"
@@ -288,21 +278,4 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     task_pool_destroy(pool);
     foliot_world_destroy(alone);
     foliot_world_destroy(shared);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_arrive_at_their_target_to_the_bit_and_stop),
-        cmocka_unit_test(every_target_is_met_to_the_bit),
-        cmocka_unit_test(targets_add_up_and_are_checked),
-        cmocka_unit_test(targets_carry_what_lies_on_the_body),
-        cmocka_unit_test(worlds_restored_on_the_way_have_the_same_future),
-        cmocka_unit_test(a_body_may_change_how_it_moves),
-        cmocka_unit_test(snapshots_say_what_a_body_is),
-        cmocka_unit_test(a_restore_leaves_orientations_alone),
-        cmocka_unit_test(restored_worlds_have_the_same_future),
-        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,9 +21,8 @@ static double oscillator_energy(const foliot_world *world, double k)
 
 // -- the damped oscillator k = 15, b = 0.1, x0 = 1000
 
-static void explicit_euler_grows_where_the_damped_oscillator_decays(void **state)
+TEST(explicit_euler_grows_where_the_damped_oscillator_decays)
 {
-    (void)state;
     problem p;
     problem_damped_oscillator(&p, FOLIOT_INTEGRATOR_EXPLICIT_EULER, 0.01, 15, 0.1, 1000);
     foliot_world *world = problem_world(&p);
@@ -46,9 +45,8 @@ static void explicit_euler_grows_where_the_damped_oscillator_decays(void **state
 
 // -- the oscillator k = 15 over 90 s at dt = 0.25
 
-static void energies_of_the_coarse_oscillator(void **state)
+TEST(energies_of_the_coarse_oscillator)
 {
-    (void)state;
     static const struct {
         foliot_integrator id;
         uint64_t steps;
@@ -104,9 +102,8 @@ static double phase_gained(double dt)
     return total - w * 90;
 }
 
-static void semi_implicit_euler_gains_phase(void **state)
+TEST(semi_implicit_euler_gains_phase)
 {
-    (void)state;
     check_near(phase_gained(0.1), 2.22, 0.005);
     check_near(phase_gained(0.25), 15.3, 0.05);
     check_near(phase_gained(0.01), 0.0218, 0.0001);
@@ -147,9 +144,8 @@ static double worst_deviation(foliot_integrator id, invariant *kept)
     return worst;
 }
 
-static void discrete_invariants_are_kept(void **state)
+TEST(discrete_invariants_are_kept)
 {
-    (void)state;
     check_below(worst_deviation(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, kick_drift), 1e-12);
     check_below(worst_deviation(FOLIOT_INTEGRATOR_VELOCITY_VERLET, kick_drift_kick), 1e-12);
     check_below(worst_deviation(FOLIOT_INTEGRATOR_VERLET, kick_drift_kick), 1e-12);
@@ -158,9 +154,8 @@ static void discrete_invariants_are_kept(void **state)
     check_gt(worst_deviation(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, kick_drift_kick), 1e-3);
 }
 
-static void verlet_is_a_cosine(void **state)
+TEST(verlet_is_a_cosine)
 {
-    (void)state;
     const double h = 0.1, theta = acos(1 - h * h / 2);
     problem p;
     problem_oscillator(&p, FOLIOT_INTEGRATOR_VELOCITY_VERLET, h, 1, 1);
@@ -193,9 +188,8 @@ static double planets_off(foliot_integrator id, double dt)
     return worst;
 }
 
-static void the_outer_planets_after_200000_days(void **state)
+TEST(the_outer_planets_after_200000_days)
 {
-    (void)state;
     check_below(planets_off(FOLIOT_INTEGRATOR_KAHAN_LI8, 50), 1e-9);
     check_below(planets_off(FOLIOT_INTEGRATOR_PEFRL4, 10), 5e-6);
     check_below(planets_off(FOLIOT_INTEGRATOR_LEAPFROG, 10), 0.2);
@@ -219,9 +213,8 @@ static double eight_off(foliot_integrator id, int count)
     return worst;
 }
 
-static void the_figure_eight_closes(void **state)
+TEST(the_figure_eight_closes)
 {
-    (void)state;
     check_below(eight_off(FOLIOT_INTEGRATOR_KAHAN_LI8, 200), 1e-12);
     check_below(eight_off(FOLIOT_INTEGRATOR_BLANES_MOAN6, 400), 2e-12);
     check_below(eight_off(FOLIOT_INTEGRATOR_YOSHIDA6, 1000), 5e-12);
@@ -252,9 +245,8 @@ static double kepler_energy_error(foliot_integrator id)
     return worst;
 }
 
-static void keplers_energy_over_100_turns(void **state)
+TEST(keplers_energy_over_100_turns)
 {
-    (void)state;
     check_below(kepler_energy_error(FOLIOT_INTEGRATOR_KAHAN_LI8), 1e-12);
     check_below(kepler_energy_error(FOLIOT_INTEGRATOR_BLANES_MOAN6), 1e-12);
     check_below(kepler_energy_error(FOLIOT_INTEGRATOR_YOSHIDA6), 1e-11);
@@ -291,9 +283,8 @@ static trend energy_trend(foliot_integrator id, double dt)
 // Kepler's orbit e = 0.2, 62 to 12 steps a turn, 16,000 to 80,000 turns. What is left of a trend is
 // rounding: plain sums walk by 1e-16 a kick, the lattice by 1e-12 and Newton's method by its
 // tolerance.
-static void the_energy_of_symplectic_schemes_has_no_trend(void **state)
+TEST(the_energy_of_symplectic_schemes_has_no_trend)
 {
-    (void)state;
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)i);
         if (!info->symplectic)
@@ -309,20 +300,4 @@ static void the_energy_of_symplectic_schemes_has_no_trend(void **state)
         if (!PACE_SLOW)
             check_below(fabs(t.late - t.early), 1e-12 + t.largest * 1e-4 + (lattice ? 1e-8 : 0));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(explicit_euler_grows_where_the_damped_oscillator_decays),
-        cmocka_unit_test(energies_of_the_coarse_oscillator),
-        cmocka_unit_test(semi_implicit_euler_gains_phase),
-        cmocka_unit_test(discrete_invariants_are_kept),
-        cmocka_unit_test(verlet_is_a_cosine),
-        cmocka_unit_test(the_outer_planets_after_200000_days),
-        cmocka_unit_test(the_figure_eight_closes),
-        cmocka_unit_test(keplers_energy_over_100_turns),
-        cmocka_unit_test(the_energy_of_symplectic_schemes_has_no_trend),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,9 +24,8 @@ static void back(problem *p, foliot_world *world, uint64_t steps)
             fail_msg("a step back was refused");
 }
 
-static void a_million_steps_forward_and_a_million_back(void **state)
+TEST(a_million_steps_forward_and_a_million_back)
 {
-    (void)state;
     problem p;
     problem_kepler(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 1.0 / 60, 0.3);
     // Ugly numbers, a second force and two more bodies.
@@ -58,9 +57,8 @@ static void a_million_steps_forward_and_a_million_back(void **state)
 }
 
 // Only this scheme promises it.
-static void other_schemes_do_not_step_back(void **state)
+TEST(other_schemes_do_not_step_back)
 {
-    (void)state;
     problem p;
     problem_kepler(&p, FOLIOT_INTEGRATOR_LEAPFROG, 1.0 / 60, 0.3);
     foliot_world *world = problem_world(&p);
@@ -68,9 +66,8 @@ static void other_schemes_do_not_step_back(void **state)
     foliot_world_destroy(world);
 }
 
-static void substeps_run_backwards_too(void **state)
+TEST(substeps_run_backwards_too)
 {
-    (void)state;
     problem p;
     problem_henon_heiles(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 0.1);
     p.scene.substeps = 3;
@@ -83,9 +80,8 @@ static void substeps_run_backwards_too(void **state)
 }
 
 // A force that begins and ends in between: times on the way back are those of the way forward.
-static void a_pulse_is_undone(void **state)
+TEST(a_pulse_is_undone)
 {
-    (void)state;
     problem p;
     problem_oscillator(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 0.01, 15, 1);
     foliot_force_definition *pulse = problem_force(&p, FOLIOT_FORCE_CONSTANT);
@@ -105,9 +101,8 @@ static void a_pulse_is_undone(void **state)
 static const double spawn[1][3] = {{0.3, 0, 0}};
 
 // A player flies with inputs that change; the world is rewound by the controls of each tick.
-static void players_are_rewound(void **state)
+TEST(players_are_rewound)
 {
-    (void)state;
     enum { TICKS = 300 };
     problem p;
     problem_kepler(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 1.0 / 60, 0.3);
@@ -136,9 +131,8 @@ static void players_are_rewound(void **state)
     foliot_world_destroy(world);
 }
 
-static void what_leaves_the_lattice_is_frozen(void **state)
+TEST(what_leaves_the_lattice_is_frozen)
 {
-    (void)state;
     problem p;
     problem_body(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 1);
     p.bodies[0].velocity[0] = 1e6;
@@ -158,9 +152,8 @@ static void what_leaves_the_lattice_is_frozen(void **state)
 }
 
 // Rounding to 2^-40 is odd: a mirrored world stays the mirror image, to the bit.
-static void mirrored_worlds_stay_mirrored(void **state)
+TEST(mirrored_worlds_stay_mirrored)
 {
-    (void)state;
     problem p;
     problem_kepler(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 1.0 / 60, 0.3);
     foliot_world *world = problem_world(&p);
@@ -183,9 +176,8 @@ static void mirrored_worlds_stay_mirrored(void **state)
 
 // Leapfrog's own invariant on the oscillator, p^2 (1 - h^2/4) + q^2: rounding walks, it does not
 // drift.
-static void the_noise_of_the_lattice_is_small(void **state)
+TEST(the_noise_of_the_lattice_is_small)
 {
-    (void)state;
     const double h = 0.1;
     problem p;
     problem_oscillator(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, h, 1, 1);
@@ -200,19 +192,4 @@ static void the_noise_of_the_lattice_is_small(void **state)
     foliot_world_destroy(world);
     print_message("a million steps: off by %.1e\n", worst);
     check_below(worst, 1e-9);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_million_steps_forward_and_a_million_back),
-        cmocka_unit_test(other_schemes_do_not_step_back),
-        cmocka_unit_test(substeps_run_backwards_too),
-        cmocka_unit_test(a_pulse_is_undone),
-        cmocka_unit_test(players_are_rewound),
-        cmocka_unit_test(what_leaves_the_lattice_is_frozen),
-        cmocka_unit_test(mirrored_worlds_stay_mirrored),
-        cmocka_unit_test(the_noise_of_the_lattice_is_small),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,9 +26,8 @@ static bool note_line(void *user, const char *line, size_t length)
     return foliot__line_script_refuse_word(&l->script, 3, "a\x1b", "a number");
 }
 
-static void lines_are_read_up_to_a_mistake(void **state)
+TEST(lines_are_read_up_to_a_mistake)
 {
-    (void)state;
     char message[64] = "";
     static const char text[] = "one\n\nthree\nfour";
     lines l = {.script = {.name = "x.txt", .message = message, .message_bytes = sizeof message}};
@@ -46,9 +45,8 @@ static void lines_are_read_up_to_a_mistake(void **state)
     assert_string_equal(message, "x.txt:3:4: a number, not 'a'");
 }
 
-static void bytes_are_digits_and_back(void **state)
+TEST(bytes_are_digits_and_back)
 {
-    (void)state;
     uint8_t bytes[256], back[256] = {0};
     char text[513];
     for (int i = 0; i < 256; i++)
@@ -64,9 +62,8 @@ static void bytes_are_digits_and_back(void **state)
     check_eq(foliot__hex_value('g'), -1);
 }
 
-static void bisection_finds_the_first(void **state)
+TEST(bisection_finds_the_first)
 {
-    (void)state;
     struct item {
         uint64_t key;
         char rest;
@@ -79,14 +76,4 @@ static void bisection_finds_the_first(void **state)
                 first++;
             check_eq(foliot__array_lower_bound(items, count, sizeof items[0], keys[k]), first);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_read_up_to_a_mistake),
-        cmocka_unit_test(bytes_are_digits_and_back),
-        cmocka_unit_test(bisection_finds_the_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,9 +27,8 @@ static void check_top(const char *text, uint32_t slot, double height)
     foliot_world_destroy(world);
 }
 
-static void a_light_box_carries_a_heavy_one(void **state)
+TEST(a_light_box_carries_a_heavy_one)
 {
-    (void)state;
     static const double masses[] = {65, 100, 1000, 3000, 1e5};
     for (int k = 0; k < 5; k++) {
         double mass = masses[k];
@@ -44,9 +43,8 @@ static void a_light_box_carries_a_heavy_one(void **state)
     }
 }
 
-static void a_tower_of_eight_light_boxes_carries_a_heavy_one(void **state)
+TEST(a_tower_of_eight_light_boxes_carries_a_heavy_one)
 {
-    (void)state;
     char text[2048] = FLOOR;
     for (int k = 0; k < 9; k++)
         snprintf(text + strlen(text), sizeof text - strlen(text),
@@ -56,9 +54,8 @@ static void a_tower_of_eight_light_boxes_carries_a_heavy_one(void **state)
     check_top(text, 9, 4.25);
 }
 
-static void four_light_legs_carry_a_heavy_table(void **state)
+TEST(four_light_legs_carry_a_heavy_table)
 {
-    (void)state;
     char text[2048] = FLOOR;
     for (int k = 0; k < 4; k++)
         snprintf(text + strlen(text), sizeof text - strlen(text),
@@ -90,17 +87,15 @@ static double momentum_after(const char *text, uint32_t ticks)
     return momentum;
 }
 
-static void a_heavy_box_that_strikes_a_light_one_keeps_momentum(void **state)
+TEST(a_heavy_box_that_strikes_a_light_one_keeps_momentum)
 {
-    (void)state;
     double momentum = momentum_after(FREE "bodies:\n" PAIR ", velocity: [3, 0, 0]}\n", 120);
     check_near(momentum, 3000, 3e-3);
 }
 
 // A light box that is pushed and has no support behind it weighs what it weighs.
-static void a_light_box_that_a_heavy_one_pushes_weighs_what_it_weighs(void **state)
+TEST(a_light_box_that_a_heavy_one_pushes_weighs_what_it_weighs)
 {
-    (void)state;
     double momentum = momentum_after(
         FREE "forces: [{kind: constant, body: heavy, force: [1000, 0, 0]}]\nbodies:\n" PAIR "}\n",
         120);
@@ -119,9 +114,8 @@ static void a_light_box_that_a_heavy_one_pushes_weighs_what_it_weighs(void **sta
 
 // A floor without friction takes no momentum, so a loaded body that slides on it weighs what it
 // weighs. Friction between the two makes no energy.
-static void a_sheet_under_a_heavy_crate_keeps_momentum_on_ice(void **state)
+TEST(a_sheet_under_a_heavy_crate_keeps_momentum_on_ice)
 {
-    (void)state;
     foliot_world *world =
         text_world(FREE "gravity: [0, 0, -9.81]\nbodies:\n"
                         "  - {name: floor, static: true, friction: 0, shape: {kind: plane}}\n"
@@ -136,9 +130,8 @@ static void a_sheet_under_a_heavy_crate_keeps_momentum_on_ice(void **state)
 }
 
 // A heavy ball that starts to roll off a light one pushes it away with the momentum that it gets.
-static void balls_roll_apart_without_momentum(void **state)
+TEST(balls_roll_apart_without_momentum)
 {
-    (void)state;
     foliot_world *world =
         text_world(FREE "gravity: [0, 0, -9.81]\nbodies:\n"
                         "  - {name: floor, static: true, friction: 0, shape: {kind: plane}}\n"
@@ -152,9 +145,8 @@ static void balls_roll_apart_without_momentum(void **state)
 }
 
 // Nor do two that fall together.
-static void a_heavy_box_and_a_light_one_fall_together(void **state)
+TEST(a_heavy_box_and_a_light_one_fall_together)
 {
-    (void)state;
     foliot_world *world =
         text_world(FREE "gravity: [0, 0, -9.81]\nbodies:\n"
                         "  - {name: light, mass: 1, position: [0, 0, 0.5], velocity: [0, 0, 1],"
@@ -164,19 +156,4 @@ static void a_heavy_box_and_a_light_one_fall_together(void **state)
     step_ticks(world, 60);
     check_near(foliot_world_get_invariants(world, NULL).momentum[2], 1 - 1001 * 9.81, 1e-3);
     foliot_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_light_box_carries_a_heavy_one),
-        cmocka_unit_test(a_tower_of_eight_light_boxes_carries_a_heavy_one),
-        cmocka_unit_test(four_light_legs_carry_a_heavy_table),
-        cmocka_unit_test(a_heavy_box_that_strikes_a_light_one_keeps_momentum),
-        cmocka_unit_test(a_light_box_that_a_heavy_one_pushes_weighs_what_it_weighs),
-        cmocka_unit_test(a_sheet_under_a_heavy_crate_keeps_momentum_on_ice),
-        cmocka_unit_test(balls_roll_apart_without_momentum),
-        cmocka_unit_test(a_heavy_box_and_a_light_one_fall_together),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,9 +66,8 @@ static foliot_status decode(const uint8_t *bytes, size_t length, uint32_t ticks)
     return status;
 }
 
-static void blocks_come_back(void **state)
+TEST(blocks_come_back)
 {
-    (void)state;
     static uint8_t bytes[100000];
     for (int round = 0; round < 400; round++) {
         draw_block(foliot__rng_below(&rng, 120), 1 + foliot__rng_below(&rng, 16),
@@ -80,9 +79,8 @@ static void blocks_come_back(void **state)
     }
 }
 
-static void nothing_takes_no_byte_and_a_change_few(void **state)
+TEST(nothing_takes_no_byte_and_a_change_few)
 {
-    (void)state;
     uint8_t bytes[64];
     block = (foliot__block){.ticks = 16383};
     assert_int_equal(foliot__block_encode(&block, bytes, sizeof bytes), 0);
@@ -97,17 +95,15 @@ static void nothing_takes_no_byte_and_a_change_few(void **state)
     same_block();
 }
 
-static void a_block_that_does_not_fit_says_so(void **state)
+TEST(a_block_that_does_not_fit_says_so)
 {
-    (void)state;
     uint8_t bytes[200];
     draw_block(50, 16, 2);
     assert_int_equal(foliot__block_encode(&block, bytes, sizeof bytes), SIZE_MAX);
 }
 
-static void hostile_blocks_are_refused_or_harmless(void **state)
+TEST(hostile_blocks_are_refused_or_harmless)
 {
-    (void)state;
     uint8_t bytes[300];
     for (int round = 0; round < 20000; round++) {
         size_t length = foliot__rng_below(&rng, sizeof bytes);
@@ -142,9 +138,8 @@ static void put(foliot__tick_log *log, uint64_t tick, uint32_t count)
     assert_int_equal(foliot__tick_log_put(log, tick, inputs, count), FOLIOT_STATUS_OK);
 }
 
-static void ticks_are_kept_in_any_order_and_forgotten(void **state)
+TEST(ticks_are_kept_in_any_order_and_forgotten)
 {
-    (void)state;
     foliot__tick_log log;
     foliot_input inputs[8];
     uint64_t first = ((uint64_t)1 << 32) - 3;
@@ -176,9 +171,8 @@ static void ticks_are_kept_in_any_order_and_forgotten(void **state)
     foliot__tick_log_free(&log);
 }
 
-static void acknowledgements_show_the_holes(void **state)
+TEST(acknowledgements_show_the_holes)
 {
-    (void)state;
     foliot__tick_log log;
     uint64_t first = ((uint64_t)1 << 32) - 50, from, to;
     assert_int_equal(foliot__tick_log_init(&log, 256, 16), FOLIOT_STATUS_OK);
@@ -201,9 +195,8 @@ static void acknowledgements_show_the_holes(void **state)
     foliot__tick_log_free(&log);
 }
 
-static void packets_keep_to_their_budget_but_for_the_least(void **state)
+TEST(packets_keep_to_their_budget_but_for_the_least)
 {
-    (void)state;
     foliot__tick_log log;
     uint8_t bytes[1000];
     uint64_t first, next;
@@ -231,9 +224,8 @@ static void packets_keep_to_their_budget_but_for_the_least(void **state)
     foliot__tick_log_free(&log);
 }
 
-static void cut_packets_are_refused(void **state)
+TEST(cut_packets_are_refused)
 {
-    (void)state;
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
     foliot__lockstep_input in = {.acks = {.next = 7, .count = 1, .runs = {{2, 300}}},
                                  .behind = 5,
@@ -288,19 +280,6 @@ static void cut_packets_are_refused(void **state)
 
 int main(void)
 {
-    const char *seed = getenv("SEED");
-    uint64_t value = seed ? strtoull(seed, NULL, 0) : 1;
-    printf("SEED=%" PRIu64 "\n", value);
-    rng = foliot__rng_seeded(value);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blocks_come_back),
-        cmocka_unit_test(nothing_takes_no_byte_and_a_change_few),
-        cmocka_unit_test(a_block_that_does_not_fit_says_so),
-        cmocka_unit_test(hostile_blocks_are_refused_or_harmless),
-        cmocka_unit_test(ticks_are_kept_in_any_order_and_forgotten),
-        cmocka_unit_test(acknowledgements_show_the_holes),
-        cmocka_unit_test(packets_keep_to_their_budget_but_for_the_least),
-        cmocka_unit_test(cut_packets_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    rng = foliot__rng_seeded(check_seed(1));
+    return check_run(NULL, NULL);
 }

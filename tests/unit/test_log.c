@@ -40,9 +40,8 @@ static void write_one(const char *name)
     foliot__log_end(&log_);
 }
 
-static void lines_for_people(void **state)
+TEST(lines_for_people)
 {
-    (void)state;
     open_log(false, FOLIOT__LOG_INFO);
     foliot__log_at(&log_, 13345 * MS, 0);
     write_one("bob");
@@ -54,9 +53,8 @@ static void lines_for_people(void **state)
     check_written("12.345 bob joined\n12.345 warning: ticks are late\n16:00:00 eve joined\n");
 }
 
-static void lines_for_machines(void **state)
+TEST(lines_for_machines)
 {
-    (void)state;
     open_log(true, FOLIOT__LOG_INFO);
     foliot__log_at(&log_, 5123 * MS, INT64_C(1764000000123000000)); // 4.123 is no double
     write_one("bob");
@@ -65,9 +63,8 @@ static void lines_for_machines(void **state)
                   "\"bot\":true,\"text\":\"bob joined\"}\n");
 }
 
-static void names_do_no_harm(void **state)
+TEST(names_do_no_harm)
 {
-    (void)state;
     open_log(false, FOLIOT__LOG_INFO);
     write_one("a\x1b[2J\n\"b\\");
     check_written("0.000 a[2J\"b\\ joined\n");
@@ -85,9 +82,8 @@ static void names_do_no_harm(void **state)
     free(text);
 }
 
-static void a_short_line_follows_a_long_one(void **state)
+TEST(a_short_line_follows_a_long_one)
 {
-    (void)state;
     open_log(true, FOLIOT__LOG_INFO);
     write_one("a name that makes this line longer than the next");
     fflush(out);
@@ -102,9 +98,8 @@ static void a_short_line_follows_a_long_one(void **state)
     free(text);
 }
 
-static void levels_below_the_lowest_are_silent(void **state)
+TEST(levels_below_the_lowest_are_silent)
 {
-    (void)state;
     open_log(false, FOLIOT__LOG_WARNING);
     assert_false(foliot__log_begin(&log_, FOLIOT__LOG_DEBUG, "d", "d"));
     assert_false(foliot__log_begin(&log_, FOLIOT__LOG_INFO, "i", "i"));
@@ -123,9 +118,8 @@ static uint32_t burst(const char *event, uint32_t count)
     return written;
 }
 
-static void floods_are_cut_and_counted(void **state)
+TEST(floods_are_cut_and_counted)
 {
-    (void)state;
     static const char flood[] = "flood", rare[] = "rare";
     open_log(false, FOLIOT__LOG_INFO);
     assert_int_equal(burst(flood, 1000), FOLIOT__LOG_BURST);
@@ -171,9 +165,8 @@ static void floods_are_cut_and_counted(void **state)
 }
 
 // A limited line of the same event in between has no room.
-static void actions_of_the_owner_have_no_rate(void **state)
+TEST(actions_of_the_owner_have_no_rate)
 {
-    (void)state;
     static const char event[] = "admin";
     open_log(false, FOLIOT__LOG_INFO);
     assert_int_equal(burst(event, FOLIOT__LOG_BURST + 1), FOLIOT__LOG_BURST);
@@ -187,18 +180,4 @@ static void actions_of_the_owner_have_no_rate(void **state)
     foliot__log_close(&log_);
     fclose(out);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_for_people),
-        cmocka_unit_test(lines_for_machines),
-        cmocka_unit_test(names_do_no_harm),
-        cmocka_unit_test(a_short_line_follows_a_long_one),
-        cmocka_unit_test(levels_below_the_lowest_are_silent),
-        cmocka_unit_test(floods_are_cut_and_counted),
-        cmocka_unit_test(actions_of_the_owner_have_no_rate),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,10 +4,8 @@
 // beside a small world (lua_game.h).
 #include "lua_game.h"
 
-#ifndef FOLIOT_NO_LUA
-static void errors_name_line_and_column(void **state)
+TEST(errors_name_line_and_column)
 {
-    (void)state;
     refused("local a = 1\nlocal b = = 2\n", "game.lua:2:11: unexpected symbol near '='");
     refused("local a = = 2 = 2", "game.lua:1:11: unexpected symbol near '='");
     refused("function on_tick()\n  if x then\nend\n",
@@ -75,9 +73,8 @@ static void errors_name_line_and_column(void **state)
     game_end(&g);
 }
 
-static void the_world_is_seen(void **state)
+TEST(the_world_is_seen)
 {
-    (void)state;
     passes("function on_tick()\n"
            "  if world.tick() < 30 then return end\n"
            "  assert(world.dt() == 1 / 60 and math.abs(world.time() - world.tick() / 60) < 1e-9)\n"
@@ -116,9 +113,8 @@ static void the_world_is_seen(void **state)
            31);
 }
 
-static void commands_act_in_the_next_step(void **state)
+TEST(commands_act_in_the_next_step)
 {
-    (void)state;
     passes("function on_init()\n"
            "  assert(command.spawn{prototype = 'shell', position = {0, 5, 3}, velocity = {1, 0, "
            "0}, ticket = 7})\n"
@@ -158,9 +154,8 @@ static void commands_act_in_the_next_step(void **state)
            4);
 }
 
-static void a_script_ends_the_session(void **state)
+TEST(a_script_ends_the_session)
 {
-    (void)state;
     lua_game g;
     const char *next;
     game_start(&g,
@@ -174,9 +169,8 @@ static void a_script_ends_the_session(void **state)
     game_end(&g);
 }
 
-static void joints_are_made_and_broken(void **state)
+TEST(joints_are_made_and_broken)
 {
-    (void)state;
     lua_game g;
     game_make_scene(&g);
     g.scene.joints_max = 4;
@@ -204,9 +198,8 @@ static void joints_are_made_and_broken(void **state)
     game_end(&g);
 }
 
-static void wrong_commands_say_what_is_wrong(void **state)
+TEST(wrong_commands_say_what_is_wrong)
 {
-    (void)state;
     stops("command.spawn{prototype = 'ball', positon = {0, 0, 0}}",
           "game.lua:1: command.spawn has no field 'positon'");
     stops("command.spawn{prototype = 'cube', position = {0, 0, 0}}",
@@ -237,9 +230,8 @@ static void wrong_commands_say_what_is_wrong(void **state)
     stops("command.fly{}", "game.lua:1: attempt to call a nil value (field 'fly')");
 }
 
-static void memory_has_its_bounds(void **state)
+TEST(memory_has_its_bounds)
 {
-    (void)state;
     refused("local t = {} while true do t[#t + 1] = string.rep('x', 60000) .. #t end",
             "game.lua:1: the script uses more memory than it has");
     stops("local s = 'x' while true do s = s .. s end",
@@ -252,36 +244,3 @@ static void memory_has_its_bounds(void **state)
     assert_string_equal(why, "game.lua:1: the script allocates more memory than a tick has");
     game_end(&g);
 }
-#endif
-
-#ifdef FOLIOT_NO_LUA
-static void a_build_without_lua_says_so(void **state)
-{
-    (void)state;
-    lua_game g;
-    game_make_scene(&g);
-    assert_int_equal(game_load(&g, ""), FOLIOT_STATUS_UNSUPPORTED);
-    assert_string_equal(g.problem, "game.lua: this build has no Lua");
-    game_end(&g);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_build_without_lua_says_so)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-#else
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors_name_line_and_column),
-        cmocka_unit_test(the_world_is_seen),
-        cmocka_unit_test(commands_act_in_the_next_step),
-        cmocka_unit_test(a_script_ends_the_session),
-        cmocka_unit_test(joints_are_made_and_broken),
-        cmocka_unit_test(wrong_commands_say_what_is_wrong),
-        cmocka_unit_test(memory_has_its_bounds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-#endif

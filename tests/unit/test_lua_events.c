@@ -3,11 +3,8 @@
 // players and what they say, contacts, hits, sensors. Method: small scripts run beside a world.
 #include "lua_game.h"
 
-#ifndef FOLIOT_NO_LUA
-
-static void players_are_heard_in_order(void **state)
+TEST(players_are_heard_in_order)
 {
-    (void)state;
     lua_game g;
     game_start(&g,
                "state.log = {}\n"
@@ -58,9 +55,8 @@ static void players_are_heard_in_order(void **state)
     game_end(&g);
 }
 
-static void chat_passes_where_no_handler_is(void **state)
+TEST(chat_passes_where_no_handler_is)
 {
-    (void)state;
     lua_game g;
     game_start(&g, "");
     foliot_order order = game_order(FOLIOT_ORDER_CHAT, 3, "anybody here?");
@@ -72,9 +68,8 @@ static void chat_passes_where_no_handler_is(void **state)
     game_end(&g);
 }
 
-static void contacts_and_hits_are_told(void **state)
+TEST(contacts_and_hits_are_told)
 {
-    (void)state;
     passes("state = {begin = 0, touch = 0, hits = 0, ends = 0}\n"
            "function on_contact(a, b, change, event)\n"
            "  if change == 'begin' then\n"
@@ -99,9 +94,8 @@ static void contacts_and_hits_are_told(void **state)
            9);
 }
 
-static void an_ended_contact_names_the_body_that_is_gone(void **state)
+TEST(an_ended_contact_names_the_body_that_is_gone)
 {
-    (void)state;
     passes("function on_init() command.spawn{prototype = 'ball', position = {9, 9, 0.26}} end\n"
            "function on_spawn(body) state.before, state.now = state.now, body end\n"
            "function on_contact(a, b, change)\n"
@@ -118,9 +112,8 @@ static void an_ended_contact_names_the_body_that_is_gone(void **state)
            21);
 }
 
-static void sensors_are_told(void **state)
+TEST(sensors_are_told)
 {
-    (void)state;
     lua_game g;
     game_make_scene(&g);
     g.y.bodies[2].is_sensor = true; // "second": the shell falls through it
@@ -170,9 +163,8 @@ static uint32_t refused_of(const lua_game *g, uint32_t player)
 }
 
 // A pattern that takes the square of its text's length, as the one of a game in the examples did.
-static void orders_cost_their_senders(void **state)
+TEST(orders_cost_their_senders)
 {
-    (void)state;
     lua_game g;
     int64_t value = 0;
     game_start(&g, "state.heard, state.n = 0, 0\n"
@@ -206,9 +198,8 @@ static void orders_cost_their_senders(void **state)
 
 // What an order may allocate does not depend on what was ordered before it: else whoever has used
 // up most of a share would stop the game with the next order.
-static void orders_behind_others_allocate_as_the_first_one(void **state)
+TEST(orders_behind_others_allocate_as_the_first_one)
 {
-    (void)state;
     lua_game g;
     game_start(&g, "state.heard = 0\n"
                    "function on_order(player, text)\n"
@@ -231,9 +222,8 @@ static void orders_behind_others_allocate_as_the_first_one(void **state)
     game_end(&g);
 }
 
-static void a_callback_over_its_budget_is_dropped_alone(void **state)
+TEST(a_callback_over_its_budget_is_dropped_alone)
 {
-    (void)state;
     lua_game g;
     int64_t value = 0;
     const char *why;
@@ -261,9 +251,8 @@ static void a_callback_over_its_budget_is_dropped_alone(void **state)
 
 // Callbacks of contacts that are described are dropped where there are too many, before the tables
 // take all memory of a tick: that would stop the game.
-static void many_described_contacts_stop_no_game(void **state)
+TEST(many_described_contacts_stop_no_game)
 {
-    (void)state;
     lua_game g = {.y = builder_new(foliot_integrator_find("semi-implicit-euler"))};
     const char *why;
     int64_t value = 0;
@@ -288,9 +277,8 @@ static void many_described_contacts_stop_no_game(void **state)
 }
 
 // What is dropped is a matter of counting: two instances agree on every byte.
-static void what_is_dropped_is_the_same_in_every_run(void **state)
+TEST(what_is_dropped_is_the_same_in_every_run)
 {
-    (void)state;
     uint8_t bytes[2][4096];
     size_t length[2];
     for (int run = 0; run < 2; run++) {
@@ -311,26 +299,3 @@ static void what_is_dropped_is_the_same_in_every_run(void **state)
     check_eq(length[0], length[1]);
     assert_memory_equal(bytes[0], bytes[1], length[0]);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(players_are_heard_in_order),
-        cmocka_unit_test(chat_passes_where_no_handler_is),
-        cmocka_unit_test(contacts_and_hits_are_told),
-        cmocka_unit_test(an_ended_contact_names_the_body_that_is_gone),
-        cmocka_unit_test(sensors_are_told),
-        cmocka_unit_test(orders_cost_their_senders),
-        cmocka_unit_test(orders_behind_others_allocate_as_the_first_one),
-        cmocka_unit_test(a_callback_over_its_budget_is_dropped_alone),
-        cmocka_unit_test(many_described_contacts_stop_no_game),
-        cmocka_unit_test(what_is_dropped_is_the_same_in_every_run),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-#else
-int main(void)
-{
-    return 0;
-}
-#endif

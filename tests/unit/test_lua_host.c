@@ -16,7 +16,6 @@
 #include "lua_game.h"
 #include "rules/rules.h"
 
-#ifndef FOLIOT_NO_LUA
 #define STATE_BYTES 65536
 
 // Every way in which Lua comes back to us: the hook, library functions with and without callbacks,
@@ -100,9 +99,8 @@ static foliot_order drop_at(uint64_t check)
 }
 
 // Each tick is run by rules that have lived long, and by some that were restored right before it.
-static void a_drop_at_any_check_is_the_same_in_every_run(void **state)
+TEST(a_drop_at_any_check_is_the_same_in_every_run)
 {
-    (void)state;
     static saved before;
     lua_game g;
     uint32_t drops = 0;
@@ -141,9 +139,8 @@ static void a_drop_at_any_check_is_the_same_in_every_run(void **state)
 }
 
 // One run with a clock, and one that knows what it dropped.
-static void what_the_clock_drops_is_dropped_where_it_is_run_again(void **state)
+TEST(what_the_clock_drops_is_dropped_where_it_is_run_again)
 {
-    (void)state;
     static const char script[] =
         "state.n, state.last = 0, 0\n"
         "function on_order(player, text)\n"
@@ -203,9 +200,8 @@ static void what_the_clock_drops_is_dropped_where_it_is_run_again(void **state)
     game_end(&g);
 }
 
-static void too_much_memory_drops_a_callback_and_not_the_game(void **state)
+TEST(too_much_memory_drops_a_callback_and_not_the_game)
 {
-    (void)state;
     static const char script[] =
         "state.n = 0\n"
         "function on_join(player) local t = {} for i = 1, 5000 do t[i] = {i} state.n = i end end\n"
@@ -242,9 +238,8 @@ static void too_much_memory_drops_a_callback_and_not_the_game(void **state)
     game_end(&g);
 }
 
-static void rules_that_are_late_in_every_tick_end(void **state)
+TEST(rules_that_are_late_in_every_tick_end)
 {
-    (void)state;
     lua_game g;
     uint32_t ticks = 0;
     game_make_scene(&g);
@@ -264,9 +259,8 @@ static void rules_that_are_late_in_every_tick_end(void **state)
 }
 
 // So they do where their ticks are run again, also from saved bytes: no recording has more.
-static void late_ticks_in_a_row_are_counted_in_a_rerun(void **state)
+TEST(late_ticks_in_a_row_are_counted_in_a_rerun)
 {
-    (void)state;
     static saved s;
     lua_game g;
     game_start(&g, busy);
@@ -294,9 +288,8 @@ static void late_ticks_in_a_row_are_counted_in_a_rerun(void **state)
     game_end(&g);
 }
 
-static void a_save_that_is_late_is_not_the_end(void **state)
+TEST(a_save_that_is_late_is_not_the_end)
 {
-    (void)state;
     static saved s;
     lua_game g;
     game_make_scene(&g);
@@ -335,9 +328,8 @@ static void a_save_that_is_late_is_not_the_end(void **state)
     game_end(&g);
 }
 
-static void a_check_says_that_a_save_takes_too_long(void **state)
+TEST(a_check_says_that_a_save_takes_too_long)
 {
-    (void)state;
     lua_game g;
     char problem[512] = "";
     game_make_scene(&g);
@@ -387,9 +379,8 @@ static const char *kick_of(const foliot_rules *rules, uint32_t player)
 }
 
 // One player allocates far more than its share in more ticks than would stop the rules.
-static void an_order_over_its_bytes_ends_alone(void **state)
+TEST(an_order_over_its_bytes_ends_alone)
 {
-    (void)state;
     static const char script[] =
         "state.n = 0\n"
         "function on_order(player, text)\n"
@@ -440,9 +431,8 @@ static void an_order_over_its_bytes_ends_alone(void **state)
 }
 
 // Fewer instructions than a check comes after: then the order's end is the place.
-static void an_order_that_ends_over_its_bytes_costs_its_player(void **state)
+TEST(an_order_that_ends_over_its_bytes_costs_its_player)
 {
-    (void)state;
     static const char script[] =
         "local s = string.rep('x', 60000)\n"
         "local function more() return s .. 1, s .. 2, s .. 3, s .. 4, s .. 5, s .. 6, s .. 7 end\n"
@@ -470,9 +460,8 @@ static void an_order_that_ends_over_its_bytes_costs_its_player(void **state)
 }
 
 // More drops than a tick can record: those behind them are none, and cost nobody else.
-static void many_orders_over_their_bytes_end_nothing_else(void **state)
+TEST(many_orders_over_their_bytes_end_nothing_else)
 {
-    (void)state;
     enum { PLAYERS = 100 };
     static const char script[] =
         "local s = string.rep('x', 60000)\n"
@@ -508,9 +497,8 @@ static void many_orders_over_their_bytes_end_nothing_else(void **state)
 // An order that is about to be dropped for its bytes ends for its instructions instead. The next
 // callback is a join of somebody else, and is not dropped for it. One of the lengths of the loop
 // leaves exactly the instructions that the order's last part needs.
-static void an_order_that_ends_for_its_units_costs_nobody_else(void **state)
+TEST(an_order_that_ends_for_its_units_costs_nobody_else)
 {
-    (void)state;
     static const char script[] =
         "local s = string.rep('x', 60000)\n"
         "local function more() return s .. 1, s .. 2, s .. 3, s .. 4, s .. 5, s .. 6, s .. 7 end\n"
@@ -552,9 +540,8 @@ static void an_order_that_ends_for_its_units_costs_nobody_else(void **state)
 
 // Players who send the most expensive orders that they may, in more ticks than would stop the
 // rules: they have half of the time, and the game has the rest.
-static void the_orders_of_all_players_never_cost_the_game_its_time(void **state)
+TEST(the_orders_of_all_players_never_cost_the_game_its_time)
 {
-    (void)state;
     static const char script[] =
         "state.n, state.here = 0, 0\n"
         "function on_order(player, text) while true do state.n = state.n + 1 end end\n"
@@ -595,9 +582,8 @@ static void the_orders_of_all_players_never_cost_the_game_its_time(void **state)
 // -- a join that the rules did not see
 
 // Joins and leaves have a reserve: what was late or expensive before them costs them nothing.
-static void joins_and_leaves_behind_a_drop_are_called(void **state)
+TEST(joins_and_leaves_behind_a_drop_are_called)
 {
-    (void)state;
     static const char script[] = "state.here = 2\n"
                                  "function on_join(p, name)\n"
                                  "  if p == 3 then for i = 1, 400000 do state.n = i end end\n"
@@ -638,9 +624,8 @@ static void joins_and_leaves_behind_a_drop_are_called(void **state)
 
 // Whether the host's clock ends on_join or the instructions do: who is banned stays out. The first
 // one has the budget of the tick, the second one the reserve, and the third one nothing.
-static void a_join_whose_callback_is_dropped_is_dismissed(void **state)
+TEST(a_join_whose_callback_is_dropped_is_dismissed)
 {
-    (void)state;
     static const char script[] =
         "function on_join(p) set_var('joined.' .. p, 1) for i = 1, 400000 do state.n = i end end\n"
         "function on_leave(p) set_var('left.' .. p, 1) end\n"
@@ -708,9 +693,8 @@ static foliot_status tick_of(lua_game *g, bool recorded)
 }
 
 // A tick that is run again may hold four times the limit.
-static void a_live_tick_behind_a_rerun_has_its_own_limit(void **state)
+TEST(a_live_tick_behind_a_rerun_has_its_own_limit)
 {
-    (void)state;
     lua_game g;
     const char *why;
     load_limited(&g,
@@ -736,9 +720,8 @@ static void a_live_tick_behind_a_rerun_has_its_own_limit(void **state)
     game_end(&g);
 }
 
-static void a_large_limit_is_none(void **state)
+TEST(a_large_limit_is_none)
 {
-    (void)state;
     const size_t limits[] = {SIZE_MAX / 4 + 200001, SIZE_MAX / 3 * 2 + 400000, SIZE_MAX};
     for (int i = 0; i < 3; i++)
         for (int rerun = 0; rerun < 2; rerun++) {
@@ -795,9 +778,8 @@ static int run_without_memory(void)
     return 0;
 }
 
-static void a_host_without_memory_drops_a_callback(void **state)
+TEST(a_host_without_memory_drops_a_callback)
 {
-    (void)state;
     int result = 0;
     pid_t child = fork();
     if (child == 0)
@@ -805,37 +787,5 @@ static void a_host_without_memory_drops_a_callback(void **state)
     assert_int_equal(waitpid(child, &result, 0), child);
     assert_true(WIFEXITED(result));
     check_eq(WEXITSTATUS(result), 0);
-}
-#endif
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_drop_at_any_check_is_the_same_in_every_run),
-        cmocka_unit_test(what_the_clock_drops_is_dropped_where_it_is_run_again),
-        cmocka_unit_test(too_much_memory_drops_a_callback_and_not_the_game),
-        cmocka_unit_test(rules_that_are_late_in_every_tick_end),
-        cmocka_unit_test(late_ticks_in_a_row_are_counted_in_a_rerun),
-        cmocka_unit_test(a_save_that_is_late_is_not_the_end),
-        cmocka_unit_test(a_check_says_that_a_save_takes_too_long),
-        cmocka_unit_test(an_order_over_its_bytes_ends_alone),
-        cmocka_unit_test(an_order_that_ends_for_its_units_costs_nobody_else),
-        cmocka_unit_test(the_orders_of_all_players_never_cost_the_game_its_time),
-        cmocka_unit_test(joins_and_leaves_behind_a_drop_are_called),
-        cmocka_unit_test(an_order_that_ends_over_its_bytes_costs_its_player),
-        cmocka_unit_test(many_orders_over_their_bytes_end_nothing_else),
-        cmocka_unit_test(a_join_whose_callback_is_dropped_is_dismissed),
-        cmocka_unit_test(a_live_tick_behind_a_rerun_has_its_own_limit),
-        cmocka_unit_test(a_large_limit_is_none),
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-        cmocka_unit_test(a_host_without_memory_drops_a_callback),
-#endif
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-#else
-int main(void)
-{
-    return 0;
 }
 #endif

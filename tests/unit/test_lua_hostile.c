@@ -8,7 +8,6 @@
 #include "lua_game.h"
 #include "pace.h"
 
-#ifndef FOLIOT_NO_LUA
 #define TICK_MS_MAX 25.0 // the promise is 5
 #define INIT_MS_MAX 5000.0
 
@@ -223,9 +222,8 @@ static void run_in_tick(const hostile_script *s, double *worst)
     game_end(&g);
 }
 
-static void every_script_ends_in_a_sentence(void **state)
+TEST(every_script_ends_in_a_sentence)
 {
-    (void)state;
     double worst = 0;
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
         run_in_tick(&scripts[i], &worst);
@@ -341,9 +339,8 @@ static void run_for_long(const long_script *s, double *worst)
     game_end(&g);
 }
 
-static void no_tick_is_late_whatever_the_script_keeps(void **state)
+TEST(no_tick_is_late_whatever_the_script_keeps)
 {
-    (void)state;
     double worst = 0;
     for (size_t i = 0; i < sizeof long_scripts / sizeof *long_scripts; i++)
         run_for_long(&long_scripts[i], &worst);
@@ -352,9 +349,8 @@ static void no_tick_is_late_whatever_the_script_keeps(void **state)
 }
 
 // The same at the start, where there is more of everything.
-static void every_script_ends_at_its_start(void **state)
+TEST(every_script_ends_at_its_start)
 {
-    (void)state;
     static char script[8192];
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         lua_game g;
@@ -388,9 +384,8 @@ static char *repeat(const char *start, const char *text, const char *end)
 
 #define COMPILE_MS_MAX 6000.0 // the promise is 2 seconds, and some for the column
 
-static void a_script_that_compiles_slowly_is_refused(void **state)
+TEST(a_script_that_compiles_slowly_is_refused)
 {
-    (void)state;
     static const struct {
         const char *start, *text, *end, *says; // NULL: it is fast enough
     } slow[] = {
@@ -427,20 +422,3 @@ static void a_script_that_compiles_slowly_is_refused(void **state)
         free(script);
     }
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_script_ends_in_a_sentence),
-        cmocka_unit_test(no_tick_is_late_whatever_the_script_keeps),
-        cmocka_unit_test(every_script_ends_at_its_start),
-        cmocka_unit_test(a_script_that_compiles_slowly_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-#else
-int main(void)
-{
-    return 0;
-}
-#endif

@@ -3,11 +3,8 @@
 // docs/reference/rules.md says. Method: small scripts that assert.
 #include "lua_game.h"
 
-#ifndef FOLIOT_NO_LUA
-
-static void the_order_of_a_table_is_that_of_its_keys(void **state)
+TEST(the_order_of_a_table_is_that_of_its_keys)
 {
-    (void)state;
     passes("local function keys(t)\n"
            "  local out = {} for k in pairs(t) do out[#out + 1] = tostring(k) end\n"
            "  return table.concat(out, ' ')\n"
@@ -35,9 +32,8 @@ static void the_order_of_a_table_is_that_of_its_keys(void **state)
 
 // Where Lua's memory lies differs from run to run, and so does what its own `next` gives first. The
 // key is another one in each round; the text must not change.
-static void errors_show_no_order_of_memory(void **state)
+TEST(errors_show_no_order_of_memory)
 {
-    (void)state;
     passes("local function text(...) return select(2, pcall(...)) end\n"
            "function on_tick()\n"
            "  local pairs_text, next_text, command_text = {}, {}, {}\n"
@@ -61,9 +57,8 @@ static void errors_show_no_order_of_memory(void **state)
            3);
 }
 
-static void a_changed_table_has_one_name(void **state)
+TEST(a_changed_table_has_one_name)
 {
-    (void)state;
     for (int i = 0; i < 20; i++) {
         lua_game g;
         size_t length;
@@ -82,9 +77,8 @@ static void a_changed_table_has_one_name(void **state)
 }
 
 // A processor gives the NaN of 0 / 0 a sign or none.
-static void what_is_no_number_is_nan_without_a_sign(void **state)
+TEST(what_is_no_number_is_nan_without_a_sign)
 {
-    (void)state;
     passes("function on_tick()\n"
            "  local a = 0 / 0 local b = -a\n"
            "  for _, x in ipairs{a, b, math.huge - math.huge, math.sqrt(-1), math.fmod(1, 0)} do\n"
@@ -105,9 +99,8 @@ static void what_is_no_number_is_nan_without_a_sign(void **state)
            1);
 }
 
-static void text_and_numbers_are_those_of_lua(void **state)
+TEST(text_and_numbers_are_those_of_lua)
 {
-    (void)state;
     passes(
         "function on_tick()\n"
         "  assert(tostring({}) == 'table' and tostring(pairs) == 'function')\n"
@@ -153,9 +146,8 @@ static void text_and_numbers_are_those_of_lua(void **state)
         1);
 }
 
-static void tables_and_math_are_those_of_lua(void **state)
+TEST(tables_and_math_are_those_of_lua)
 {
-    (void)state;
     passes(
         "function on_tick()\n"
         "  local t = {3, 1, 2} table.sort(t) assert(table.concat(t, ',') == '1,2,3')\n"
@@ -204,22 +196,3 @@ static void tables_and_math_are_those_of_lua(void **state)
         "end\n",
         1);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_order_of_a_table_is_that_of_its_keys),
-        cmocka_unit_test(errors_show_no_order_of_memory),
-        cmocka_unit_test(a_changed_table_has_one_name),
-        cmocka_unit_test(what_is_no_number_is_nan_without_a_sign),
-        cmocka_unit_test(text_and_numbers_are_those_of_lua),
-        cmocka_unit_test(tables_and_math_are_those_of_lua),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-#else
-int main(void)
-{
-    return 0;
-}
-#endif

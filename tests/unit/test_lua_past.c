@@ -3,7 +3,6 @@
 // that past is part of what is saved. Method: a ball falls, so that where it was says when.
 #include "lua_game.h"
 
-#ifndef FOLIOT_NO_LUA
 // As game_start, with a scene whose rules look back.
 static void start_looking_back(lua_game *g, const char *script)
 {
@@ -37,9 +36,8 @@ static foliot_order aimed(uint32_t player, uint32_t parts)
     "end\n"
 
 // Ticks of every kind: whole, between two, of the present, beyond what is kept.
-static void the_past_is_where_it_was_aimed_at(void **state)
+TEST(the_past_is_where_it_was_aimed_at)
 {
-    (void)state;
     lua_game g;
     start_looking_back(&g, FALLING
                        "function look(first)\n"
@@ -65,9 +63,8 @@ static void the_past_is_where_it_was_aimed_at(void **state)
 }
 
 // Each order is judged where it was aimed; what was pressed, where that was.
-static void orders_of_one_tick_have_pasts_of_their_own(void **state)
+TEST(orders_of_one_tick_have_pasts_of_their_own)
 {
-    (void)state;
     lua_game g;
     start_looking_back(&g, "function on_init() state.said = {} end\n"
                            "function on_order(player, text)\n"
@@ -94,9 +91,8 @@ static void orders_of_one_tick_have_pasts_of_their_own(void **state)
 }
 
 // Restored at any tick, rules see the same past, and save the same bytes.
-static void the_past_is_saved(void **state)
+TEST(the_past_is_saved)
 {
-    (void)state;
     static uint8_t bytes[2][1 << 18];
     static const char script[] = FALLING "function look(first)\n"
                                          "  local _, _, z = history.position(3, first)\n"
@@ -141,9 +137,8 @@ static void the_past_is_saved(void **state)
     }
 }
 
-static void without_a_past_there_is_none(void **state)
+TEST(without_a_past_there_is_none)
 {
-    (void)state;
     stops("history.tick(0)",
           "game.lua:1: the scene keeps no history: `script: {lua: ..., history: 60}`");
     stops("history.raycast(99, 0, 0, 0, 1, 0, 0, 1)",
@@ -161,20 +156,3 @@ static void without_a_past_there_is_none(void **state)
     check_lt(length, 200);
     game_end(&g);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_past_is_where_it_was_aimed_at),
-        cmocka_unit_test(orders_of_one_tick_have_pasts_of_their_own),
-        cmocka_unit_test(the_past_is_saved),
-        cmocka_unit_test(without_a_past_there_is_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-#else
-int main(void)
-{
-    return 0;
-}
-#endif

@@ -3,7 +3,6 @@
 // saved is named, and hostile bytes are refused. Method: states are saved, changed and restored.
 #include "lua_game.h"
 
-#ifndef FOLIOT_NO_LUA
 static uint8_t *save(foliot_rules *rules, size_t *length)
 {
     if (foliot_rules_save(rules, NULL, 0, length) != FOLIOT_STATUS_OK)
@@ -13,9 +12,8 @@ static uint8_t *save(foliot_rules *rules, size_t *length)
     return bytes;
 }
 
-static void equal_states_give_equal_bytes(void **state)
+TEST(equal_states_give_equal_bytes)
 {
-    (void)state;
     static const char *const scripts[] = {
         "state = {1, 2, 3, name = 'x', deep = {a = {b = {-5, 2.5, true}}}, [100] = false}\n",
         "local t = {} for i = 200, 1, -1 do t[i] = i t['k' .. i] = 0 end\n"
@@ -55,9 +53,8 @@ static const char counting[] =
     "end\n";
 
 // Two runs of the same script, one of which is restored from its own bytes at every tick.
-static void a_restored_script_goes_on(void **state)
+TEST(a_restored_script_goes_on)
 {
-    (void)state;
     lua_game a, b;
     size_t length_a, length_b;
     game_start(&a, counting);
@@ -85,9 +82,8 @@ static void a_restored_script_goes_on(void **state)
 }
 
 // What a script keeps beside `state` does not come along: a restored instance shows it.
-static void what_is_not_saved_is_lost(void **state)
+TEST(what_is_not_saved_is_lost)
 {
-    (void)state;
     static const char script[] = "local n = 0\n"
                                  "function on_tick() n = n + 1 set_var('n', n) end\n";
     lua_game g;
@@ -117,9 +113,8 @@ static void unsaved(const char *body, const char *problem)
     game_end(&g);
 }
 
-static void what_cannot_be_saved_is_named(void **state)
+TEST(what_cannot_be_saved_is_named)
 {
-    (void)state;
     unsaved("state.players = {{}, {}, {target = pairs}}",
             "game.lua: state.players[3].target: a function cannot be saved");
     unsaved("state.x = 0 / 0", "game.lua: state.x: a NaN cannot be saved");
@@ -156,9 +151,8 @@ static void what_cannot_be_saved_is_named(void **state)
     game_end(&g);
 }
 
-static void hostile_bytes_are_refused(void **state)
+TEST(hostile_bytes_are_refused)
 {
-    (void)state;
     lua_game g;
     size_t length, after;
     game_start(&g, "state = {1, 2.5, 'text', {a = -1, b = {true, false}}, [-7] = 'x', z = 1}\n");
@@ -185,9 +179,8 @@ static void hostile_bytes_are_refused(void **state)
 }
 
 // Keys in another order, or twice, are not what a script saved.
-static void maps_out_of_order_are_refused(void **state)
+TEST(maps_out_of_order_are_refused)
 {
-    (void)state;
     lua_game g;
     size_t length;
     game_start(&g, "state = {aa = 1, ab = 2}\n");
@@ -206,9 +199,8 @@ static void maps_out_of_order_are_refused(void **state)
     game_end(&g);
 }
 
-static void a_stopped_script_starts_again_from_saved_bytes(void **state)
+TEST(a_stopped_script_starts_again_from_saved_bytes)
 {
-    (void)state;
     lua_game g;
     size_t length;
     game_start(&g, "state.n = 0 function on_tick() state.n = state.n + 1\n"
@@ -229,23 +221,3 @@ static void a_stopped_script_starts_again_from_saved_bytes(void **state)
     free(bytes);
     game_end(&g);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_states_give_equal_bytes),
-        cmocka_unit_test(a_restored_script_goes_on),
-        cmocka_unit_test(what_is_not_saved_is_lost),
-        cmocka_unit_test(what_cannot_be_saved_is_named),
-        cmocka_unit_test(hostile_bytes_are_refused),
-        cmocka_unit_test(maps_out_of_order_are_refused),
-        cmocka_unit_test(a_stopped_script_starts_again_from_saved_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-#else
-int main(void)
-{
-    return 0;
-}
-#endif

@@ -18,14 +18,6 @@
 #include "sim/collide/manifold_box.h"
 #include "shapes.h"
 
-static uint64_t seed_of(void)
-{
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 0) : 20261;
-    printf("SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 static foliot__manifold touch(foliot_world *world, const shaped *a, const shaped *b, float reach)
 {
     foliot__manifold m;
@@ -110,7 +102,7 @@ static void check_pair(foliot_world *world, foliot__rng *rng, const shaped *a, c
 
 static void check_kinds(uint32_t kind_a, uint32_t kind_b)
 {
-    foliot__rng rng = foliot__rng_seeded(seed_of() + kind_a * 16 + kind_b);
+    foliot__rng rng = foliot__rng_seeded(check_seed(20261) + kind_a * 16 + kind_b);
     foliot_world *world = shape_world(2);
     tally t = {0};
     for (int i = 0; i < 1500; i++) {
@@ -129,9 +121,8 @@ static void check_kinds(uint32_t kind_a, uint32_t kind_b)
 }
 
 #define KINDS(name, a, b)                                                                          \
-    static void name(void **state)                                                                 \
+    TEST(name)                                                                                     \
     {                                                                                              \
-        (void)state;                                                                               \
         check_kinds(FOLIOT_SHAPE_##a, FOLIOT_SHAPE_##b);                                           \
     }
 KINDS(spheres_touch_where_they_are_nearest, SPHERE, SPHERE)
@@ -143,7 +134,7 @@ KINDS(boxes, BOX, BOX)
 
 static void check_plane(uint32_t kind)
 {
-    foliot__rng rng = foliot__rng_seeded(seed_of() + kind);
+    foliot__rng rng = foliot__rng_seeded(check_seed(20261) + kind);
     foliot_world *world = shape_world(2);
     uint32_t points = 0;
     for (int i = 0; i < 1500; i++) {
@@ -189,19 +180,17 @@ static void check_plane(uint32_t kind)
     foliot_world_destroy(world);
 }
 
-static void all_shapes_lie_on_planes(void **state)
+TEST(all_shapes_lie_on_planes)
 {
-    (void)state;
     check_plane(FOLIOT_SHAPE_SPHERE);
     check_plane(FOLIOT_SHAPE_CAPSULE);
     check_plane(FOLIOT_SHAPE_BOX);
 }
 
-static void which_comes_first_does_not_matter(void **state)
+TEST(which_comes_first_does_not_matter)
 {
-    (void)state;
     static const uint32_t kinds[3] = {FOLIOT_SHAPE_SPHERE, FOLIOT_SHAPE_CAPSULE, FOLIOT_SHAPE_BOX};
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20261));
     foliot_world *world = shape_world(2);
     uint32_t same = 0, all = 0;
     for (int i = 0; i < 3000; i++) {
@@ -230,10 +219,9 @@ static shaped cube(double x, double y, double z, double half)
 }
 
 // The four corners of what flush faces have in common, whatever the rounding.
-static void flush_faces_have_four_lasting_points(void **state)
+TEST(flush_faces_have_four_lasting_points)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20261));
     foliot_world *world = shape_world(2);
     static const double offsets[][2] = {{0, 0}, {0.5, 0}, {0, -0.5}, {0.5, 0.5}, {-0.25, 0.7}};
     for (size_t o = 0; o < sizeof offsets / sizeof *offsets; o++) {
@@ -265,10 +253,9 @@ static void flush_faces_have_four_lasting_points(void **state)
     foliot_world_destroy(world);
 }
 
-static void features_last_while_boxes_creep(void **state)
+TEST(features_last_while_boxes_creep)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20261));
     foliot_world *world = shape_world(2);
     uint32_t kept = 0, all = 0;
     for (int i = 0; i < 300; i++) {
@@ -300,11 +287,10 @@ static bool finite3(const float v[3])
 }
 
 // Coincident, degenerate, parallel, inside one another: a unit normal and finite points.
-static void degenerate_poses_are_sound(void **state)
+TEST(degenerate_poses_are_sound)
 {
-    (void)state;
     static const uint32_t kinds[3] = {FOLIOT_SHAPE_SPHERE, FOLIOT_SHAPE_CAPSULE, FOLIOT_SHAPE_BOX};
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20261));
     foliot_world *world = shape_world(2);
     for (int i = 0; i < 4000; i++) {
         shaped s[2];
@@ -345,13 +331,12 @@ static void check_same(const foliot__manifold *m, const foliot__manifold *n)
         assert_memory_equal(&m->point[i], &n->point[i], sizeof m->point[i]);
 }
 
-static void company_in_the_batch_changes_nothing(void **state)
+TEST(company_in_the_batch_changes_nothing)
 {
-    (void)state;
     enum { BODIES = 60, PAIRS = 500 };
     static const uint32_t kinds[4] = {FOLIOT_SHAPE_SPHERE, FOLIOT_SHAPE_CAPSULE, FOLIOT_SHAPE_BOX,
                                       FOLIOT_SHAPE_BOX};
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20261));
     foliot_world *world = shape_world(BODIES);
     static foliot__body_pair pairs[PAIRS];
     static foliot__manifold all[PAIRS], one;
@@ -396,13 +381,12 @@ static void fill_batch(foliot__rng *rng, foliot__box_batch *in)
     }
 }
 
-static void vector_units_give_the_same_bits(void **state)
+TEST(vector_units_give_the_same_bits)
 {
-    (void)state;
 #if defined(__x86_64__)
     if (foliot__cpu_simd() == FOLIOT__SIMD_BASE)
         skip();
-    foliot__rng rng = foliot__rng_seeded(seed_of());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20261));
     static foliot__manifold m[2][FOLIOT__BOX_LANES];
     foliot__manifold *out[2][FOLIOT__BOX_LANES];
     for (int l = 0; l < FOLIOT__BOX_LANES; l++) {
@@ -427,25 +411,4 @@ static void vector_units_give_the_same_bits(void **state)
 #else
     skip();
 #endif
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spheres_touch_where_they_are_nearest),
-        cmocka_unit_test(a_sphere_and_a_capsule),
-        cmocka_unit_test(a_sphere_and_a_box),
-        cmocka_unit_test(capsules),
-        cmocka_unit_test(a_box_and_a_capsule),
-        cmocka_unit_test(boxes),
-        cmocka_unit_test(all_shapes_lie_on_planes),
-        cmocka_unit_test(which_comes_first_does_not_matter),
-        cmocka_unit_test(flush_faces_have_four_lasting_points),
-        cmocka_unit_test(features_last_while_boxes_creep),
-        cmocka_unit_test(degenerate_poses_are_sound),
-        cmocka_unit_test(company_in_the_batch_changes_nothing),
-        cmocka_unit_test(vector_units_give_the_same_bits),
-    };
-    cmocka_set_test_filter(getenv("ONLY"));
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,9 +57,8 @@ static void check_table(double function(double), const double rows[][3], size_t 
     check_table(foliot_##function, function##_reference,                                           \
                 sizeof function##_reference / sizeof function##_reference[0], bound)
 
-static void hard_arguments_stay_below_the_bounds(void **state)
+TEST(hard_arguments_stay_below_the_bounds)
 {
-    (void)state;
     TABLE(exp, BOUND_EXP);
     TABLE(expm1, BOUND_EXPM1);
     TABLE(log, BOUND_LOG);
@@ -67,9 +66,8 @@ static void hard_arguments_stay_below_the_bounds(void **state)
     TABLE(cos, BOUND_COS);
 }
 
-static void an_error_of_an_ulp_or_two_is_seen(void **state)
+TEST(an_error_of_an_ulp_or_two_is_seen)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof sin_reference / sizeof sin_reference[0]; i++) {
         const double *row = sin_reference[i];
         double away = row[1] < 0.0 ? -2.0 : 2.0;
@@ -294,15 +292,11 @@ static uint32_t draws(void)
 
 static void seed(void)
 {
-    const char *text = getenv("SEED");
-    uint64_t value = text ? strtoull(text, NULL, 10) : 1;
-    print_message("SEED=%llu\n", (unsigned long long)value);
-    rng = foliot__rng_seeded(value);
+    rng = foliot__rng_seeded(check_seed(1));
 }
 
-static void random_arguments_stay_below_the_bounds(void **state)
+TEST(random_arguments_stay_below_the_bounds)
 {
-    (void)state;
     seed();
     for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
         const range *at = &ranges[i];
@@ -322,9 +316,8 @@ static void random_arguments_stay_below_the_bounds(void **state)
     }
 }
 
-static void random_angles_stay_below_the_bound(void **state)
+TEST(random_angles_stay_below_the_bound)
 {
-    (void)state;
     seed();
     double worst = 0.0;
     for (uint32_t n = draws(); n > 0; n--) {
@@ -340,21 +333,18 @@ static void random_angles_stay_below_the_bound(void **state)
     check_below(worst, BOUND_ATAN2);
 }
 #else
-static void random_arguments_stay_below_the_bounds(void **state)
+TEST(random_arguments_stay_below_the_bounds)
 {
-    (void)state;
     skip();
 }
-static void random_angles_stay_below_the_bound(void **state)
+TEST(random_angles_stay_below_the_bound)
 {
-    (void)state;
     skip();
 }
 #endif
 
-static void special_values_are_those_of_c(void **state)
+TEST(special_values_are_those_of_c)
 {
-    (void)state;
     check_bits(foliot_sin(-0.0), -0.0);
     check_bits(foliot_cos(-0.0), 1.0);
     check_bits(foliot_exp(-0.0), 1.0);
@@ -379,9 +369,8 @@ static void special_values_are_those_of_c(void **state)
     assert_true(isnan(foliot_atan2(1, NAN)));
 }
 
-static void arc_tangents_of_special_points_are_those_of_c(void **state)
+TEST(arc_tangents_of_special_points_are_those_of_c)
 {
-    (void)state;
     const double values[] = {0.0,     -0.0,  1.0,    -1.0,     5e-324,
                              -5e-324, 1e308, -1e308, INFINITY, -INFINITY};
     const size_t count = sizeof values / sizeof values[0];
@@ -390,9 +379,8 @@ static void arc_tangents_of_special_points_are_those_of_c(void **state)
             check_bits(foliot_atan2(values[i], values[j]), atan2(values[i], values[j]));
 }
 
-static void floor_is_exact(void **state)
+TEST(floor_is_exact)
 {
-    (void)state;
     const double values[] = {
         0.0,          -0.0,          0.5,       -0.5,  1.0,    -1.0,
         0x1p52 - 0.5, -0x1p52 + 0.5, 0x1p53,    1e300, -1e300, 5e-324,
@@ -402,9 +390,8 @@ static void floor_is_exact(void **state)
     assert_true(isnan(foliot_floor(NAN)));
 }
 
-static void the_smaller_of_a_nan_and_b_is_b(void **state)
+TEST(the_smaller_of_a_nan_and_b_is_b)
 {
-    (void)state;
     check_bits(foliot_min(1.0, 2.0), 1.0);
     check_bits(foliot_max(1.0, 2.0), 2.0);
     check_bits(foliot_min(NAN, 2.0), 2.0);
@@ -417,9 +404,8 @@ static void the_smaller_of_a_nan_and_b_is_b(void **state)
     assert_true(isnan(foliot_clamp(NAN, -1.0, 1.0)));
 }
 
-static void conversions_to_integers_saturate(void **state)
+TEST(conversions_to_integers_saturate)
 {
-    (void)state;
     check_eq(foliot__to_i64(9.3e18), INT64_MAX);
     check_eq(foliot__to_i64(-9.3e18), INT64_MIN);
     check_eq(foliot__to_i64(-0x1p63), INT64_MIN);
@@ -433,9 +419,8 @@ static void conversions_to_integers_saturate(void **state)
     check_eq(foliot__to_i32(-7.99), -7);
 }
 
-static void sums_and_products_have_their_rounding_errors(void **state)
+TEST(sums_and_products_have_their_rounding_errors)
 {
-    (void)state;
     foliot__double_double sum = foliot__two_sum(1.0, 0x1p-60);
     check_bits(sum.high, 1.0);
     check_bits(sum.low, 0x1p-60);
@@ -444,9 +429,8 @@ static void sums_and_products_have_their_rounding_errors(void **state)
     check_bits(product.low, 0x1p-104);
 }
 
-static void a_changed_floating_point_environment_is_noticed(void **state)
+TEST(a_changed_floating_point_environment_is_noticed)
 {
-    (void)state;
     assert_true(foliot__floating_point_standard());
     const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     for (size_t i = 0; i < 3; i++) {
@@ -467,22 +451,4 @@ static void a_changed_floating_point_environment_is_noticed(void **state)
     assert_false(sound_reading);
 #endif
     assert_true(foliot__floating_point_standard());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hard_arguments_stay_below_the_bounds),
-        cmocka_unit_test(an_error_of_an_ulp_or_two_is_seen),
-        cmocka_unit_test(random_arguments_stay_below_the_bounds),
-        cmocka_unit_test(random_angles_stay_below_the_bound),
-        cmocka_unit_test(special_values_are_those_of_c),
-        cmocka_unit_test(arc_tangents_of_special_points_are_those_of_c),
-        cmocka_unit_test(floor_is_exact),
-        cmocka_unit_test(the_smaller_of_a_nan_and_b_is_b),
-        cmocka_unit_test(conversions_to_integers_saturate),
-        cmocka_unit_test(sums_and_products_have_their_rounding_errors),
-        cmocka_unit_test(a_changed_floating_point_environment_is_noticed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,9 +181,8 @@ static foliot_status decoded(const uint8_t *from, size_t length, foliot__message
     return status;
 }
 
-static void every_message_comes_back(void **state)
+TEST(every_message_comes_back)
 {
-    (void)state;
     for (int kind = FOLIOT__HELLO_MESSAGE; kind <= FOLIOT__KIND; kind += kind == FOLIOT__MESSAGE ? 7
                                                                          : kind == FOLIOT__COMMANDS
                                                                              ? 2
@@ -214,9 +213,8 @@ static void every_message_comes_back(void **state)
     assert_string_equal(got.as.welcome.integrator, "verlet");
 }
 
-static void a_cut_message_is_refused_at_every_byte(void **state)
+TEST(a_cut_message_is_refused_at_every_byte)
 {
-    (void)state;
     for (int kind = FOLIOT__HELLO_MESSAGE; kind <= FOLIOT__KIND; kind += kind == FOLIOT__MESSAGE ? 7
                                                                          : kind == FOLIOT__COMMANDS
                                                                              ? 2
@@ -230,9 +228,8 @@ static void a_cut_message_is_refused_at_every_byte(void **state)
     }
 }
 
-static void wrong_types_and_kinds_are_refused(void **state)
+TEST(wrong_types_and_kinds_are_refused)
 {
-    (void)state;
     static const uint8_t refused[][12] = {
         {0x92, 6, 5},                 // a bye whose sentence is a number
         {0x92, 0xa1, 'x', 0xa1, 'y'}, // a kind that is a text
@@ -255,9 +252,8 @@ static void wrong_types_and_kinds_are_refused(void **state)
     assert_string_equal(got.as.bye.sentence, "y");
 }
 
-static void limits_hold(void **state)
+TEST(limits_hold)
 {
-    (void)state;
     foliot__message m = sample(FOLIOT__WELCOME), got;
     m.as.welcome.format.bodies_max = FOLIOT_BODIES_MAX + 1;
     assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_CORRUPT);
@@ -282,9 +278,8 @@ static void limits_hold(void **state)
     assert_int_equal(foliot__message_encode(&m, bytes, 10, &length), FOLIOT_STATUS_FULL);
 }
 
-static void another_protocol_and_a_long_name_are_told_apart_from_nonsense(void **state)
+TEST(another_protocol_and_a_long_name_are_told_apart_from_nonsense)
 {
-    (void)state;
     static const uint8_t later[] = {0x93, 1,    99,  0xc3,
                                     0x81, 0xa1, 'x', 0xc0}; // true and a map, where we have a text
     foliot__message m;
@@ -310,9 +305,8 @@ static void another_protocol_and_a_long_name_are_told_apart_from_nonsense(void *
     assert_int_equal(m.as.hello.rules, named.as.hello.rules);
 }
 
-static void names_are_printable(void **state)
+TEST(names_are_printable)
 {
-    (void)state;
     foliot__message m = sample(FOLIOT__PLAYER), got;
     strcpy(m.as.player.name, "a\x1b[2J\x7f\n\xc2\x9b"
                              "b\xc3\xa9");
@@ -325,9 +319,8 @@ static void names_are_printable(void **state)
     assert_string_equal(got.as.player.name, "?31m?\xe6\x97\xa5 end?");
 }
 
-static void packets_come_back_and_are_refused_when_cut(void **state)
+TEST(packets_come_back_and_are_refused_when_cut)
 {
-    (void)state;
     static uint8_t packet[FOLIOT_SNAPSHOT_PIECE_BYTES];
     static foliot__input_packet input = {.newest_snapshot = FOLIOT__NO_TICK,
                                          .tick = 70000,
@@ -368,18 +361,4 @@ static void packets_come_back_and_are_refused_when_cut(void **state)
     packet[0] = FOLIOT__INPUT_PACKET;
     assert_int_equal(foliot__status_packet_decode(packet, FOLIOT__STATUS_PACKET_BYTES, &back),
                      FOLIOT_STATUS_CORRUPT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_message_comes_back),
-        cmocka_unit_test(a_cut_message_is_refused_at_every_byte),
-        cmocka_unit_test(wrong_types_and_kinds_are_refused),
-        cmocka_unit_test(limits_hold),
-        cmocka_unit_test(another_protocol_and_a_long_name_are_told_apart_from_nonsense),
-        cmocka_unit_test(names_are_printable),
-        cmocka_unit_test(packets_come_back_and_are_refused_when_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,9 +75,8 @@ static void check_wrong(const char *line, const char *message)
     assert_string_equal(arguments.message, message);
 }
 
-static void values_come_after_a_blank_or_an_equals_sign(void **state)
+TEST(values_come_after_a_blank_or_an_equals_sign)
 {
-    (void)state;
     assert_int_equal(read_for(&program, "run a.yaml --dt 0.25 --ticks=7 --json --record=x=y"),
                      FOLIOT__OPTIONS_RUN);
     check_bits(dt, 0.25);
@@ -90,18 +89,16 @@ static void values_come_after_a_blank_or_an_equals_sign(void **state)
     assert_string_equal(arguments.operands[0], "a.yaml");
 }
 
-static void what_is_not_given_keeps_its_default(void **state)
+TEST(what_is_not_given_keeps_its_default)
 {
-    (void)state;
     assert_int_equal(read_for(&program, "run a"), FOLIOT__OPTIONS_RUN);
     assert_false(dt_given);
     assert_int_equal(port, 0);
     assert_null(file);
 }
 
-static void options_and_operands_come_in_any_order(void **state)
+TEST(options_and_operands_come_in_any_order)
 {
-    (void)state;
     assert_int_equal(read_for(&program, "--dt 0.5 --json run --ticks 3 a.yaml --port 80"),
                      FOLIOT__OPTIONS_RUN);
     check_bits(dt, 0.5);
@@ -114,9 +111,8 @@ static void options_and_operands_come_in_any_order(void **state)
     assert_string_equal(arguments.operands[4], "-x");
 }
 
-static void negative_numbers_are_values(void **state)
+TEST(negative_numbers_are_values)
 {
-    (void)state;
     assert_int_equal(read_for(&program, "run a --offset -2.5"), FOLIOT__OPTIONS_RUN);
     check_bits(offset, -2.5);
     assert_int_equal(read_for(&program, "run a --record=-x"), FOLIOT__OPTIONS_RUN);
@@ -126,9 +122,8 @@ static void negative_numbers_are_values(void **state)
     check_wrong("run a --record --json", "--record expects a value: FILE");
 }
 
-static void repeatable_options_are_collected(void **state)
+TEST(repeatable_options_are_collected)
 {
-    (void)state;
     assert_int_equal(read_for(&program, "run a --session a=b --session=c=d"), FOLIOT__OPTIONS_RUN);
     assert_int_equal(sessions.count, 2);
     assert_string_equal(sessions.items[0], "a=b");
@@ -139,9 +134,8 @@ static void repeatable_options_are_collected(void **state)
     check_wrong(line, "--session is given more than 256 times");
 }
 
-static void numbers_are_read_strictly(void **state)
+TEST(numbers_are_read_strictly)
 {
-    (void)state;
     check_wrong("run a --dt 0", "--dt expects a number above 0, not '0'");
     check_wrong("run a --dt -1", "--dt expects a number above 0, not '-1'");
     check_wrong("run a --dt 0.1s", "--dt expects a number above 0, not '0.1s'");
@@ -162,9 +156,8 @@ static void numbers_are_read_strictly(void **state)
     check_bits(dt, 0x1p-6);
 }
 
-static void mistakes_are_one_sentence_and_name_the_nearest(void **state)
+TEST(mistakes_are_one_sentence_and_name_the_nearest)
 {
-    (void)state;
     check_wrong("", "no command given");
     check_wrong("rnu a", "there is no command 'rnu'; did you mean 'run'?");
     check_wrong("dance a", "there is no command 'dance'");
@@ -184,16 +177,14 @@ static void mistakes_are_one_sentence_and_name_the_nearest(void **state)
     check_wrong("verify a --json", "there is no option --json");
 }
 
-static void control_characters_never_reach_the_message(void **state)
+TEST(control_characters_never_reach_the_message)
 {
-    (void)state;
     check_wrong("run a --dt \x1b[2J1", "--dt expects a number above 0, not '[2J1'");
     check_wrong("\x1b[31mzzzzzzz", "there is no command '[31mzzzzzzz'");
 }
 
-static void help_and_version_win_over_mistakes(void **state)
+TEST(help_and_version_win_over_mistakes)
 {
-    (void)state;
     assert_int_equal(read_for(&program, "--help"), FOLIOT__OPTIONS_HELP);
     assert_null(arguments.command);
     assert_int_equal(read_for(&program, "run --dt 0 --help"), FOLIOT__OPTIONS_HELP);
@@ -207,9 +198,8 @@ static void help_and_version_win_over_mistakes(void **state)
     assert_string_equal(arguments.command->name, "check");
 }
 
-static void a_program_may_have_a_command_without_a_name(void **state)
+TEST(a_program_may_have_a_command_without_a_name)
 {
-    (void)state;
     assert_int_equal(read_for(&server, "ball.yaml --dt 1"), FOLIOT__OPTIONS_RUN);
     assert_string_equal(arguments.command->name, "");
     assert_string_equal(arguments.operands[0], "ball.yaml");
@@ -221,9 +211,8 @@ static void a_program_may_have_a_command_without_a_name(void **state)
     assert_string_equal(arguments.operands[0], "check");
 }
 
-static void help_begins_with_examples_and_lists_every_option(void **state)
+TEST(help_begins_with_examples_and_lists_every_option)
 {
-    (void)state;
     char *text;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -285,9 +274,8 @@ static void check_has(const char *text, const char *part)
         fail_msg("no \"%s\" in:\n%s", part, text);
 }
 
-static void a_page_in_mdoc_has_synopsis_commands_and_shared_options(void **state)
+TEST(a_page_in_mdoc_has_synopsis_commands_and_shared_options)
 {
-    (void)state;
     char *text = page_of(&pages, "mdoc");
     assert_string_equal(text, ".Sh SYNOPSIS\n"
                               ".Nm\n"
@@ -352,9 +340,8 @@ static void a_page_in_mdoc_has_synopsis_commands_and_shared_options(void **state
     free(text);
 }
 
-static void a_page_in_markdown_has_a_list_for_each_command(void **state)
+TEST(a_page_in_markdown_has_a_list_for_each_command)
 {
-    (void)state;
     char *text = page_of(&pages, "markdown");
     check_has(text, "### prog host\n\n```\nprog host SCENE [--mode MODE | --bot BOT] "
                     "[options]\n```\n\nHosts a scene. It ends with `foliot-client`s.\n\n"
@@ -373,9 +360,8 @@ static void a_page_in_markdown_has_a_list_for_each_command(void **state)
     assert_false(foliot__options_page(&pages, "html", stdout));
 }
 
-static void completion_offers_the_words_of_a_value_and_files(void **state)
+TEST(completion_offers_the_words_of_a_value_and_files)
 {
-    (void)state;
     char *text = page_of(&pages, "bash");
     check_has(text, "\"host --mode\") mapfile -t COMPREPLY < <(compgen -W 'snapshot lockstep' -- "
                     "\"$word\"); return ;;\n");
@@ -397,9 +383,8 @@ static const foliot__command mode_commands[] = {
 };
 static const foliot__program moded = {"prog", "", "", mode_commands, no_fingerprint};
 
-static void a_list_of_words_admits_no_other_unless_one_is_in_capitals(void **state)
+TEST(a_list_of_words_admits_no_other_unless_one_is_in_capitals)
 {
-    (void)state;
     assert_int_equal(read_for(&moded, "--mode lockstep --bot x.txt"), FOLIOT__OPTIONS_RUN);
     assert_string_equal(mode, "lockstep");
     static const char *const wrong[] = {"lock", "lockstep|", "snapshot|lockstep", "LOCKSTEP", "|"};
@@ -412,9 +397,8 @@ static void a_list_of_words_admits_no_other_unless_one_is_in_capitals(void **sta
     mode = NULL;
 }
 
-static void help_shows_the_default_that_the_target_holds(void **state)
+TEST(help_shows_the_default_that_the_target_holds)
 {
-    (void)state;
     char *text;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -425,9 +409,8 @@ static void help_shows_the_default_that_the_target_holds(void **state)
     free(text);
 }
 
-static void words_are_measured(void **state)
+TEST(words_are_measured)
 {
-    (void)state;
     assert_int_equal(foliot__word_distance("rk4", "rk4"), 0);
     assert_int_equal(foliot__word_distance("", "abc"), 3);
     assert_int_equal(foliot__word_distance("kitten", "sitting"), 3);
@@ -435,7 +418,7 @@ static void words_are_measured(void **state)
     assert_int_equal(foliot__word_distance("abcdef", "abdcfe"), 2);
 }
 
-static void a_name_is_no_number_and_not_the_games(void **state)
+TEST(a_name_is_no_number_and_not_the_games)
 {
     static const char *const wrong[] = {"0",      "17",       "007",           "#0",
                                         "#",      "#ann",     "the game",      "The Game",
@@ -444,16 +427,14 @@ static void a_name_is_no_number_and_not_the_games(void **state)
                              *const right[] = {"",          "ann",      "0x",  "a1",
                                                ":)",        "ann <3",   "1-2", "gamer",
                                                "the gamer", "player-0", "a:b", "x>y"};
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_true(foliot__name_misleads(wrong[i]));
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++)
         assert_false(foliot__name_misleads(right[i]));
 }
 
-static void names_are_cleaned(void **state)
+TEST(names_are_cleaned)
 {
-    (void)state;
     char out[16];
     assert_string_equal(foliot__text_clean(out, sizeof out, "a\x1b[31mb\r\n\x7f"), "a[31mb");
     assert_string_equal(foliot__text_clean(out, sizeof out,
@@ -468,9 +449,8 @@ static void names_are_cleaned(void **state)
     assert_string_equal(foliot__text_clean(out, 1, "abc"), "");
 }
 
-static void reals_are_short_and_exact(void **state)
+TEST(reals_are_short_and_exact)
 {
-    (void)state;
     char text[FOLIOT__REAL_TEXT_BYTES];
     assert_string_equal(foliot__real_text(text, 0.1), "0.1");
     assert_string_equal(foliot__real_text(text, 1.0 / 3), "0.3333333333333333");
@@ -478,9 +458,8 @@ static void reals_are_short_and_exact(void **state)
     assert_string_equal(foliot__real_text(text, -1e300), "-1e+300");
 }
 
-static void the_worst_exit_code_wins(void **state)
+TEST(the_worst_exit_code_wins)
 {
-    (void)state;
     assert_int_equal(foliot__exit_worse(0, 0), 0);
     assert_int_equal(foliot__exit_worse(0, 1), 1);
     assert_int_equal(foliot__exit_worse(5, 1), 5);
@@ -488,32 +467,4 @@ static void the_worst_exit_code_wins(void **state)
     assert_int_equal(foliot__exit_worse(3, 4), 4);
     assert_int_equal(foliot__exit_worse(75, 0), 75);
     assert_int_equal(foliot__exit_worse(75, 1), 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(values_come_after_a_blank_or_an_equals_sign),
-        cmocka_unit_test(what_is_not_given_keeps_its_default),
-        cmocka_unit_test(options_and_operands_come_in_any_order),
-        cmocka_unit_test(negative_numbers_are_values),
-        cmocka_unit_test(repeatable_options_are_collected),
-        cmocka_unit_test(numbers_are_read_strictly),
-        cmocka_unit_test(mistakes_are_one_sentence_and_name_the_nearest),
-        cmocka_unit_test(control_characters_never_reach_the_message),
-        cmocka_unit_test(help_and_version_win_over_mistakes),
-        cmocka_unit_test(a_program_may_have_a_command_without_a_name),
-        cmocka_unit_test(help_begins_with_examples_and_lists_every_option),
-        cmocka_unit_test(a_page_in_mdoc_has_synopsis_commands_and_shared_options),
-        cmocka_unit_test(a_page_in_markdown_has_a_list_for_each_command),
-        cmocka_unit_test(completion_offers_the_words_of_a_value_and_files),
-        cmocka_unit_test(a_list_of_words_admits_no_other_unless_one_is_in_capitals),
-        cmocka_unit_test(help_shows_the_default_that_the_target_holds),
-        cmocka_unit_test(words_are_measured),
-        cmocka_unit_test(a_name_is_no_number_and_not_the_games),
-        cmocka_unit_test(names_are_cleaned),
-        cmocka_unit_test(reals_are_short_and_exact),
-        cmocka_unit_test(the_worst_exit_code_wins),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

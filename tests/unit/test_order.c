@@ -116,27 +116,23 @@ static void measure(int which)
     }
 }
 
-static void order_on_keplers_orbit(void **state)
+TEST(order_on_keplers_orbit)
 {
-    (void)state;
     measure(KEPLER);
 }
 
-static void order_on_the_pendulum(void **state)
+TEST(order_on_the_pendulum)
 {
-    (void)state;
     measure(PENDULUM);
 }
 
-static void order_on_henon_heiles(void **state)
+TEST(order_on_henon_heiles)
 {
-    (void)state;
     measure(HENON_HEILES);
 }
 
-static void order_with_drag(void **state)
+TEST(order_with_drag)
 {
-    (void)state;
     measure(DAMPED);
 }
 
@@ -181,9 +177,8 @@ static double distance12(const double a[12], const double b[12])
     return sqrt(sum);
 }
 
-static void order_with_dampers_and_quadratic_drag(void **state)
+TEST(order_with_dampers_and_quadratic_drag)
 {
-    (void)state;
     static const struct {
         foliot_integrator id;
         int count;
@@ -243,9 +238,8 @@ static double rod_pendulum(foliot_integrator id, int count, uint64_t *evaluation
                  hypot(b.velocity[0] - speed * cos(q), b.velocity[2] - speed * sin(q)));
 }
 
-static void order_with_rods(void **state)
+TEST(order_with_rods)
 {
-    (void)state;
     static const struct {
         foliot_integrator id;
         int count;
@@ -271,9 +265,8 @@ static void order_with_rods(void **state)
     }
 }
 
-static void evaluations_are_those_of_the_table(void **state)
+TEST(evaluations_are_those_of_the_table)
 {
-    (void)state;
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)i);
         problem p;
@@ -348,9 +341,8 @@ static double distance_from_symplectic(foliot_integrator id, double dt)
     return worst;
 }
 
-static void symplectic_schemes_keep_the_symplectic_form(void **state)
+TEST(symplectic_schemes_keep_the_symplectic_form)
 {
-    (void)state;
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)i);
         double off = distance_from_symplectic(info->id, 0.25);
@@ -370,9 +362,8 @@ static void symplectic_schemes_keep_the_symplectic_form(void **state)
 
 // Forward, velocities turned, forward again: the start comes back (a scheme that is its own
 // adjoint).
-static void reversible_schemes_return(void **state)
+TEST(reversible_schemes_return)
 {
-    (void)state;
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)i);
         problem p;
@@ -399,20 +390,4 @@ static void reversible_schemes_return(void **state)
             check_gt(off, 1e-6);
         foliot_world_destroy(world);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(order_on_keplers_orbit),
-        cmocka_unit_test(order_on_the_pendulum),
-        cmocka_unit_test(order_on_henon_heiles),
-        cmocka_unit_test(order_with_drag),
-        cmocka_unit_test(order_with_dampers_and_quadratic_drag),
-        cmocka_unit_test(order_with_rods),
-        cmocka_unit_test(evaluations_are_those_of_the_table),
-        cmocka_unit_test(symplectic_schemes_keep_the_symplectic_form),
-        cmocka_unit_test(reversible_schemes_return),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

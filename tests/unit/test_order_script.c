@@ -19,9 +19,8 @@ static foliot_status parse(const char *text, size_t length)
     return foliot__order_script_parse(text, length, "in.txt", 3, &script, message, sizeof message);
 }
 
-static void lines_become_orders_in_order(void **state)
+TEST(lines_become_orders_in_order)
 {
-    (void)state;
     static const char text[] = "# two players\n"
                                "5 2 joined eve\r\n"
                                "5 1 chat  hello,  you #1 \n"
@@ -59,9 +58,8 @@ static void lines_become_orders_in_order(void **state)
 }
 
 // There is no buffer of bytes then, and a pointer into it would be undefined.
-static void orders_without_a_byte_are_orders(void **state)
+TEST(orders_without_a_byte_are_orders)
 {
-    (void)state;
     static const char text[] = "4 1 left\n4 2 left";
     assert_int_equal(parse(text, strlen(text)), FOLIOT_STATUS_OK);
     const foliot_order *at;
@@ -79,9 +77,8 @@ static void refused(const char *text, size_t length, const char *says)
         fail_msg("'%s', not '%s'", message, says);
 }
 
-static void wrong_lines_are_refused_with_their_place(void **state)
+TEST(wrong_lines_are_refused_with_their_place)
 {
-    (void)state;
     static const struct {
         const char *text, *says;
     } wrong[] = {
@@ -107,9 +104,8 @@ static void wrong_lines_are_refused_with_their_place(void **state)
     refused(zero, sizeof zero - 1, "in.txt:1:11: a text has no zero bytes");
 }
 
-static void an_order_has_at_most_240_bytes(void **state)
+TEST(an_order_has_at_most_240_bytes)
 {
-    (void)state;
     char text[600];
     size_t length = (size_t)sprintf(text, "1 0 chat %0240d", 7);
     assert_int_equal(parse(text, length), FOLIOT_STATUS_OK);
@@ -121,15 +117,4 @@ static void an_order_has_at_most_240_bytes(void **state)
     foliot__order_script_free(&script);
     length = (size_t)sprintf(text, "1 0 bytes %0482d", 7);
     refused(text, length, "in.txt:1:11: an order has at most 240 bytes");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(orders_without_a_byte_are_orders),
-        cmocka_unit_test(lines_become_orders_in_order),
-        cmocka_unit_test(wrong_lines_are_refused_with_their_place),
-        cmocka_unit_test(an_order_has_at_most_240_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,9 +29,8 @@ static solid turned(solid s, int k, double angle)
     return s;
 }
 
-static void known_overlaps(void **state)
+TEST(known_overlaps)
 {
-    (void)state;
     solid unit = box(0.5, 0.5, 0.5, 0, 0, 0), other = box(0.5, 0.5, 0.5, 0.2, 0, 0.99);
     check_near(overlap_of(&unit, &other), 0.01, 1e-15);
     other.position[2] = 1.25;
@@ -51,9 +50,8 @@ static void known_overlaps(void **state)
 }
 
 // The deepest of many pairs, static ones among themselves left out.
-static void the_deepest_pair_is_found(void **state)
+TEST(the_deepest_pair_is_found)
 {
-    (void)state;
     solid all[100];
     for (int i = 0; i < 98; i++)
         all[i] = box(0.5, 0.5, 0.5, i % 10, (i / 10) % 10, 0);
@@ -82,9 +80,8 @@ static void point_in_world(const solid *s, const double local[3], double out[3])
 
 // Along any way at all, the supports of two boxes overlap by at least what overlap_of says, and
 // along some way by hardly more.
-static void no_way_parts_boxes_sooner(void **state)
+TEST(no_way_parts_boxes_sooner)
 {
-    (void)state;
     foliot__rng rng = foliot__rng_seeded(5);
     for (int round = 0; round < 60; round++) {
         solid s[2] = {box(0.5, 0.3, 0.7, 0, 0, 0), box(0.4, 0.6, 0.2, 0, 0, 0)};
@@ -122,14 +119,4 @@ static void no_way_parts_boxes_sooner(void **state)
         if (told > 0)
             check_near(told, least, 0.05);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_overlaps),
-        cmocka_unit_test(the_deepest_pair_is_found),
-        cmocka_unit_test(no_way_parts_boxes_sooner),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

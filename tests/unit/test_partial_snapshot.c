@@ -132,9 +132,8 @@ static uint32_t check_packet(foliot__partial_coder *coder, uint32_t from, uint32
     return coded;
 }
 
-static void what_goes_in_comes_out(void **state)
+TEST(what_goes_in_comes_out)
 {
-    (void)state;
     foliot__partial_coder *coder;
     demand(foliot__partial_coder_create(&format, &coder));
     for (int round = 0; round < ROUNDS; round++) {
@@ -145,9 +144,8 @@ static void what_goes_in_comes_out(void **state)
     foliot__partial_coder_destroy(coder);
 }
 
-static void what_does_not_fit_is_not_begun(void **state)
+TEST(what_does_not_fit_is_not_begun)
 {
-    (void)state;
     foliot__partial_coder *coder;
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
     foliot__partial_head head = {1, 1};
@@ -184,9 +182,8 @@ static size_t draw_hostile(foliot__partial_coder *coder, uint8_t bytes[FOLIOT_PA
     return length;
 }
 
-static void hostile_bytes_end(void **state)
+TEST(hostile_bytes_end)
 {
-    (void)state;
     foliot__partial_coder *coder;
     demand(foliot__partial_coder_create(&format, &coder));
     for (int round = 0; round < HOSTILE; round++) {
@@ -212,9 +209,8 @@ static void hostile_bytes_end(void **state)
     foliot__partial_coder_destroy(coder);
 }
 
-static void acknowledgements_come_out_as_they_went_in(void **state)
+TEST(acknowledgements_come_out_as_they_went_in)
 {
-    (void)state;
     for (int round = 0; round < ROUNDS; round++) {
         foliot__partial_acknowledge packet = {.newest = (uint32_t)foliot__rng_u64(&rng),
                                               .before = foliot__rng_u64(&rng),
@@ -241,13 +237,6 @@ static void acknowledgements_come_out_as_they_went_in(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(what_goes_in_comes_out),
-                                       cmocka_unit_test(what_does_not_fit_is_not_begun),
-                                       cmocka_unit_test(hostile_bytes_end),
-                                       cmocka_unit_test(acknowledgements_come_out_as_they_went_in)};
-    const char *seed = getenv("SEED");
-    uint64_t value = seed ? strtoull(seed, NULL, 0) : 20240229;
-    print_message("SEED=%llu\n", (unsigned long long)value);
-    rng = foliot__rng_seeded(value);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    rng = foliot__rng_seeded(check_seed(20240229));
+    return check_run(NULL, NULL);
 }

@@ -62,9 +62,8 @@ static void run(way *w, uint32_t steps)
     }
 }
 
-static void sizes_are_found(void **state)
+TEST(sizes_are_found)
 {
-    (void)state;
     static const uint32_t limits[] = {576, 700, 800, 950, 1100, 1199, 1200, 1231, 1232, 1500};
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
         for (int lossy = 0; lossy < 2; lossy++) {
@@ -82,9 +81,8 @@ static void sizes_are_found(void **state)
 }
 
 // What arrived does no more, and later does again.
-static void a_path_that_changes_is_noticed(void **state)
+TEST(a_path_that_changes_is_noticed)
 {
-    (void)state;
     way w = way_of(1500, 0);
     w.sends_large = true;
     run(&w, 10 * SECOND);
@@ -99,9 +97,8 @@ static void a_path_that_changes_is_noticed(void **state)
 }
 
 // A round trip of two seconds, taken for one of 20 ms until it is measured.
-static void late_answers_count(void **state)
+TEST(late_answers_count)
 {
-    (void)state;
     for (int lossy = 0; lossy < 2; lossy++) {
         way w = way_of(1500, lossy ? 0.05 : 0);
         w.lag_ns = 2000000000u;
@@ -114,9 +111,8 @@ static void late_answers_count(void **state)
 }
 
 // Who never answers gets no more than the least, and few probes.
-static void silence_costs_little(void **state)
+TEST(silence_costs_little)
 {
-    (void)state;
     way w = way_of(0, 0);
     w.sends_large = true;
     run(&w, 600 * SECOND);
@@ -125,9 +121,8 @@ static void silence_costs_little(void **state)
 }
 
 // Answers to what was never asked, or before another path began, move nothing.
-static void only_what_was_asked_counts(void **state)
+TEST(only_what_was_asked_counts)
 {
-    (void)state;
     way w = way_of(0, 0);
     run(&w, 1);
     uint16_t number = w.path.number;
@@ -144,9 +139,8 @@ static void only_what_was_asked_counts(void **state)
     check_eq(w.path.proven, 1200);
 }
 
-static void fragments_make_the_packet(void **state)
+TEST(fragments_make_the_packet)
 {
-    (void)state;
     uint8_t packet[FOLIOT_PACKET_BYTES_MAX],
         parts[FOLIOT__RAW_FRAGMENTS_MAX][FOLIOT_PACKET_BYTES_MAX];
     size_t lengths[FOLIOT__RAW_FRAGMENTS_MAX];
@@ -195,17 +189,4 @@ static void fragments_make_the_packet(void **state)
         }
     }
     check_eq(foliot__fragment_count(1200, 4), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sizes_are_found),
-        cmocka_unit_test(a_path_that_changes_is_noticed),
-        cmocka_unit_test(late_answers_count),
-        cmocka_unit_test(silence_costs_little),
-        cmocka_unit_test(only_what_was_asked_counts),
-        cmocka_unit_test(fragments_make_the_packet),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

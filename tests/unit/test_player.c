@@ -51,9 +51,8 @@ static double speed_x(const foliot_world *world, uint32_t slot)
     return foliot_world_get_body_state(world, slot).velocity[0];
 }
 
-static void near_bodies_are_drawn_and_driven_off(void **state)
+TEST(near_bodies_are_drawn_and_driven_off)
 {
-    (void)state;
     const struct {
         uint16_t buttons;
         double strength;
@@ -84,9 +83,8 @@ static void near_bodies_are_drawn_and_driven_off(void **state)
     }
 }
 
-static void gripping_keeps_momentum(void **state)
+TEST(gripping_keeps_momentum)
 {
-    (void)state;
     scene_builder y = player_scene();
     for (int i = 0; i < 12; i++)
         builder_add_ball(&y, 1 + i % 3, 0.1, 0.9 * (i % 4) - 1.3, 0.8 * (i / 4) - 0.9,
@@ -107,9 +105,8 @@ static void gripping_keeps_momentum(void **state)
 }
 
 // One jump a press, from the ground alone, against gravity whichever way that is.
-static void a_jump_needs_ground_and_a_press(void **state)
+TEST(a_jump_needs_ground_and_a_press)
 {
-    (void)state;
     scene_builder y = player_scene();
     y.scene.gravity[1] = -G;
     builder_add_plane(&y, 0, 1, 0, -0.5);
@@ -136,9 +133,8 @@ static void a_jump_needs_ground_and_a_press(void **state)
     builder_free(&y);
 }
 
-static void a_restored_player_grips_on(void **state)
+TEST(a_restored_player_grips_on)
 {
-    (void)state;
     scene_builder y = player_scene();
     builder_add_ball(&y, 2, 0.1, 1.2, 0.3, 0);
     foliot_world *world = builder_create_world(&y), *other = builder_create_world(&y);
@@ -169,9 +165,8 @@ static void refused(scene_builder *y, const char *path, foliot_status status)
     builder_free(y);
 }
 
-static void controls_that_make_no_sense_are_refused(void **state)
+TEST(controls_that_make_no_sense_are_refused)
 {
-    (void)state;
     scene_builder y = player_scene();
     y.scene.players.reach = 0;
     refused(&y, "players.controls.reach", FOLIOT_STATUS_INVALID);
@@ -195,9 +190,8 @@ static void controls_that_make_no_sense_are_refused(void **state)
 }
 
 // Bytes that say nothing of buttons are those of before there were any.
-static void bytes_carry_the_buttons(void **state)
+TEST(bytes_carry_the_buttons)
 {
-    (void)state;
     scene_builder y = player_scene();
     uint8_t plain[512], bytes[512];
     size_t plain_length, length;
@@ -214,17 +208,4 @@ static void bytes_carry_the_buttons(void **state)
                      FOLIOT_STATUS_OK);
     assert_int_equal(plain_length + 4 * 8, length);
     builder_free(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(near_bodies_are_drawn_and_driven_off),
-        cmocka_unit_test(gripping_keeps_momentum),
-        cmocka_unit_test(a_jump_needs_ground_and_a_press),
-        cmocka_unit_test(a_restored_player_grips_on),
-        cmocka_unit_test(controls_that_make_no_sense_are_refused),
-        cmocka_unit_test(bytes_carry_the_buttons),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

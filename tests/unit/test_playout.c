@@ -64,9 +64,8 @@ static outcome play(uint64_t seed, double loss, double jitter_ms)
     return (outcome){delay / samples, (double)starved / samples};
 }
 
-static void five_percent_loss_and_100_ms_of_jitter_cost_115_ms(void **state)
+TEST(five_percent_loss_and_100_ms_of_jitter_cost_115_ms)
 {
-    (void)state;
     outcome sum = {0, 0}, worst = {0, 0};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         outcome o = play(seed, 0.05, 100);
@@ -83,18 +82,16 @@ static void five_percent_loss_and_100_ms_of_jitter_cost_115_ms(void **state)
     check_below(worst.starved, 0.0015);
 }
 
-static void a_quiet_network_costs_little_more_than_a_tick(void **state)
+TEST(a_quiet_network_costs_little_more_than_a_tick)
 {
-    (void)state;
     outcome o = play(1, 0, 1);
     check_below(o.delay_ms, 21);
     check_below(o.starved, 1e-9);
 }
 
 // Never back, and never more than five per cent faster or slower than the clock.
-static void the_render_time_keeps_its_pace(void **state)
+TEST(the_render_time_keeps_its_pace)
 {
-    (void)state;
     foliot__playout p;
     foliot__rng rng = foliot__rng_seeded(3);
     double before = 0;
@@ -116,9 +113,8 @@ static void the_render_time_keeps_its_pace(void **state)
 }
 
 // A host that stood still for most of a second is waited for, but not for minutes.
-static void one_long_stop_is_forgotten_soon(void **state)
+TEST(one_long_stop_is_forgotten_soon)
 {
-    (void)state;
     foliot__playout p;
     double after_5_s = 0;
     foliot__playout_init(&p, 1e9 / HZ, 0.001, 0, 1500e6);
@@ -157,9 +153,8 @@ static double delay_after(double after_s, double queued_ms, double early_ms)
 }
 
 // What a join queues is caught up in the first second, and does not stay in the delay.
-static void a_join_is_no_measure_of_the_network(void **state)
+TEST(a_join_is_no_measure_of_the_network)
 {
-    (void)state;
     static const double after_s[] = {1.2, 2, 5};
     for (int i = 0; i < 3; i++) {
         double quiet = delay_after(after_s[i], 0, 0);
@@ -205,9 +200,8 @@ static change change_path(double at_s)
 }
 
 // Beyond the join's first second without haste.
-static void a_path_that_was_left_is_forgotten(void **state)
+TEST(a_path_that_was_left_is_forgotten)
 {
-    (void)state;
     for (double at_s = 0.5; at_s < 30; at_s *= 3) {
         change c = change_path(at_s);
         print_message("changed after %.1f s: %.1f ms, fastest %.2f, starved %u times\n", at_s,
@@ -219,9 +213,8 @@ static void a_path_that_was_left_is_forgotten(void **state)
 }
 
 // A server that stands still for a minute goes on later: that is where its ticks are from then on.
-static void a_pause_is_forgotten_at_once(void **state)
+TEST(a_pause_is_forgotten_at_once)
 {
-    (void)state;
     foliot__playout p;
     double newest = 0;
     unsigned starved = 0;
@@ -236,18 +229,4 @@ static void a_pause_is_forgotten_at_once(void **state)
     }
     assert_int_equal(starved, 0);
     check_below(foliot__playout_delay_ms(&p), 50);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(five_percent_loss_and_100_ms_of_jitter_cost_115_ms),
-        cmocka_unit_test(a_quiet_network_costs_little_more_than_a_tick),
-        cmocka_unit_test(the_render_time_keeps_its_pace),
-        cmocka_unit_test(one_long_stop_is_forgotten_soon),
-        cmocka_unit_test(a_join_is_no_measure_of_the_network),
-        cmocka_unit_test(a_path_that_was_left_is_forgotten),
-        cmocka_unit_test(a_pause_is_forgotten_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

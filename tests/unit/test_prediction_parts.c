@@ -22,9 +22,8 @@ static void run(foliot__prediction_clock *clock, double *now_ns, double ahead, d
     }
 }
 
-static void the_clock_turns_slowly(void **state)
+TEST(the_clock_turns_slowly)
 {
-    (void)state;
     const foliot__prediction_clock_aim aim = {.ticks_max = 16};
     foliot__prediction_clock clock = {0};
     double now_ns = 1e11;
@@ -44,9 +43,8 @@ static void the_clock_turns_slowly(void **state)
     assert_true(foliot__prediction_clock_input_tick(&clock) >= (uint64_t)clock.input);
 }
 
-static void the_delay_keeps_the_limit(void **state)
+TEST(the_delay_keeps_the_limit)
 {
-    (void)state;
     foliot__prediction_clock_aim aim = {.ticks_max = 16};
     foliot__prediction_clock clock = {0};
     double now_ns = 1e11;
@@ -62,9 +60,8 @@ static void the_delay_keeps_the_limit(void **state)
 }
 
 // A page that joins is held up for a second, and later for another: closed ticks wait then.
-static void a_host_that_is_held_up_acts_at_once_again(void **state)
+TEST(a_host_that_is_held_up_acts_at_once_again)
 {
-    (void)state;
     const foliot__prediction_clock_aim aim = {.ticks_max = 16};
     foliot__prediction_clock clock = {0};
     double now_ns = 1e11;
@@ -84,9 +81,8 @@ static foliot_client_event hit(uint64_t tick, uint32_t a, uint32_t b)
     return (foliot_client_event){.kind = FOLIOT_CLIENT_HIT, .tick = tick, .slot = a, .value = b};
 }
 
-static void an_event_is_given_once(void **state)
+TEST(an_event_is_given_once)
 {
-    (void)state;
     foliot__prediction_events events = {0};
     foliot_client_event e = hit(100, 1, 2), cancelled;
     assert_int_equal(foliot__prediction_events_open(&events), FOLIOT_STATUS_OK);
@@ -119,15 +115,4 @@ static void an_event_is_given_once(void **state)
     foliot__prediction_events_clear(&events);
     assert_false(foliot__prediction_events_cancel(&events, 1000, &cancelled));
     foliot__prediction_events_close(&events);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_clock_turns_slowly),
-        cmocka_unit_test(the_delay_keeps_the_limit),
-        cmocka_unit_test(a_host_that_is_held_up_acts_at_once_again),
-        cmocka_unit_test(an_event_is_given_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

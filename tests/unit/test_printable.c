@@ -58,9 +58,8 @@ static void around(uint32_t c, char text[16])
     snprintf(text, 16, "ad%sa", one);
 }
 
-static void the_table(void **state)
+TEST(the_table)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         for (uint32_t c = bad[i].first; c <= bad[i].last; c++)
             assert_false(foliot__printable(c));
@@ -83,9 +82,8 @@ static bool shows(const char *text)
     return false;
 }
 
-static void copies_and_quotes(void **state)
+TEST(copies_and_quotes)
 {
-    (void)state;
     char clean[16], text[16];
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         around(bad[i].first, text);
@@ -100,9 +98,8 @@ static void copies_and_quotes(void **state)
     }
 }
 
-static void names_over_the_wire(void **state)
+TEST(names_over_the_wire)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         uint8_t bytes[1200];
         foliot__message message = {.kind = FOLIOT__PLAYER}, got;
@@ -115,9 +112,8 @@ static void names_over_the_wire(void **state)
     }
 }
 
-static void names_in_recordings(void **state)
+TEST(names_in_recordings)
 {
-    (void)state;
     foliot__journal *journal = calloc(1, sizeof *journal);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         foliot__recording_note note = {.what = "session"};
@@ -129,9 +125,8 @@ static void names_in_recordings(void **state)
 }
 
 // libyaml refuses some of the characters by itself, without showing them.
-static void what_errors_quote(void **state)
+TEST(what_errors_quote)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char name[16], text[128];
         foliot_scene *scene = NULL;
@@ -145,9 +140,8 @@ static void what_errors_quote(void **state)
     }
 }
 
-static void json_escapes_them(void **state)
+TEST(json_escapes_them)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char text[16], line[128] = "";
         size_t length = 0;
@@ -164,14 +158,4 @@ static void json_escapes_them(void **state)
         assert_false(shows(line));
         assert_non_null(strstr(line, "ad\\"));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table),           cmocka_unit_test(copies_and_quotes),
-        cmocka_unit_test(names_over_the_wire), cmocka_unit_test(names_in_recordings),
-        cmocka_unit_test(what_errors_quote),   cmocka_unit_test(json_escapes_them),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

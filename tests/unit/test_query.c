@@ -18,14 +18,6 @@
 
 enum { BODIES = 61 };
 
-static uint64_t seed_of(void)
-{
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 0) : 20262;
-    printf("SEED=%llu\n", (unsigned long long)seed);
-    return seed;
-}
-
 typedef struct setting {
     foliot__rng rng;
     foliot_world *world;
@@ -42,7 +34,7 @@ static setting *set_up(bool plane)
 {
     static const uint32_t kinds[3] = {FOLIOT_SHAPE_SPHERE, FOLIOT_SHAPE_CAPSULE, FOLIOT_SHAPE_BOX};
     static setting s;
-    s.rng = foliot__rng_seeded(seed_of());
+    s.rng = foliot__rng_seeded(check_seed(20262));
     s.world = shape_world(BODIES);
     for (uint32_t i = 0; i < BODIES; i++) {
         s.body[i] = shape_random(&s.rng, kinds[i % 3], i % 7 == 0 ? 4 : 1);
@@ -80,9 +72,8 @@ static double walk(const shaped *s, const double from[3], const double direction
     return INFINITY;
 }
 
-static void rays_meet_what_a_walk_along_them_meets(void **state)
+TEST(rays_meet_what_a_walk_along_them_meets)
 {
-    (void)state;
     setting *s = set_up(true);
     uint32_t met = 0;
     for (int i = 0; i < 2000; i++) {
@@ -159,9 +150,8 @@ static bool odd(void *user, uint32_t slot)
     return slot % 2 == 1;
 }
 
-static void filters_leave_bodies_out(void **state)
+TEST(filters_leave_bodies_out)
 {
-    (void)state;
     setting *s = set_up(false);
     for (int i = 0; i < 300; i++) {
         double from[3], to[3];
@@ -186,9 +176,8 @@ static void filters_leave_bodies_out(void **state)
     foliot_world_destroy(s->world);
 }
 
-static void a_cast_sphere_stops_where_it_touches(void **state)
+TEST(a_cast_sphere_stops_where_it_touches)
 {
-    (void)state;
     setting *s = set_up(true);
     static const double upright[4] = {1, 0, 0, 0};
     uint32_t met = 0;
@@ -231,9 +220,8 @@ static shaped moved(const shaped *s, const double n[3], double way)
 
 // Boxes and capsules: on the way there is a gap to everything, and at its end there is none to
 // speak of.
-static void casts_stop_before_they_overlap(void **state)
+TEST(casts_stop_before_they_overlap)
 {
-    (void)state;
     setting *s = set_up(false);
     uint32_t met = 0;
     for (int i = 0; i < ROUNDS; i++) {
@@ -265,9 +253,8 @@ static void casts_stop_before_they_overlap(void **state)
     foliot_world_destroy(s->world);
 }
 
-static void overlaps_are_those_of_every_body(void **state)
+TEST(overlaps_are_those_of_every_body)
 {
-    (void)state;
     setting *s = set_up(true);
     uint32_t all = 0;
     for (int i = 0; i < ROUNDS; i++) {
@@ -305,9 +292,8 @@ static void overlaps_are_those_of_every_body(void **state)
     foliot_world_destroy(s->world);
 }
 
-static void the_nearest_surface_is_the_nearest(void **state)
+TEST(the_nearest_surface_is_the_nearest)
 {
-    (void)state;
     setting *s = set_up(true);
     for (int i = 0; i < 1000; i++) {
         double from[3], least = INFINITY;
@@ -336,9 +322,8 @@ static void the_nearest_surface_is_the_nearest(void **state)
     foliot_world_destroy(s->world);
 }
 
-static void dead_bodies_and_points_are_not_there(void **state)
+TEST(dead_bodies_and_points_are_not_there)
 {
-    (void)state;
     static const double from[3] = {-9, 0, 0}, way[3] = {1, 0, 0};
     foliot_world *world = shape_world(3); // at x = 0, 4, 8
     foliot_query_hit hit;
@@ -355,9 +340,8 @@ static void dead_bodies_and_points_are_not_there(void **state)
     foliot_world_destroy(world);
 }
 
-static void a_question_changes_nothing(void **state)
+TEST(a_question_changes_nothing)
 {
-    (void)state;
     setting *s = set_up(true);
     size_t bytes = foliot_world_get_bytes(s->world);
     void *before = malloc(bytes);
@@ -374,19 +358,4 @@ static void a_question_changes_nothing(void **state)
     assert_memory_equal(before, s->world, bytes);
     free(before);
     foliot_world_destroy(s->world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rays_meet_what_a_walk_along_them_meets),
-        cmocka_unit_test(filters_leave_bodies_out),
-        cmocka_unit_test(a_cast_sphere_stops_where_it_touches),
-        cmocka_unit_test(casts_stop_before_they_overlap),
-        cmocka_unit_test(overlaps_are_those_of_every_body),
-        cmocka_unit_test(the_nearest_surface_is_the_nearest),
-        cmocka_unit_test(dead_bodies_and_points_are_not_there),
-        cmocka_unit_test(a_question_changes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

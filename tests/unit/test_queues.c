@@ -106,9 +106,8 @@ static void expect_none(foliot_queues *q, foliot_peer_id peer)
     assert_false(foliot_queues_read(q, peer, 2 * MS, &packet));
 }
 
-static void packets_pass_both_ways_in_order(void **state)
+TEST(packets_pass_both_ways_in_order)
 {
-    (void)state;
     foliot_queues_config config = foliot_queues_config_default();
     ends e = open_queues(&config);
     foliot_peer_id peer = join(e.queues, 7);
@@ -143,9 +142,8 @@ static void packets_pass_both_ways_in_order(void **state)
     close_queues(&e);
 }
 
-static void descriptors_tell_when_there_is_something(void **state)
+TEST(descriptors_tell_when_there_is_something)
 {
-    (void)state;
     foliot_queues_config config = foliot_queues_config_default();
     ends e = open_queues(&config);
     int in = foliot_transport_get_descriptor(e.transport),
@@ -173,9 +171,8 @@ static void descriptors_tell_when_there_is_something(void **state)
     close_queues(&e);
 }
 
-static void what_a_peer_puts_is_bounded(void **state)
+TEST(what_a_peer_puts_is_bounded)
 {
-    (void)state;
     foliot_queues_config config = foliot_queues_config_default();
     config.put_bytes_max = 10;
     config.put_packets_max = 3;
@@ -201,9 +198,8 @@ static void what_a_peer_puts_is_bounded(void **state)
     close_queues(&e);
 }
 
-static void old_snapshots_are_dropped_and_new_ones_stay(void **state)
+TEST(old_snapshots_are_dropped_and_new_ones_stay)
 {
-    (void)state;
     foliot_queues_config config = foliot_queues_config_default();
     config.unreliable_bytes_max = 6;
     config.unreliable_age_ms = 100;
@@ -230,9 +226,8 @@ static void old_snapshots_are_dropped_and_new_ones_stay(void **state)
     close_queues(&e);
 }
 
-static void a_peer_that_takes_nothing_is_disconnected(void **state)
+TEST(a_peer_that_takes_nothing_is_disconnected)
 {
-    (void)state;
     foliot_queues_config config = foliot_queues_config_default();
     config.reliable_bytes_max = 10;
     ends e = open_queues(&config);
@@ -257,9 +252,8 @@ static void a_peer_that_takes_nothing_is_disconnected(void **state)
     close_queues(&e);
 }
 
-static void an_end_comes_after_what_was_sent_before(void **state)
+TEST(an_end_comes_after_what_was_sent_before)
 {
-    (void)state;
     foliot_queues_config config = foliot_queues_config_default();
     config.peers_max = 1;
     ends e = open_queues(&config);
@@ -286,9 +280,8 @@ static void an_end_comes_after_what_was_sent_before(void **state)
     close_queues(&e);
 }
 
-static void an_address_has_its_share_alone(void **state)
+TEST(an_address_has_its_share_alone)
 {
-    (void)state;
     foliot_queues_config config = foliot_queues_config_default();
     config.peers_per_address_max = 2;
     ends e = open_queues(&config);
@@ -312,9 +305,8 @@ static void an_address_has_its_share_alone(void **state)
     close_queues(&e);
 }
 
-static void either_side_may_end_first(void **state)
+TEST(either_side_may_end_first)
 {
-    (void)state;
     foliot_queues_config config = foliot_queues_config_default();
     ends e = open_queues(&config);
     foliot_peer_id peer = join(e.queues, 7), late;
@@ -333,9 +325,8 @@ static void either_side_may_end_first(void **state)
     foliot_transport_destroy(e.transport);
 }
 
-static void bad_limits_are_refused(void **state)
+TEST(bad_limits_are_refused)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         foliot_queues_config config = foliot_queues_config_default();
         ends e;
@@ -354,9 +345,8 @@ static void bad_limits_are_refused(void **state)
 
 // -- both
 
-static void two_transports_are_one(void **state)
+TEST(two_transports_are_one)
 {
-    (void)state;
     foliot_queues_config config = foliot_queues_config_default();
     config.peers_max = 2;
     ends first = open_queues(&config), second = open_queues(&config);
@@ -407,9 +397,8 @@ static void two_transports_are_one(void **state)
     foliot_queues_close(second.queues);
 }
 
-static void too_many_together_are_refused(void **state)
+TEST(too_many_together_are_refused)
 {
-    (void)state;
     foliot_queues_config config = foliot_queues_config_default();
     config.peers_max = FOLIOT_PEERS_MAX;
     ends first = open_queues(&config);
@@ -468,9 +457,8 @@ static void *run_network(void *of)
     return NULL;
 }
 
-static void threads_meet_without_loss(void **state)
+TEST(threads_meet_without_loss)
 {
-    (void)state;
     foliot_queues_config config = foliot_queues_config_default();
     config.joins_per_second = 1e6;
     ends e = open_queues(&config);
@@ -515,23 +503,4 @@ static void threads_meet_without_loss(void **state)
     assert_int_equal(counted->disconnects, THREADS * ROUNDS);
     assert_int_equal(counted->packets_received, THREADS * ROUNDS * PACKETS);
     close_queues(&e);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packets_pass_both_ways_in_order),
-        cmocka_unit_test(descriptors_tell_when_there_is_something),
-        cmocka_unit_test(what_a_peer_puts_is_bounded),
-        cmocka_unit_test(old_snapshots_are_dropped_and_new_ones_stay),
-        cmocka_unit_test(a_peer_that_takes_nothing_is_disconnected),
-        cmocka_unit_test(an_end_comes_after_what_was_sent_before),
-        cmocka_unit_test(an_address_has_its_share_alone),
-        cmocka_unit_test(either_side_may_end_first),
-        cmocka_unit_test(bad_limits_are_refused),
-        cmocka_unit_test(two_transports_are_one),
-        cmocka_unit_test(too_many_together_are_refused),
-        cmocka_unit_test(threads_meet_without_loss),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

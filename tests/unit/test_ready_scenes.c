@@ -95,9 +95,8 @@ static const char *const all[] = {
     "platforms",
 };
 
-static void every_scene_runs_with_all_its_players(void **state)
+TEST(every_scene_runs_with_all_its_players)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         foliot_scene *scene = scene_named(all[i]);
         outcome o = run(scene, 60, scene->players.limit, NULL);
@@ -110,9 +109,8 @@ static void every_scene_runs_with_all_its_players(void **state)
 }
 
 // All but the one that is there to show what explicit schemes cannot do.
-static void every_scene_can_be_played_with_velocity_verlet(void **state)
+TEST(every_scene_can_be_played_with_velocity_verlet)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         foliot_scene *scene = scene_named(all[i]);
         scene->integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
@@ -124,9 +122,8 @@ static void every_scene_can_be_played_with_velocity_verlet(void **state)
 }
 
 // In 20 s the ferry has gone 8 m and the lift has risen 5 m, with all that was put on them.
-static void platforms_take_along_what_lies_on_them(void **state)
+TEST(platforms_take_along_what_lies_on_them)
 {
-    (void)state;
     static const struct {
         const char *body;
         int axis;
@@ -153,9 +150,8 @@ static void platforms_take_along_what_lies_on_them(void **state)
     foliot_scene_destroy(scene);
 }
 
-static void energy_is_kept_where_nothing_takes_it(void **state)
+TEST(energy_is_kept_where_nothing_takes_it)
 {
-    (void)state;
     static const struct {
         const char *name;
         double error;
@@ -168,9 +164,8 @@ static void energy_is_kept_where_nothing_takes_it(void **state)
     }
 }
 
-static void the_figure_eight_closes(void **state)
+TEST(the_figure_eight_closes)
 {
-    (void)state;
     foliot_scene *scene = scene_named("figure-eight");
     scene->dt = 6.3259139829262117 / 400;
     outcome o = run(scene, 400, 0, "left");
@@ -179,26 +174,23 @@ static void the_figure_eight_closes(void **state)
     foliot_scene_destroy(scene);
 }
 
-static void the_damped_spring_loses_what_its_damper_takes(void **state)
+TEST(the_damped_spring_loses_what_its_damper_takes)
 {
-    (void)state;
     outcome o = run_named("spring-damper", 1200, "free");
     // Two oscillators of the same energy, of which one falls by exp(-b t / m), b = 0.1, t = 20.
     check_near(o.energy / o.energy_start, (1 + exp(-2)) / 2, 0.01);
 }
 
-static void cloth_and_bridge_tear(void **state)
+TEST(cloth_and_bridge_tear)
 {
-    (void)state;
     assert_int_equal(run_named("cloth", 110, NULL).breaks, 0); // not before the hand pulls
     outcome cloth = run_named("cloth", 180, NULL), bridge = run_named("chain-bridge", 400, NULL);
     assert_in_range(cloth.breaks, 10, 1000);
     assert_in_range(bridge.breaks, 1, 100);
 }
 
-static void bullets_do_not_pass_through(void **state)
+TEST(bullets_do_not_pass_through)
 {
-    (void)state;
     foliot_scene *scene = scene_named("bullet");
     outcome wall = run(scene, 12, 0, "shot-a"), target = run(scene, 12, 0, "target");
     check_below(wall.body.position[0], 40);
@@ -207,9 +199,8 @@ static void bullets_do_not_pass_through(void **state)
     foliot_scene_destroy(scene);
 }
 
-static void what_falls_comes_to_rest(void **state)
+TEST(what_falls_comes_to_rest)
 {
-    (void)state;
     static const char *const falling[] = {"jelly", "billiards", "ragdoll", "ragdolls"};
     for (size_t i = 0; i < sizeof falling / sizeof *falling; i++) {
         outcome o = run_named(falling[i], 600, NULL);
@@ -241,9 +232,8 @@ static double upright(const foliot_world *world, uint32_t slot)
 }
 
 // All stand until the ball comes; the last falls, and so did all before.
-static void all_dominoes_fall(void **state)
+TEST(all_dominoes_fall)
 {
-    (void)state;
     foliot_scene *scene;
     foliot_world *world = world_named("dominoes", &scene);
     uint32_t first = foliot_scene_find_body(scene, "domino-0"), last = scene->body_count - 1;
@@ -263,9 +253,8 @@ static void all_dominoes_fall(void **state)
     foliot_scene_destroy(scene);
 }
 
-static void the_pyramid_stands(void **state)
+TEST(the_pyramid_stands)
 {
-    (void)state;
     foliot_scene *scene;
     foliot_world *world = world_named("pyramid", &scene);
     step(world, PACE(240));
@@ -279,9 +268,8 @@ static void the_pyramid_stands(void **state)
     foliot_scene_destroy(scene);
 }
 
-static void the_pile_lies_on_the_floor(void **state)
+TEST(the_pile_lies_on_the_floor)
 {
-    (void)state;
     foliot_scene *scene;
     foliot_world *world = world_named("pile", &scene);
     double start = foliot_world_get_invariants(world, NULL).potential;
@@ -299,9 +287,8 @@ static void the_pile_lies_on_the_floor(void **state)
 }
 
 // A player among the cubes draws them near, and drives them off.
-static void a_player_draws_cubes_and_drives_them_off(void **state)
+TEST(a_player_draws_cubes_and_drives_them_off)
 {
-    (void)state;
     foliot_scene *scene;
     foliot_world *world = world_named("cubes", &scene);
     foliot_input input = {.kind = FOLIOT_INPUT_JOIN, .sequence = 1};
@@ -325,24 +312,4 @@ static void a_player_draws_cubes_and_drives_them_off(void **state)
     assert_int_equal(foliot_world_get_counters(world)->contacts_dropped, 0);
     foliot_world_destroy(world);
     foliot_scene_destroy(scene);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_scene_runs_with_all_its_players),
-        cmocka_unit_test(every_scene_can_be_played_with_velocity_verlet),
-        cmocka_unit_test(platforms_take_along_what_lies_on_them),
-        cmocka_unit_test(energy_is_kept_where_nothing_takes_it),
-        cmocka_unit_test(the_figure_eight_closes),
-        cmocka_unit_test(the_damped_spring_loses_what_its_damper_takes),
-        cmocka_unit_test(cloth_and_bridge_tear),
-        cmocka_unit_test(bullets_do_not_pass_through),
-        cmocka_unit_test(what_falls_comes_to_rest),
-        cmocka_unit_test(all_dominoes_fall),
-        cmocka_unit_test(the_pyramid_stands),
-        cmocka_unit_test(the_pile_lies_on_the_floor),
-        cmocka_unit_test(a_player_draws_cubes_and_drives_them_off),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

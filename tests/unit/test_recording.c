@@ -64,9 +64,8 @@ static foliot_verdict verdict_of(const recording_memory *memory)
     return verdict;
 }
 
-static void bad_configs_are_refused(void **state)
+TEST(bad_configs_are_refused)
 {
-    (void)state;
     session s = {0};
     recording_memory memory = {0};
     foliot_recording_sink sink = recording_memory_sink(&memory);
@@ -90,9 +89,8 @@ static void bad_configs_are_refused(void **state)
     end(&s);
 }
 
-static void ticks_are_durable_when_their_block_is_written(void **state)
+TEST(ticks_are_durable_when_their_block_is_written)
 {
-    (void)state;
     session s;
     recording_memory memory = {0};
     foliot_recording_sink sink = recording_memory_sink(&memory);
@@ -123,9 +121,8 @@ static void ticks_are_durable_when_their_block_is_written(void **state)
     recording_memory_free(&memory);
 }
 
-static void whoever_waits_for_the_disk_has_it_asked(void **state)
+TEST(whoever_waits_for_the_disk_has_it_asked)
 {
-    (void)state;
     session s;
     recording_memory memory = {0};
     foliot_recording_sink sink = recording_memory_sink(&memory);
@@ -143,9 +140,8 @@ static void whoever_waits_for_the_disk_has_it_asked(void **state)
     recording_memory_free(&memory);
 }
 
-static void a_thread_writes_the_same_bytes(void **state)
+TEST(a_thread_writes_the_same_bytes)
 {
-    (void)state;
     recording_memory memory[2] = {{0}, {0}};
     for (int threaded = 0; threaded < 2; threaded++) {
         session s;
@@ -163,9 +159,8 @@ static void a_thread_writes_the_same_bytes(void **state)
     recording_memory_free(&memory[1]);
 }
 
-static void a_tick_out_of_turn_is_refused(void **state)
+TEST(a_tick_out_of_turn_is_refused)
 {
-    (void)state;
     session s;
     recording_memory memory = {0};
     foliot_recording_sink sink = recording_memory_sink(&memory);
@@ -185,9 +180,8 @@ static void a_tick_out_of_turn_is_refused(void **state)
     recording_memory_free(&memory);
 }
 
-static void a_full_disk_stops_at_a_whole_tick(void **state)
+TEST(a_full_disk_stops_at_a_whole_tick)
 {
-    (void)state;
     session s;
     recording_memory memory = {.limit = 12000};
     foliot_recording_sink sink = recording_memory_sink(&memory);
@@ -215,9 +209,8 @@ static void a_full_disk_stops_at_a_whole_tick(void **state)
     recording_memory_free(&memory);
 }
 
-static void a_full_queue_stops_at_a_whole_tick(void **state)
+TEST(a_full_queue_stops_at_a_whole_tick)
 {
-    (void)state;
     session s;
     recording_memory memory = {0};
     foliot_recording_sink sink = recording_memory_sink(&memory);
@@ -250,9 +243,8 @@ static void put_file(const char *file, const recording_memory *memory, size_t le
     fclose(out);
 }
 
-static void resumed_recordings_verify(void **state)
+TEST(resumed_recordings_verify)
 {
-    (void)state;
     char file[] = P_tmpdir "/foliot-test-XXXXXX";
     int descriptor = mkstemp(file);
     check_ge(descriptor, 0);
@@ -300,9 +292,8 @@ static void resumed_recordings_verify(void **state)
 
 // -- the input log
 
-static void closed_ticks_never_change(void **state)
+TEST(closed_ticks_never_change)
 {
-    (void)state;
     foliot__input_log log;
     const foliot_input *inputs;
     uint32_t count;
@@ -332,9 +323,8 @@ static void closed_ticks_never_change(void **state)
 }
 
 // What a file held before must not stand behind the recording.
-static void a_file_that_cannot_be_emptied_is_refused(void **state)
+TEST(a_file_that_cannot_be_emptied_is_refused)
 {
-    (void)state;
     char path[64];
     recording_fixture fixture;
     foliot_recording *recording;
@@ -363,9 +353,8 @@ static void a_file_that_cannot_be_emptied_is_refused(void **state)
 }
 
 // A replay's world has the room that the recorded one had, in which a full table is full.
-static void the_room_of_a_world_is_recorded(void **state)
+TEST(the_room_of_a_world_is_recorded)
 {
-    (void)state;
     recording_fixture fixture;
     recording_memory memory = {0};
     foliot_recording_sink sink = recording_memory_sink(&memory);
@@ -394,22 +383,4 @@ static void the_room_of_a_world_is_recorded(void **state)
     free(block);
     recording_memory_free(&memory);
     recording_fixture_free(&fixture);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bad_configs_are_refused),
-        cmocka_unit_test(the_room_of_a_world_is_recorded),
-        cmocka_unit_test(ticks_are_durable_when_their_block_is_written),
-        cmocka_unit_test(whoever_waits_for_the_disk_has_it_asked),
-        cmocka_unit_test(a_thread_writes_the_same_bytes),
-        cmocka_unit_test(a_tick_out_of_turn_is_refused),
-        cmocka_unit_test(a_full_disk_stops_at_a_whole_tick),
-        cmocka_unit_test(a_full_queue_stops_at_a_whole_tick),
-        cmocka_unit_test(resumed_recordings_verify),
-        cmocka_unit_test(closed_ticks_never_change),
-        cmocka_unit_test(a_file_that_cannot_be_emptied_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

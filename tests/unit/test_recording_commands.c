@@ -202,9 +202,8 @@ static void check_all(foliot_replay *replay)
     }
 }
 
-static void everything_comes_back(void **state)
+TEST_BETWEEN(everything_comes_back, begin, end)
 {
-    (void)state;
     record();
     foliot_replay *replay = open_memory(true);
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
@@ -227,9 +226,8 @@ static void everything_comes_back(void **state)
     foliot_replay_close(replay);
 }
 
-static void rules_stand_in_the_header_and_beside_keyframes(void **state)
+TEST_BETWEEN(rules_stand_in_the_header_and_beside_keyframes, begin, end)
 {
-    (void)state;
     record();
     foliot_replay *replay = open_memory(true);
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
@@ -261,9 +259,8 @@ static foliot_verdict verify(bool takes)
     return verdict;
 }
 
-static void it_replays_and_seeks(void **state)
+TEST_BETWEEN(it_replays_and_seeks, begin, end)
 {
-    (void)state;
     static const uint64_t places[] = {TICKS, 17, 100, 99, 101, 250, 1};
     record();
     check_eq(verify(true).status, FOLIOT_STATUS_OK);
@@ -277,9 +274,8 @@ static void it_replays_and_seeks(void **state)
     foliot_replay_close(replay);
 }
 
-static void a_kind_without_commands_does_not_take_it(void **state)
+TEST_BETWEEN(a_kind_without_commands_does_not_take_it, begin, end)
 {
-    (void)state;
     record();
     foliot_verdict verdict = verify(false);
     check_eq(verdict.status, FOLIOT_STATUS_CORRUPT);
@@ -319,9 +315,8 @@ static uint8_t *find_command(const foliot_command *command)
     return memmem(s->memory.bytes, s->memory.length, bytes, length);
 }
 
-static void a_forged_command_is_found(void **state)
+TEST_BETWEEN(a_forged_command_is_found, begin, end)
 {
-    (void)state;
     record();
     for (uint64_t tick = 0; tick < TICKS; tick++)
         for (uint32_t i = 0; i < s->ticks[tick].commands.count; i++) {
@@ -342,9 +337,8 @@ static void a_forged_command_is_found(void **state)
 }
 
 // A flipped bit in a block gives a status or another session, and nothing worse.
-static void flipped_bits_are_survived(void **state)
+TEST_BETWEEN(flipped_bits_are_survived, begin, end)
 {
-    (void)state;
     record();
     const uint64_t seed = foliot__rng_u64(&s->rng);
     foliot__rng rng = foliot__rng_seeded(seed);
@@ -374,9 +368,8 @@ static void flipped_bits_are_survived(void **state)
 
 // -- refused ticks
 
-static void malformed_ticks_are_refused(void **state)
+TEST_BETWEEN(malformed_ticks_are_refused, begin, end)
 {
-    (void)state;
     foliot_recording_sink sink = recording_memory_sink(&s->memory);
     foliot_recording_config config = recording_fixture_config(20, 100);
     assert_int_equal(foliot_simulation_create(tally_kind(true), "s", 1, &s->simulation),
@@ -421,9 +414,8 @@ static void malformed_ticks_are_refused(void **state)
 }
 
 // No writer announces them: the format and features of the file are the same.
-static void commands_orders_and_messages_may_come_to_any_recording(void **state)
+TEST_BETWEEN(commands_orders_and_messages_may_come_to_any_recording, begin, end)
 {
-    (void)state;
     foliot_recording_sink sink = recording_memory_sink(&s->memory);
     foliot_recording_config config = recording_fixture_config(20, 100);
     foliot_command command = foliot_command_default(FOLIOT_COMMAND_end);
@@ -462,9 +454,8 @@ static foliot_status decode_commands(const char *bytes, size_t length)
 }
 #define COMMANDS_OF(bytes) decode_commands(bytes, sizeof(bytes) - 1)
 
-static void malformed_commands_are_damage(void **state)
+TEST(malformed_commands_are_damage)
 {
-    (void)state;
     check_eq(COMMANDS_OF("\x00\x00\x0c\x00"), FOLIOT_STATUS_OK);
     check_eq(COMMANDS_OF("\x09\x00\x0c\x00"), FOLIOT_STATUS_OK);
     check_eq(COMMANDS_OF("\x0a\x00\x0c\x00"), FOLIOT_STATUS_CORRUPT); // beyond the block
@@ -494,9 +485,8 @@ static foliot_status decode_orders(const char *bytes, size_t length, uint32_t fe
 #define AIMED_ORDERS_OF(bytes)                                                                     \
     decode_orders(bytes, sizeof(bytes) - 1, FOLIOT_RECORDING_RULES | FOLIOT_RECORDING_HISTORY)
 
-static void malformed_orders_are_damage(void **state)
+TEST(malformed_orders_are_damage)
 {
-    (void)state;
     check_eq(ORDERS_OF("\x00\x10\x02hi"), FOLIOT_STATUS_OK);
     check_eq(ORDERS_OF("\x00\x10\x03hi"), FOLIOT_STATUS_CORRUPT);
     check_eq(ORDERS_OF("\x0a\x10\x00"), FOLIOT_STATUS_CORRUPT);
@@ -523,9 +513,8 @@ static void malformed_orders_are_damage(void **state)
 
 // -- compaction
 
-static void compaction_keeps_everything(void **state)
+TEST_BETWEEN(compaction_keeps_everything, begin, end)
 {
-    (void)state;
     char file[] = "/tmp/foliot-commands-XXXXXX";
     foliot_recording_config config = recording_fixture_config(3, 100);
     const foliot_recording_rules about = rules();
@@ -612,30 +601,9 @@ static foliot_command make_spawn(uint32_t number)
     return c;
 }
 
-static void commands_cost_few_bytes(void **state)
+TEST(commands_cost_few_bytes)
 {
-    (void)state;
     check_le(bytes_of_commands(make_impulse, 1), 24.0);
     check_le(bytes_of_commands(make_impulse, 8), 18.0);
     check_le(bytes_of_commands(make_spawn, 1), 40.0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(everything_comes_back, begin, end),
-        cmocka_unit_test_setup_teardown(rules_stand_in_the_header_and_beside_keyframes, begin, end),
-        cmocka_unit_test_setup_teardown(it_replays_and_seeks, begin, end),
-        cmocka_unit_test_setup_teardown(a_kind_without_commands_does_not_take_it, begin, end),
-        cmocka_unit_test_setup_teardown(a_forged_command_is_found, begin, end),
-        cmocka_unit_test_setup_teardown(flipped_bits_are_survived, begin, end),
-        cmocka_unit_test_setup_teardown(malformed_ticks_are_refused, begin, end),
-        cmocka_unit_test_setup_teardown(commands_orders_and_messages_may_come_to_any_recording,
-                                        begin, end),
-        cmocka_unit_test(malformed_commands_are_damage),
-        cmocka_unit_test(malformed_orders_are_damage),
-        cmocka_unit_test_setup_teardown(compaction_keeps_everything, begin, end),
-        cmocka_unit_test(commands_cost_few_bytes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

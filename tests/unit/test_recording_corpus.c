@@ -49,14 +49,7 @@ static int check_mutations(const uint8_t *bytes, size_t length)
     return 0;
 }
 
-static void mutated_recordings_end_in_a_status(void **state)
+TEST(mutated_recordings_end_in_a_status)
 {
-    (void)state;
     check_ge(corpus_run("recording", check_mutations, 0), 11);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(mutated_recordings_end_in_a_status)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,9 +107,8 @@ static foliot_scene *ball_scene(recording_fixture *fixture)
 }
 
 // 1.5 GB of rows for contacts, of which there can be three.
-static void capacities_that_no_scene_needs_cost_nothing(void **state)
+TEST(capacities_that_no_scene_needs_cost_nothing)
 {
-    (void)state;
     recording_fixture fixture;
     const foliot_scene *scene = ball_scene(&fixture);
     foliot_world_config vast = foliot_world_config_default(scene);
@@ -125,9 +124,8 @@ static void capacities_that_no_scene_needs_cost_nothing(void **state)
 }
 
 // The same asked for by the scene itself, in four bytes.
-static void room_that_a_scene_does_not_use_costs_nothing(void **state)
+TEST(room_that_a_scene_does_not_use_costs_nothing)
 {
-    (void)state;
     recording_fixture fixture;
     foliot_scene *scene = ball_scene(&fixture);
     scene->bodies_max = 400000;
@@ -139,9 +137,8 @@ static void room_that_a_scene_does_not_use_costs_nothing(void **state)
 }
 
 // More than a replay takes is refused by it, and can be looked at.
-static void whatever_it_asks_for_it_can_be_looked_at(void **state)
+TEST(whatever_it_asks_for_it_can_be_looked_at)
 {
-    (void)state;
     recording_fixture fixture;
     foliot_replay *replay;
     foliot_scene *scene = ball_scene(&fixture);
@@ -163,18 +160,13 @@ static void whatever_it_asks_for_it_can_be_looked_at(void **state)
 int main(void)
 {
     char folder[] = "/tmp/foliot-memory-XXXXXX";
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(capacities_that_no_scene_needs_cost_nothing),
-        cmocka_unit_test(room_that_a_scene_does_not_use_costs_nothing),
-        cmocka_unit_test(whatever_it_asks_for_it_can_be_looked_at),
-    };
     if (pages_cost_something()) {
         printf("skip: this build touches pages that the program does not\n");
         return 0;
     }
     if (!mkdtemp(folder) || chdir(folder) != 0)
         return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     unlink(FILE_NAME);
     return chdir("/") != 0 || rmdir(folder) != 0 ? 1 : failed;
 }

@@ -240,9 +240,8 @@ static foliot_replay *open_file(void)
 }
 
 // What players aimed at is held where rules look back.
-static void rules_are_features(void **state)
+TEST_BETWEEN(rules_are_features, begin, end)
 {
-    (void)state;
     for (uint32_t looks_back = 0; looks_back < 2; looks_back++) {
         foliot_order order = {.player = 1, .sequence = 1, .kind = FOLIOT_ORDER_AIMED, .length = 2};
         const foliot_tick_inputs in = {.input_count = 0};
@@ -275,9 +274,8 @@ static void rules_are_features(void **state)
 
 // A session may have rules that its recording does not name: the orders that they alone read are
 // left out, and the ticks stay.
-static void orders_for_rules_stay_out_of_a_recording_without(void **state)
+TEST_BETWEEN(orders_for_rules_stay_out_of_a_recording_without, begin, end)
 {
-    (void)state;
     foliot_recording_config config = recording_fixture_config(10, 60);
     assert_int_equal(foliot_recording_open(s->file, WORLD_SIMULATION(s->world, s->scene), &config,
                                            &s->recording),
@@ -315,9 +313,8 @@ static void orders_for_rules_stay_out_of_a_recording_without(void **state)
 }
 
 // A tick that was refused and never came cannot be made up for: the recording says so.
-static void a_recording_that_misses_a_tick_has_stopped(void **state)
+TEST_BETWEEN(a_recording_that_misses_a_tick_has_stopped, begin, end)
 {
-    (void)state;
     open_recording();
     for (int i = 0; i < 15; i++)
         play_tick();
@@ -342,9 +339,8 @@ static void a_recording_that_misses_a_tick_has_stopped(void **state)
     foliot_replay_close(replay);
 }
 
-static void a_session_verifies_without_its_rules(void **state)
+TEST_BETWEEN(a_session_verifies_without_its_rules, begin, end)
 {
-    (void)state;
     open_recording();
     while (foliot_world_get_tick(s->world) < TICKS)
         play_tick();
@@ -371,9 +367,8 @@ static void a_session_verifies_without_its_rules(void **state)
     foliot_replay_close(replay);
 }
 
-static void scenes_that_take_commands_have_no_feature(void **state)
+TEST_BETWEEN(scenes_that_take_commands_have_no_feature, begin, end)
 {
-    (void)state;
     foliot_recording_config config = recording_fixture_config(10, 60);
     assert_int_equal(foliot_recording_open(s->file, WORLD_SIMULATION(s->world, s->scene), &config,
                                            &s->recording),
@@ -386,9 +381,8 @@ static void scenes_that_take_commands_have_no_feature(void **state)
 }
 
 // Without a crash first; then once more with one, which must not be seen in any state.
-static void rules_go_on_after_a_crash(void **state)
+TEST_BETWEEN(rules_go_on_after_a_crash, begin, end)
 {
-    (void)state;
     while (foliot_world_get_tick(s->world) < TICKS)
         play_tick();
     uint64_t seen = s->counting.seen;
@@ -474,22 +468,19 @@ static void late_first_saves(uint32_t late, uint64_t first_state)
 }
 
 // The first save has a second try at once, and then one in each of the next ticks.
-static void a_late_first_save_is_tried_again(void **state)
+TEST_BETWEEN(a_late_first_save_is_tried_again, begin, end)
 {
-    (void)state;
     late_first_saves(1, 0);
 }
 
-static void a_late_first_save_is_tried_again_in_the_next_ticks(void **state)
+TEST_BETWEEN(a_late_first_save_is_tried_again_in_the_next_ticks, begin, end)
 {
-    (void)state;
     late_first_saves(5, 2);
 }
 
 // Rules are run from tick 0 as they were created where no keyframe has their state.
-static void a_session_without_a_state_of_rules_goes_on(void **state)
+TEST_BETWEEN(a_session_without_a_state_of_rules_goes_on, begin, end)
 {
-    (void)state;
     late_first_saves(1000, 90);
 }
 
@@ -524,9 +515,8 @@ static foliot_status resume_forged(uint64_t forged, bool stopped, char *problem,
     return status;
 }
 
-static void a_forged_state_is_not_gone_on_from(void **state)
+TEST_BETWEEN(a_forged_state_is_not_gone_on_from, begin, end)
 {
-    (void)state;
     char problem[256] = "";
     check_eq(resume_forged(120, false, problem, sizeof problem), FOLIOT_STATUS_DIVERGED);
     assert_non_null(strstr(problem, " tick 120 "));
@@ -537,17 +527,15 @@ static void a_forged_state_is_not_gone_on_from(void **state)
 }
 
 // A stop by the host need not recur when the rules are run again.
-static void what_the_host_stopped_goes_on_as_it_was_stored(void **state)
+TEST_BETWEEN(what_the_host_stopped_goes_on_as_it_was_stored, begin, end)
 {
-    (void)state;
     char problem[256] = "";
     check_eq(resume_forged(120, true, problem, sizeof problem), FOLIOT_STATUS_OK);
 }
 
 // A file that was resumed right behind a keyframe has two of that tick.
-static void the_later_keyframe_of_a_tick_counts(void **state)
+TEST_BETWEEN(the_later_keyframe_of_a_tick_counts, begin, end)
 {
-    (void)state;
     open_recording();
     while (foliot_world_get_tick(s->world) < 120)
         play_tick();
@@ -578,9 +566,8 @@ static void the_later_keyframe_of_a_tick_counts(void **state)
 }
 
 // Whoever reads them adds an offset to the pointer.
-static void empty_messages_have_a_pointer_to_bytes(void **state)
+TEST_BETWEEN(empty_messages_have_a_pointer_to_bytes, begin, end)
 {
-    (void)state;
     open_recording();
     assert_int_equal(foliot_recording_note_message(s->recording, 0, true, "", 0), FOLIOT_STATUS_OK);
     play_tick();
@@ -604,9 +591,8 @@ static foliot_status draw_commands(void *user, uint64_t now, foliot_command_list
     return FOLIOT_STATUS_OK;
 }
 
-static void the_harness_gives_commands(void **state)
+TEST_BETWEEN(the_harness_gives_commands, begin, end)
 {
-    (void)state;
     foliot_harness_result result;
     foliot_harness_config config = foliot_harness_config_default();
     size_t length;
@@ -625,27 +611,4 @@ static void the_harness_gives_commands(void **state)
             fail_msg("%s", result.row[i].text);
     check_gt(result.commands, 30);
     free(setup);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(rules_are_features, begin, end),
-        cmocka_unit_test_setup_teardown(orders_for_rules_stay_out_of_a_recording_without, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(a_recording_that_misses_a_tick_has_stopped, begin, end),
-        cmocka_unit_test_setup_teardown(a_session_verifies_without_its_rules, begin, end),
-        cmocka_unit_test_setup_teardown(scenes_that_take_commands_have_no_feature, begin, end),
-        cmocka_unit_test_setup_teardown(rules_go_on_after_a_crash, begin, end),
-        cmocka_unit_test_setup_teardown(a_late_first_save_is_tried_again, begin, end),
-        cmocka_unit_test_setup_teardown(a_late_first_save_is_tried_again_in_the_next_ticks, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(a_session_without_a_state_of_rules_goes_on, begin, end),
-        cmocka_unit_test_setup_teardown(a_forged_state_is_not_gone_on_from, begin, end),
-        cmocka_unit_test_setup_teardown(what_the_host_stopped_goes_on_as_it_was_stored, begin, end),
-        cmocka_unit_test_setup_teardown(the_later_keyframe_of_a_tick_counts, begin, end),
-        cmocka_unit_test_setup_teardown(empty_messages_have_a_pointer_to_bytes, begin, end),
-        cmocka_unit_test_setup_teardown(the_harness_gives_commands, begin, end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,8 @@
 
 #include "foliot/scene.h"
 
-static void every_number_names_one_row(void **state)
+TEST(every_number_names_one_row)
 {
-    (void)state;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         assert_non_null(info);
@@ -25,9 +24,8 @@ static void every_number_names_one_row(void **state)
 }
 
 // The numbers are in recordings: they never change.
-static void names_and_aliases_are_those_of_the_plan(void **state)
+TEST(names_and_aliases_are_those_of_the_plan)
 {
-    (void)state;
     static const struct {
         const char *name;
         int id;
@@ -66,9 +64,8 @@ static void names_and_aliases_are_those_of_the_plan(void **state)
         assert_int_equal(foliot_integrator_find(rows[i].name), rows[i].id);
 }
 
-static void what_names_no_integrator_is_not_found(void **state)
+TEST(what_names_no_integrator_is_not_found)
 {
-    (void)state;
     static const char *const wrong[] = {
         "", " ", "euler", "verlet ", "symplectic-euler euler-cromer", "Verlet", "rk", "symplectic"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -76,9 +73,8 @@ static void what_names_no_integrator_is_not_found(void **state)
     assert_int_equal(foliot_integrator_find(NULL), FOLIOT_INTEGRATOR_NONE);
 }
 
-static void the_nearest_name_is_offered(void **state)
+TEST(the_nearest_name_is_offered)
 {
-    (void)state;
     assert_string_equal(foliot_integrator_find_nearest("velocity-verlte"), "velocity-verlet");
     assert_string_equal(foliot_integrator_find_nearest("Velocity_Verlet"), "velocity-verlet");
     assert_string_equal(foliot_integrator_find_nearest("leap frog"), "leapfrog");
@@ -93,15 +89,4 @@ static void the_nearest_name_is_offered(void **state)
     memset(endless, 'x', sizeof endless - 1);
     endless[sizeof endless - 1] = 0;
     assert_null(foliot_integrator_find_nearest(endless));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_number_names_one_row),
-        cmocka_unit_test(names_and_aliases_are_those_of_the_plan),
-        cmocka_unit_test(what_names_no_integrator_is_not_found),
-        cmocka_unit_test(the_nearest_name_is_offered),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,9 +45,8 @@ static _Noreturn void replace_forever(const char *file, const char *beside)
     }
 }
 
-static void a_replaced_file_is_not_written_to(void **state)
+TEST(a_replaced_file_is_not_written_to)
 {
-    (void)state;
     char folder[PATH_BYTES], file[2 * PATH_BYTES], beside[2 * PATH_BYTES], command[2 * PATH_BYTES];
     int locked = 0, lost = 0;
     snprintf(folder, sizeof folder, "%s", P_tmpdir "/foliot-test-XXXXXX");
@@ -81,10 +80,4 @@ static void a_replaced_file_is_not_written_to(void **state)
     assert_int_equal(lost, 0);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     assert_int_equal(system(command), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_replaced_file_is_not_written_to)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,14 +10,6 @@
 
 #define TICKS 500
 
-static uint64_t seed(void)
-{
-    const char *text = getenv("SEED");
-    uint64_t value = text ? strtoull(text, NULL, 0) : 20240611;
-    print_message("SEED=%llu\n", (unsigned long long)value);
-    return value;
-}
-
 typedef struct made {
     recording_fixture fixture;
     recording_memory memory;
@@ -30,7 +22,7 @@ static made *make(foliot_integrator integrator, uint32_t players, bool streams,
 {
     made *m = calloc(1, sizeof *m);
     foliot_recording_config config = recording_fixture_config(block_ticks, keyframe_ticks);
-    recording_fixture_init(&m->fixture, 12, players, integrator, seed());
+    recording_fixture_init(&m->fixture, 12, players, integrator, check_seed(20240611));
     m->fixture.streams = streams;
     recording_fixture_record(&m->fixture, &config, TICKS, &m->memory, m->digests);
     assert_int_equal(foliot_replay_open_bytes(m->memory.bytes, m->memory.length, &foliot_world_kind,
@@ -85,21 +77,18 @@ static void inputs_come_back(bool streams)
     drop(m);
 }
 
-static void every_input_comes_back(void **state)
+TEST(every_input_comes_back)
 {
-    (void)state;
     inputs_come_back(false);
 }
 
-static void every_input_of_streaming_players_comes_back(void **state)
+TEST(every_input_of_streaming_players_comes_back)
 {
-    (void)state;
     inputs_come_back(true);
 }
 
-static void a_replay_has_every_state(void **state)
+TEST(a_replay_has_every_state)
 {
-    (void)state;
     made *m = make(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 4, false, 60, 150);
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         same_state(m, tick);
@@ -111,11 +100,10 @@ static void a_replay_has_every_state(void **state)
     drop(m);
 }
 
-static void seeks_reach_any_tick(void **state)
+TEST(seeks_reach_any_tick)
 {
-    (void)state;
     made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 4, true, 7, 50);
-    foliot__rng rng = foliot__rng_seeded(seed());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20240611));
     for (int i = 0; i < 300; i++) {
         uint64_t tick = foliot__rng_below(&rng, TICKS + 1);
         assert_int_equal(foliot_replay_seek(m->replay, tick), FOLIOT_STATUS_OK);
@@ -140,22 +128,19 @@ static void steps_back_are_exact(foliot_integrator integrator, uint32_t keyframe
     drop(m);
 }
 
-static void steps_back_from_keyframes(void **state)
+TEST(steps_back_from_keyframes)
 {
-    (void)state;
     steps_back_are_exact(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 50, false);
 }
 
-static void steps_back_by_the_inverse_step(void **state)
+TEST(steps_back_by_the_inverse_step)
 {
-    (void)state;
     steps_back_are_exact(FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 120, false);
     steps_back_are_exact(FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 0, true);
 }
 
-static void a_whole_recording_matches(void **state)
+TEST(a_whole_recording_matches)
 {
-    (void)state;
     foliot_verdict verdict;
     made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 4, false, 60, 150);
     assert_int_equal(foliot_replay_verify(m->replay, NULL, &verdict), FOLIOT_STATUS_OK);
@@ -168,9 +153,8 @@ static void a_whole_recording_matches(void **state)
 }
 
 // One recording, one changed constant in the scene that replays it: the first digest must show it.
-static void another_scene_diverges(void **state)
+TEST(another_scene_diverges)
 {
-    (void)state;
     foliot_verdict verdict;
     made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 0, false, 60, 150);
     foliot_world *world = recording_fixture_world(&m->fixture);
@@ -207,11 +191,10 @@ static void another_scene_diverges(void **state)
 
 // 1,000 faults of a few ulps at random ticks, stages, bodies and fields: each found where it was
 // put.
-static void every_injected_fault_is_found_exactly(void **state)
+TEST(every_injected_fault_is_found_exactly)
 {
-    (void)state;
     made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 4, false, 60, 150);
-    foliot__rng rng = foliot__rng_seeded(seed() + 1);
+    foliot__rng rng = foliot__rng_seeded(check_seed(20240611) + 1);
     for (int i = 0; i < 1000; i++) {
         foliot_perturbation fault = {.tick = 1 + foliot__rng_below(&rng, TICKS)};
         fault.stage = (foliot_stage)foliot__rng_below(&rng, FOLIOT_STAGE_COUNT);
@@ -237,20 +220,4 @@ static void every_injected_fault_is_found_exactly(void **state)
         assert_int_equal(d->fields, 1);
     }
     drop(m);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_input_comes_back),
-        cmocka_unit_test(every_input_of_streaming_players_comes_back),
-        cmocka_unit_test(a_replay_has_every_state),
-        cmocka_unit_test(seeks_reach_any_tick),
-        cmocka_unit_test(steps_back_from_keyframes),
-        cmocka_unit_test(steps_back_by_the_inverse_step),
-        cmocka_unit_test(a_whole_recording_matches),
-        cmocka_unit_test(another_scene_diverges),
-        cmocka_unit_test(every_injected_fault_is_found_exactly),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,9 +71,8 @@ static foliot_replay *open_with(const recording_memory *memory, const foliot_hos
     return replay;
 }
 
-static void the_right_force_replays(void **state)
+TEST(the_right_force_replays)
 {
-    (void)state;
     recording_memory memory = record();
     foliot_replay *replay = open_with(&memory, &right_host);
     assert_int_equal(foliot_replay_seek(replay, TICKS), FOLIOT_STATUS_OK);
@@ -85,9 +84,8 @@ static void the_right_force_replays(void **state)
     recording_memory_free(&memory);
 }
 
-static void a_step_to_another_state_is_told(void **state)
+TEST(a_step_to_another_state_is_told)
 {
-    (void)state;
     recording_memory memory = record();
     foliot_replay *replay = open_with(&memory, &wrong_host);
     foliot_status status = FOLIOT_STATUS_OK;
@@ -101,9 +99,8 @@ static void a_step_to_another_state_is_told(void **state)
     recording_memory_free(&memory);
 }
 
-static void a_seek_to_another_state_is_refused_and_stays(void **state)
+TEST(a_seek_to_another_state_is_refused_and_stays)
 {
-    (void)state;
     recording_memory memory = record();
     foliot_replay *replay = open_with(&memory, &wrong_host);
     assert_int_equal(foliot_replay_seek(replay, 30), FOLIOT_STATUS_OK);
@@ -121,9 +118,8 @@ static void a_seek_to_another_state_is_refused_and_stays(void **state)
     recording_memory_free(&memory);
 }
 
-static void forces_that_nobody_lent_are_named(void **state)
+TEST(forces_that_nobody_lent_are_named)
 {
-    (void)state;
     recording_memory memory = record();
     foliot_replay *replay = open_with(&memory, NULL);
     assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_UNSUPPORTED);
@@ -138,9 +134,8 @@ static void forces_that_nobody_lent_are_named(void **state)
     recording_memory_free(&memory);
 }
 
-static void play_names_them_too(void **state)
+TEST(play_names_them_too)
 {
-    (void)state;
     char file[] = P_tmpdir "/foliot-test-XXXXXX", command[512], text[1024];
     const char *build = getenv("BUILD");
     snprintf(command, sizeof command, "%s/foliot-replay", build ? build : "build");
@@ -165,16 +160,4 @@ static void play_names_them_too(void **state)
     if (!strstr(text, "only its own program") || strstr(text, "not what they claim"))
         fail_msg("%s", text);
     assert_int_equal(WEXITSTATUS(status), 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_right_force_replays),
-        cmocka_unit_test(a_step_to_another_state_is_told),
-        cmocka_unit_test(a_seek_to_another_state_is_refused_and_stays),
-        cmocka_unit_test(forces_that_nobody_lent_are_named),
-        cmocka_unit_test(play_names_them_too),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -85,9 +85,8 @@ static void go_on(place *p)
     assert_int_equal(foliot_world_restore(p->other, p->bytes, p->length), FOLIOT_STATUS_OK);
 }
 
-static void a_clock_at_its_bound_goes_on_to_states_that_restore(void **state)
+TEST(a_clock_at_its_bound_goes_on_to_states_that_restore)
 {
-    (void)state;
     static const double times[] = {0, 1, 0x1p40, 0x1p41, 0x1p60, DBL_MAX};
     static const double steps[] = {0, 0x1p-1074, 1, 0x1p40};
     place p;
@@ -101,9 +100,8 @@ static void a_clock_at_its_bound_goes_on_to_states_that_restore(void **state)
     close_place(&p);
 }
 
-static void long_steps_lead_to_states_that_restore(void **state)
+TEST(long_steps_lead_to_states_that_restore)
 {
-    (void)state;
     place p;
     open_place(&p, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET);
     for (int i = 0; i < 4; i++)
@@ -113,9 +111,8 @@ static void long_steps_lead_to_states_that_restore(void **state)
     close_place(&p);
 }
 
-static void a_clock_that_no_step_leads_to_is_refused(void **state)
+TEST(a_clock_that_no_step_leads_to_is_refused)
 {
-    (void)state;
     static const struct {
         size_t at;
         double value;
@@ -137,9 +134,8 @@ static void a_clock_that_no_step_leads_to_is_refused(void **state)
     }
 }
 
-static void no_other_scheme_has_the_laboratorys_clock(void **state)
+TEST(no_other_scheme_has_the_laboratorys_clock)
 {
-    (void)state;
     static const size_t at[] = {LAB_TIME, LAB_DT};
     for (int i = 0; i < 2; i++) {
         place p;
@@ -149,15 +145,4 @@ static void no_other_scheme_has_the_laboratorys_clock(void **state)
         assert_int_equal(foliot_world_restore(p.world, p.bytes, p.length), FOLIOT_STATUS_CORRUPT);
         close_place(&p);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_clock_at_its_bound_goes_on_to_states_that_restore),
-        cmocka_unit_test(long_steps_lead_to_states_that_restore),
-        cmocka_unit_test(a_clock_that_no_step_leads_to_is_refused),
-        cmocka_unit_test(no_other_scheme_has_the_laboratorys_clock),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

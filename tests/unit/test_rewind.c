@@ -83,9 +83,8 @@ static foliot_digest rewind_to(foliot__rewind *r, bool with_commands)
     return r->digest;
 }
 
-static void a_tick_comes_again_with_its_commands(void **state)
+TEST_BETWEEN(a_tick_comes_again_with_its_commands, run, drop)
 {
-    (void)state;
     foliot__rewind r = {0};
     assert_true(foliot_digest_equal(rewind_to(&r, true), digests[TO]));
     const foliot_tick_inputs last = foliot__rewind_last(&r), wanted = inputs_of(TO - 1);
@@ -100,9 +99,8 @@ static void a_tick_comes_again_with_its_commands(void **state)
 }
 
 // A search that is over leaves what its case needs, and holds no simulation and no trace.
-static void what_is_released_leaves_its_case(void **state)
+TEST_BETWEEN(what_is_released_leaves_its_case, run, drop)
 {
-    (void)state;
     foliot__rewind r = {0};
     rewind_to(&r, true);
     assert_non_null(r.trace);
@@ -181,9 +179,8 @@ static void check_case(const char *file)
     unlink(file);
 }
 
-static void a_case_with_commands_is_written(void **state)
+TEST(a_case_with_commands_is_written)
 {
-    (void)state;
     char file[] = "/tmp/foliot-case-XXXXXX";
     make_case();
     close(mkstemp(file));
@@ -207,9 +204,8 @@ void foliot__log_lines(const char *text) // of the server's log
 }
 
 // The server's worker writes when what the report pointed to may be gone.
-static void a_server_writes_a_case_that_is_gone(void **state)
+TEST(a_server_writes_a_case_that_is_gone)
 {
-    (void)state;
     char folder[] = "/tmp/foliot-case-XXXXXX", before[4096];
     uv_loop_t loop;
     uv_work_t held;
@@ -233,15 +229,4 @@ static void a_server_writes_a_case_that_is_gone(void **state)
     check_case("s-divergence-0-1-server.foliot");
     assert_int_equal(chdir(before), 0);
     assert_int_equal(rmdir(folder), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_tick_comes_again_with_its_commands, run, drop),
-        cmocka_unit_test_setup_teardown(what_is_released_leaves_its_case, run, drop),
-        cmocka_unit_test(a_case_with_commands_is_written),
-        cmocka_unit_test(a_server_writes_a_case_that_is_gone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

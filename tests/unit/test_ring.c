@@ -9,9 +9,8 @@
 #include "base/rng.h"
 #include "recording/ring.h"
 
-static void bytes_come_out_in_order(void **state)
+TEST(bytes_come_out_in_order)
 {
-    (void)state;
     foliot__ring ring;
     foliot__rng rng = foliot__rng_seeded(5);
     uint8_t put = 0, taken = 0, bytes[64];
@@ -40,9 +39,8 @@ static void bytes_come_out_in_order(void **state)
     foliot__ring_free(&ring);
 }
 
-static void an_empty_ring_begins_anew(void **state)
+TEST(an_empty_ring_begins_anew)
 {
-    (void)state;
     foliot__ring ring;
     uint8_t block[700] = {1};
     size_t length;
@@ -54,13 +52,4 @@ static void an_empty_ring_begins_anew(void **state)
         foliot__ring_drop(&ring, 716);
     }
     foliot__ring_free(&ring);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bytes_come_out_in_order),
-        cmocka_unit_test(an_empty_ring_begins_anew),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,9 +81,8 @@ static double apart(const double a[3], const double b[3])
                 (a[2] - b[2]) * (a[2] - b[2]));
 }
 
-static void a_rod_pendulum_has_the_order_of_the_scheme(void **state)
+TEST(a_rod_pendulum_has_the_order_of_the_scheme)
 {
-    (void)state;
     double exact[3];
     position_after(FOLIOT_INTEGRATOR_KAHAN_LI8, 1.0 / 400, 2, exact);
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
@@ -128,9 +127,8 @@ static void holds(foliot_integrator id)
     builder_free(&y);
 }
 
-static void a_rod_pendulum_keeps_length_and_energy(void **state)
+TEST(a_rod_pendulum_keeps_length_and_energy)
 {
-    (void)state;
     with_every_scheme(holds);
 }
 
@@ -163,9 +161,8 @@ static void chains(foliot_integrator id)
     builder_free(&y);
 }
 
-static void a_chain_of_fifty_rods_does_not_stretch(void **state)
+TEST(a_chain_of_fifty_rods_does_not_stretch)
 {
-    (void)state;
     with_every_scheme(chains);
 }
 
@@ -203,15 +200,13 @@ static void tumbles(foliot_integrator id)
     builder_free(&y);
 }
 
-static void a_net_of_rods_tumbles_and_keeps_angular_momentum(void **state)
+TEST(a_net_of_rods_tumbles_and_keeps_angular_momentum)
 {
-    (void)state;
     with_every_scheme(tumbles);
 }
 
-static void a_rod_breaks_at_its_force(void **state)
+TEST(a_rod_breaks_at_its_force)
 {
-    (void)state;
     for (int k = 0; k < 2; k++) {
         scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
         const double top[3] = {0, 0, 1};
@@ -225,16 +220,4 @@ static void a_rod_breaks_at_its_force(void **state)
         foliot_world_destroy(world);
         builder_free(&y);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_rod_pendulum_has_the_order_of_the_scheme),
-        cmocka_unit_test(a_rod_pendulum_keeps_length_and_energy),
-        cmocka_unit_test(a_chain_of_fifty_rods_does_not_stretch),
-        cmocka_unit_test(a_net_of_rods_tumbles_and_keeps_angular_momentum),
-        cmocka_unit_test(a_rod_breaks_at_its_force),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

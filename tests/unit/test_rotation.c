@@ -99,9 +99,8 @@ static kept run(foliot_integrator id, double dt, int count)
 }
 
 // Section "Rotation" of the plan: 60 s at 60 Hz, torque-free.
-static void energy_and_momentum_over_a_minute(void **state)
+TEST(energy_and_momentum_over_a_minute)
 {
-    (void)state;
     static const struct {
         foliot_integrator id;
         double energy;
@@ -122,9 +121,8 @@ static void energy_and_momentum_over_a_minute(void **state)
     }
 }
 
-static void energy_does_not_drift(void **state)
+TEST(energy_does_not_drift)
 {
-    (void)state;
     kept k = run(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1.0 / 60, 1000000);
     print_message("a million steps: early %.3e late %.3e momentum %.1e\n", k.early, k.late,
                   k.momentum);
@@ -187,9 +185,8 @@ static double rotation_error(foliot_integrator id, int count)
     return hypot(error, sqrt(turned));
 }
 
-static void rotation_has_the_order_of_its_scheme(void **state)
+TEST(rotation_has_the_order_of_its_scheme)
 {
-    (void)state;
     static const int steps[9] = {[2] = 512, [4] = 256, [6] = 128, [8] = 12};
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)i);
@@ -235,9 +232,8 @@ static double ball_error(int count)
     return sqrt(sum);
 }
 
-static void a_ball_turns_about_one_axis(void **state)
+TEST(a_ball_turns_about_one_axis)
 {
-    (void)state;
     double coarse = ball_error(100), fine = ball_error(200);
     check_near(log2(coarse / fine), 2, 0.01);
     check_below(fine, 1e-3);
@@ -249,9 +245,8 @@ static const double spawn[1][3] = {{0, 0, 0}};
 
 // A player's turn is a torque about world z: a ball gains torque / I t, and turns torque / I t^2
 // / 2.
-static void a_torque_turns(void **state)
+TEST(a_torque_turns)
 {
-    (void)state;
     problem p;
     problem_body(&p, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1.0 / 64);
     p.scene.players.limit = 1;
@@ -277,9 +272,8 @@ static void a_torque_turns(void **state)
 // -- lanes
 
 // The same two bodies alone, and among balls and points: not a bit differs.
-static void neighbours_do_not_matter(void **state)
+TEST(neighbours_do_not_matter)
 {
-    (void)state;
     problem alone[2], all;
     tumbling(&alone[0], FOLIOT_INTEGRATOR_YOSHIDA4, 0.01);
     ball(&alone[1], 0.01);
@@ -305,17 +299,4 @@ static void neighbours_do_not_matter(void **state)
     foliot_body_state point = foliot_world_get_body_state(together, 2);
     check_bits(point.orientation[0], 1.0);
     foliot_world_destroy(together);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(energy_and_momentum_over_a_minute),
-        cmocka_unit_test(energy_does_not_drift),
-        cmocka_unit_test(rotation_has_the_order_of_its_scheme),
-        cmocka_unit_test(a_ball_turns_about_one_axis),
-        cmocka_unit_test(a_torque_turns),
-        cmocka_unit_test(neighbours_do_not_matter),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

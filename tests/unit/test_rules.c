@@ -172,9 +172,8 @@ static uint8_t *save(foliot_rules *rules, size_t *length)
     return bytes;
 }
 
-static void commands_of_create_wait_for_the_first_tick(void **state)
+TEST(commands_of_create_wait_for_the_first_tick)
 {
-    (void)state;
     fixture f;
     set_up(&f);
     const foliot_command_list *list = foliot_rules_get_commands(f.rules);
@@ -193,9 +192,8 @@ static void commands_of_create_wait_for_the_first_tick(void **state)
     tear_down(&f);
 }
 
-static void a_tick_gives_no_more_than_its_bounds(void **state)
+TEST(a_tick_gives_no_more_than_its_bounds)
 {
-    (void)state;
     fixture f;
     set_up(&f);
     f.plan.impulses = COMMANDS_MAX;
@@ -222,9 +220,8 @@ static void a_tick_gives_no_more_than_its_bounds(void **state)
     tear_down(&f);
 }
 
-static void messages_and_kicks_are_those_of_the_tick(void **state)
+TEST(messages_and_kicks_are_those_of_the_tick)
 {
-    (void)state;
     fixture f;
     set_up(&f);
     f.plan = (plan){.messages = 3, .kicks = 5};
@@ -252,9 +249,8 @@ static void messages_and_kicks_are_those_of_the_tick(void **state)
     tear_down(&f);
 }
 
-static void a_failure_stops_the_rules_for_good(void **state)
+TEST(a_failure_stops_the_rules_for_good)
 {
-    (void)state;
     fixture f;
     set_up(&f);
     f.plan = (plan){.impulses = 4, .messages = 2, .fails = FOLIOT_STATUS_CORRUPT};
@@ -276,9 +272,8 @@ static void a_failure_stops_the_rules_for_good(void **state)
     tear_down(&f);
 }
 
-static void restored_rules_go_on_as_the_saved_ones(void **state)
+TEST(restored_rules_go_on_as_the_saved_ones)
 {
-    (void)state;
     fixture f;
     set_up(&f);
     f.plan = (plan){.impulses = 3, .texts = 1};
@@ -307,9 +302,8 @@ static void restored_rules_go_on_as_the_saved_ones(void **state)
     tear_down(&f);
 }
 
-static void hostile_bytes_change_nothing(void **state)
+TEST(hostile_bytes_change_nothing)
 {
-    (void)state;
     fixture f;
     set_up(&f);
     f.plan = (plan){.impulses = 3, .texts = 1};
@@ -351,9 +345,8 @@ static void hostile_bytes_change_nothing(void **state)
     tear_down(&f);
 }
 
-static void a_state_that_cannot_be_saved_stops_the_rules(void **state)
+TEST(a_state_that_cannot_be_saved_stops_the_rules)
 {
-    (void)state;
     fixture f;
     set_up(&f);
     size_t length;
@@ -373,9 +366,8 @@ static void a_state_that_cannot_be_saved_stops_the_rules(void **state)
     tear_down(&f);
 }
 
-static void rules_may_refuse_a_scene(void **state)
+TEST(rules_may_refuse_a_scene)
 {
-    (void)state;
     fixture f;
     set_up(&f);
     f.plan.create = FOLIOT_STATUS_REFUSED;
@@ -394,19 +386,4 @@ static void rules_may_refuse_a_scene(void **state)
                      FOLIOT_STATUS_INVALID);
     f.kind.name = "counting";
     tear_down(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands_of_create_wait_for_the_first_tick),
-        cmocka_unit_test(a_tick_gives_no_more_than_its_bounds),
-        cmocka_unit_test(messages_and_kicks_are_those_of_the_tick),
-        cmocka_unit_test(a_failure_stops_the_rules_for_good),
-        cmocka_unit_test(restored_rules_go_on_as_the_saved_ones),
-        cmocka_unit_test(hostile_bytes_change_nothing),
-        cmocka_unit_test(a_state_that_cannot_be_saved_stops_the_rules),
-        cmocka_unit_test(rules_may_refuse_a_scene),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,7 +9,6 @@
 
 #include "foliot/command.h"
 #include "foliot/rules.h"
-#ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
 #define PAGE "docs/reference/rules.md"
@@ -87,9 +86,8 @@ static bool is_documented(const char *page, const char *name)
     return strstr(page, code[0]) || strstr(page, code[1]);
 }
 
-static void every_function_is_on_the_page(void **state)
+TEST(every_function_is_on_the_page)
 {
-    (void)state;
     const char *page = read_file(PAGE);
     const names *list = sandbox();
     for (uint32_t i = 0; i < list->count; i++)
@@ -103,9 +101,8 @@ static size_t span(const char *text)
 }
 
 // A row of a table starts with the code of one or more functions.
-static void every_function_of_the_page_is_there(void **state)
+TEST(every_function_of_the_page_is_there)
 {
-    (void)state;
     static const char *const libraries[] = {"command.", "history.", "math.", "string.",
                                             "table.",   "utf8.",    "world."};
     const char *page = read_file(PAGE);
@@ -124,9 +121,8 @@ static void every_function_of_the_page_is_there(void **state)
     check_gt(found, 90);
 }
 
-static void callbacks_have_their_arguments(void **state)
+TEST(callbacks_have_their_arguments)
 {
-    (void)state;
     const char *page = read_file(PAGE);
     uint32_t rows = 0, callbacks = 0;
 #define CHECK(name, arguments, text)                                                               \
@@ -167,9 +163,8 @@ static int print_fields(char *text, size_t capacity, const foliot_command_kind_i
 }
 
 // An item names a command's required fields, and then the optional ones.
-static void commands_have_their_fields(void **state)
+TEST(commands_have_their_fields)
 {
-    (void)state;
     const char *page = flattened(read_file(PAGE));
     for (uint32_t k = 0; foliot_command_kind_get_info(k); k++) {
         const foliot_command_kind_info *kind = foliot_command_kind_get_info(k);
@@ -183,9 +178,8 @@ static void commands_have_their_fields(void **state)
     }
 }
 
-static void functions_of_the_header_are_on_the_page(void **state)
+TEST(functions_of_the_header_are_on_the_page)
 {
-    (void)state;
     const char *page = read_file(PAGE), *header = read_file(HEADER);
     uint32_t found = 0;
     for (const char *at = header; (at = strstr(at, "foliot_")) != NULL; at += 7) {
@@ -200,21 +194,3 @@ static void functions_of_the_header_are_on_the_page(void **state)
     }
     check_gt(found, 15);
 }
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_function_is_on_the_page),
-        cmocka_unit_test(every_function_of_the_page_is_there),
-        cmocka_unit_test(callbacks_have_their_arguments),
-        cmocka_unit_test(commands_have_their_fields),
-        cmocka_unit_test(functions_of_the_header_are_on_the_page),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
-#else
-int main(void)
-{
-    return 0;
-}
-#endif

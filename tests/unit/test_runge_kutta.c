@@ -11,9 +11,8 @@
 
 // -- explicit Euler's tables: 10 N on 1 kg from rest
 
-static void explicit_eulers_table(void **state)
+TEST(explicit_eulers_table)
 {
-    (void)state;
     static const double table[] = {0, 0, 10, 30, 60, 100, 150, 210, 280, 360, 450}; // exact: 500
     problem p;
     problem_body(&p, FOLIOT_INTEGRATOR_EXPLICIT_EULER, 1);
@@ -29,9 +28,8 @@ static void explicit_eulers_table(void **state)
 
 // The published table is binary32's: dt = 1/100 summed up is 10.000134 after a thousand steps. The
 // world is binary64, so the loop is here.
-static void the_table_in_binary32(void **state)
+TEST(the_table_in_binary32)
 {
-    (void)state;
     volatile float t = 0, x = 0, v = 0;
     const float dt = 1.0f / 100, force = 10, mass = 1;
     for (int n = 0; n < 1000; n++) {
@@ -96,9 +94,8 @@ static double expected_determinant(foliot_integrator id, double theta)
     }
 }
 
-static void one_step_determinants(void **state)
+TEST(one_step_determinants)
 {
-    (void)state;
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++)
         for (double theta = 0.1; theta < 1.5; theta *= 2) {
             double expected = expected_determinant((foliot_integrator)i, theta);
@@ -111,9 +108,8 @@ static void one_step_determinants(void **state)
 
 // The prediction is the parabola x + v dt + a dt^2 / 2; the determinant would be the same without
 // its last term.
-static void the_corrected_velocity_verlet_predicts_a_parabola(void **state)
+TEST(the_corrected_velocity_verlet_predicts_a_parabola)
 {
-    (void)state;
     const double dt = 0.5, x = 1, v = 0.25;
     problem p;
     problem_oscillator(&p, FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED, dt, 1, x);
@@ -128,9 +124,8 @@ static void the_corrected_velocity_verlet_predicts_a_parabola(void **state)
 
 // Explicit Euler's energy is multiplied by 1 + theta^2 every step, and improved Euler's grows as
 // the determinant says: (theta^2 / 2) a step.
-static void energy_follows_the_determinant(void **state)
+TEST(energy_follows_the_determinant)
 {
-    (void)state;
     static const foliot_integrator ids[] = {
         FOLIOT_INTEGRATOR_EXPLICIT_EULER, FOLIOT_INTEGRATOR_IMPROVED_EULER,
         FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED, FOLIOT_INTEGRATOR_IMPLICIT_EULER,
@@ -147,16 +142,4 @@ static void energy_follows_the_determinant(void **state)
         // The ellipse on which it turns is not quite a circle: to within theta.
         check_near(energy / expected, 1, 0.11);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(explicit_eulers_table),
-        cmocka_unit_test(the_table_in_binary32),
-        cmocka_unit_test(one_step_determinants),
-        cmocka_unit_test(the_corrected_velocity_verlet_predicts_a_parabola),
-        cmocka_unit_test(energy_follows_the_determinant),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

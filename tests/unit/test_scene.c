@@ -207,9 +207,8 @@ static void expect_problem(const fixture *f, const char *path)
     assert_int_equal(foliot_scene_check(&f->scene, NULL), status);
 }
 
-static void a_scene_with_everything_is_sound(void **state)
+TEST(a_scene_with_everything_is_sound)
 {
-    (void)state;
     fixture f;
     foliot_error problem = {.text = ""};
     make(&f);
@@ -219,9 +218,8 @@ static void a_scene_with_everything_is_sound(void **state)
     assert_int_equal(status, FOLIOT_STATUS_OK);
 }
 
-static void every_number_out_of_range_is_named(void **state)
+TEST(every_number_out_of_range_is_named)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof breakages / sizeof *breakages; i++) {
         fixture f;
         make(&f);
@@ -230,9 +228,8 @@ static void every_number_out_of_range_is_named(void **state)
     }
 }
 
-static void every_index_out_of_range_is_named(void **state)
+TEST(every_index_out_of_range_is_named)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof index_breakages / sizeof *index_breakages; i++) {
         fixture f;
         make(&f);
@@ -242,9 +239,8 @@ static void every_index_out_of_range_is_named(void **state)
     }
 }
 
-static void no_moment_is_above_the_sum_of_the_others(void **state)
+TEST(no_moment_is_above_the_sum_of_the_others)
 {
-    (void)state;
     for (int k = 0; k < 3; k++) {
         fixture f;
         make(&f);
@@ -257,9 +253,8 @@ static void no_moment_is_above_the_sum_of_the_others(void **state)
     }
 }
 
-static void an_all_zero_scene_is_invalid(void **state)
+TEST(an_all_zero_scene_is_invalid)
 {
-    (void)state;
     fixture f;
     memset(&f, 0, sizeof f);
     assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_STATUS_INVALID);
@@ -267,9 +262,8 @@ static void an_all_zero_scene_is_invalid(void **state)
     assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_STATUS_INVALID);
 }
 
-static void names_are_short_printable_and_unique(void **state)
+TEST(names_are_short_printable_and_unique)
 {
-    (void)state;
     static const char *const bad[] = {
         "\033[31m",
         "a\nb",
@@ -300,9 +294,8 @@ static void names_are_short_printable_and_unique(void **state)
     expect_problem(&f, "name");
 }
 
-static void lists_that_are_missing_are_named(void **state)
+TEST(lists_that_are_missing_are_named)
 {
-    (void)state;
     fixture f;
     make(&f);
     f.scene.bodies = NULL;
@@ -324,9 +317,8 @@ static void lists_that_are_missing_are_named(void **state)
     expect_problem(&f, "bodies");
 }
 
-static void refusals_name_the_integrators_that_fit(void **state)
+TEST(refusals_name_the_integrators_that_fit)
 {
-    (void)state;
     fixture f;
     foliot_error problem;
     make(&f);
@@ -340,9 +332,8 @@ static void refusals_name_the_integrators_that_fit(void **state)
 }
 
 // Whatever the check says of an integrator agrees with the registry's row.
-static void the_check_and_the_registry_agree(void **state)
+TEST(the_check_and_the_registry_agree)
 {
-    (void)state;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         fixture f;
@@ -368,9 +359,8 @@ static void the_check_and_the_registry_agree(void **state)
     }
 }
 
-static void scenes_that_touch_have_four_substeps_unless_they_say(void **state)
+TEST(scenes_that_touch_have_four_substeps_unless_they_say)
 {
-    (void)state;
     fixture f;
     make(&f);
     f.bodies[3].shape.kind = FOLIOT_SHAPE_BOX;
@@ -388,9 +378,8 @@ static void scenes_that_touch_have_four_substeps_unless_they_say(void **state)
     assert_int_equal(foliot__scene_substeps(&f.scene), 1); // only one shape is left
 }
 
-static void bodies_are_found_by_name(void **state)
+TEST(bodies_are_found_by_name)
 {
-    (void)state;
     fixture f;
     make(&f);
     assert_int_equal(foliot_scene_find_body(&f.scene, "floor"), 1);
@@ -399,9 +388,8 @@ static void bodies_are_found_by_name(void **state)
     assert_int_equal(foliot_scene_find_body(&f.scene, NULL), FOLIOT_NO_BODY);
 }
 
-static void sorted_names_find_the_first_of_each(void **state)
+TEST(sorted_names_find_the_first_of_each)
 {
-    (void)state;
     enum { COUNT = 3000 };
     static char names[COUNT][16];
     static foliot__name_entry entries[COUNT], spare[COUNT];
@@ -467,13 +455,9 @@ static void expect_same_body(const foliot_body_definition *a, const foliot_body_
 }
 
 // Random bits in every value of every body: what comes back is the same to the bit, -0 included.
-static void scenes_come_back_to_the_bit(void **state)
+TEST(scenes_come_back_to_the_bit)
 {
-    (void)state;
-    const char *given = getenv("SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 0) : 20;
-    print_message("SEED=%llu\n", (unsigned long long)seed);
-    foliot__rng rng = foliot__rng_seeded(seed);
+    foliot__rng rng = foliot__rng_seeded(check_seed(20));
     for (int round = 0; round < 200; round++) {
         fixture f;
         make(&f);
@@ -508,9 +492,8 @@ static void scenes_come_back_to_the_bit(void **state)
     }
 }
 
-static void known_scenes_have_known_bytes(void **state)
+TEST(known_scenes_have_known_bytes)
 {
-    (void)state;
     static const uint8_t expected[] = {
         'F', 'S', 'C', 'N', 1, 0,            // magic, format
         1, 'x', 1, 'm', 1, 's', 2, 'k', 'g', // name, units
@@ -548,9 +531,8 @@ static void known_scenes_have_known_bytes(void **state)
     free(bytes);
 }
 
-static void a_buffer_that_is_too_small_is_told(void **state)
+TEST(a_buffer_that_is_too_small_is_told)
 {
-    (void)state;
     fixture f;
     make(&f);
     size_t length, unchanged = 17;
@@ -562,9 +544,8 @@ static void a_buffer_that_is_too_small_is_told(void **state)
     free(bytes);
 }
 
-static void bytes_cut_anywhere_are_truncated(void **state)
+TEST(bytes_cut_anywhere_are_truncated)
 {
-    (void)state;
     fixture f;
     make(&f);
     size_t length;
@@ -581,9 +562,8 @@ static void bytes_cut_anywhere_are_truncated(void **state)
     free(bytes);
 }
 
-static void flipped_bits_are_refused_or_are_another_scene(void **state)
+TEST(flipped_bits_are_refused_or_are_another_scene)
 {
-    (void)state;
     fixture f;
     make(&f);
     size_t length, refused = 0;
@@ -607,9 +587,8 @@ static void flipped_bits_are_refused_or_are_another_scene(void **state)
     free(bytes);
 }
 
-static void what_is_not_canonical_is_refused(void **state)
+TEST(what_is_not_canonical_is_refused)
 {
-    (void)state;
     static const uint8_t start[] = {'F', 'S', 'C', 'N', 1, 0, 1, 'x', 1, 'm', 1, 's', 2, 'k', 'g'};
     uint8_t bytes[128] = {0};
     foliot_scene *scene = NULL;
@@ -643,9 +622,8 @@ static void what_is_not_canonical_is_refused(void **state)
 }
 
 // A count of a billion in a few bytes must not become a billion bytes of memory.
-static void counts_are_held_against_the_bytes_present(void **state)
+TEST(counts_are_held_against_the_bytes_present)
 {
-    (void)state;
     static const uint8_t start[] = {'F', 'S', 'C', 'N', 1, 0, 1, 'x', 1, 'm', 1, 's', 2, 'k', 'g'};
     for (unsigned list = 0; list < 3; list++) {
         uint8_t bytes[64] = {0};
@@ -657,30 +635,4 @@ static void counts_are_held_against_the_bytes_present(void **state)
         count[3] = 0xff;
         assert_int_equal(foliot_scene_decode(bytes, sizeof bytes, &scene), FOLIOT_STATUS_CORRUPT);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_scene_with_everything_is_sound),
-        cmocka_unit_test(every_number_out_of_range_is_named),
-        cmocka_unit_test(every_index_out_of_range_is_named),
-        cmocka_unit_test(no_moment_is_above_the_sum_of_the_others),
-        cmocka_unit_test(an_all_zero_scene_is_invalid),
-        cmocka_unit_test(names_are_short_printable_and_unique),
-        cmocka_unit_test(lists_that_are_missing_are_named),
-        cmocka_unit_test(refusals_name_the_integrators_that_fit),
-        cmocka_unit_test(the_check_and_the_registry_agree),
-        cmocka_unit_test(scenes_that_touch_have_four_substeps_unless_they_say),
-        cmocka_unit_test(bodies_are_found_by_name),
-        cmocka_unit_test(sorted_names_find_the_first_of_each),
-        cmocka_unit_test(scenes_come_back_to_the_bit),
-        cmocka_unit_test(known_scenes_have_known_bytes),
-        cmocka_unit_test(a_buffer_that_is_too_small_is_told),
-        cmocka_unit_test(bytes_cut_anywhere_are_truncated),
-        cmocka_unit_test(flipped_bits_are_refused_or_are_another_scene),
-        cmocka_unit_test(what_is_not_canonical_is_refused),
-        cmocka_unit_test(counts_are_held_against_the_bytes_present),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,9 +75,8 @@ static void check_every_key(const foliot_scene *s)
     assert_int_equal(s->players.limit, 3);
 }
 
-static void every_key_means_what_it_says(void **state)
+TEST(every_key_means_what_it_says)
 {
-    (void)state;
     foliot_scene *s = parsed(every_key);
     check_every_key(s);
     foliot_scene_destroy(s);
@@ -92,9 +91,8 @@ static uint8_t *encoded(const foliot_scene *scene, size_t *length)
 }
 
 // Scenes whose rules do not look back have the bytes that they had before there was the key.
-static void how_far_rules_look_back_is_kept(void **state)
+TEST(how_far_rules_look_back_is_kept)
 {
-    (void)state;
     static const char text[] = HEAD "limits: {commands_max: 8}\nbodies: [{mass: 1}]\n"
                                     "script: {module: ./game.so%s}\n";
     char with[200], without[200];
@@ -119,9 +117,8 @@ static void how_far_rules_look_back_is_kept(void **state)
     foliot_scene_destroy(back);
 }
 
-static void they_come_back_from_canonical_bytes(void **state)
+TEST(they_come_back_from_canonical_bytes)
 {
-    (void)state;
     foliot_scene *s = parsed(every_key), *back = NULL;
     s->script.digest = (foliot_digest){0x0123456789abcdefu, 0xfedcba9876543210u};
     size_t length, again;
@@ -146,9 +143,8 @@ static void they_come_back_from_canonical_bytes(void **state)
 }
 
 // Their number is a value of the scene's record, which a scene without any leaves out.
-static void the_number_of_prototypes_is_checked(void **state)
+TEST(the_number_of_prototypes_is_checked)
 {
-    (void)state;
     static const char with[] = HEAD "limits: {commands_max: 1}\n"
                                     "bodies: [{mass: 1}]\nprototypes: [{name: a, mass: 1}]\n";
     static const char without[] = HEAD "limits: {commands_max: 1}\nbodies: [{mass: 1}]\n";
@@ -180,9 +176,8 @@ static void expect_problem(const foliot_scene *scene, const char *path)
 }
 
 // What the text cannot say, because its reader fills it in or knows no such key.
-static void values_of_programs_are_checked_too(void **state)
+TEST(values_of_programs_are_checked_too)
 {
-    (void)state;
     foliot_scene *s = parsed(every_key);
     foliot_body_definition bodies[3], prototypes[3];
     memcpy(bodies, s->bodies, sizeof bodies);
@@ -222,9 +217,8 @@ static void values_of_programs_are_checked_too(void **state)
 }
 
 // A prototype may meet others of its kind; joints may come; a sensor meets nothing.
-static void what_may_come_decides_substeps_and_contacts(void **state)
+TEST(what_may_come_decides_substeps_and_contacts)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool collides, joins;
@@ -257,17 +251,4 @@ static void what_may_come_decides_substeps_and_contacts(void **state)
         assert_int_equal(s->substeps, cases[i].collides || cases[i].joins ? 4 : 1);
         foliot_scene_destroy(s);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_means_what_it_says),
-        cmocka_unit_test(how_far_rules_look_back_is_kept),
-        cmocka_unit_test(they_come_back_from_canonical_bytes),
-        cmocka_unit_test(the_number_of_prototypes_is_checked),
-        cmocka_unit_test(values_of_programs_are_checked_too),
-        cmocka_unit_test(what_may_come_decides_substeps_and_contacts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

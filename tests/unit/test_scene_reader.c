@@ -179,9 +179,8 @@ static void check_players(const foliot_scene *s)
     check_bits(s->players.torque, 2);
 }
 
-static void every_key_means_what_it_says(void **state)
+TEST(every_key_means_what_it_says)
 {
-    (void)state;
     foliot_scene *s = parsed(every_key);
     check_top(s);
     check_forces(s);
@@ -191,9 +190,8 @@ static void every_key_means_what_it_says(void **state)
     foliot_scene_destroy(s);
 }
 
-static void what_is_left_out_has_its_default(void **state)
+TEST(what_is_left_out_has_its_default)
 {
-    (void)state;
     foliot_scene *s = parsed(HEAD BALL "players: {}\n");
     foliot_scene standard = foliot_scene_default();
     check_bits(s->dt, 1.0 / 60);
@@ -216,9 +214,8 @@ static void what_is_left_out_has_its_default(void **state)
     foliot_scene_destroy(s);
 }
 
-static void pace_follows_from_seconds_alone(void **state)
+TEST(pace_follows_from_seconds_alone)
 {
-    (void)state;
     foliot_scene *s = parsed("foliot: 1\nname: t\ndt: 0.02\n" BALL);
     check_bits(s->pace_hz, 1 / 0.02);
     foliot_scene_destroy(s);
@@ -230,9 +227,8 @@ static void pace_follows_from_seconds_alone(void **state)
     foliot_scene_destroy(s);
 }
 
-static void json_is_read_as_well(void **state)
+TEST(json_is_read_as_well)
 {
-    (void)state;
     foliot_scene *s =
         parsed("{\"foliot\":1,\"name\":\"j\\u00e9\",\n\t\"dt\":1e-2,\"gravity\":[0,0,-9.81],"
                "\"bodies\":[{\"name\":\"ball\",\"static\":false,\"mass\":2.5}]}");
@@ -253,9 +249,8 @@ static double mass_of(const char *number)
 }
 
 // The hard cases of correct rounding, and the forms of a number.
-static void numbers_are_rounded_correctly(void **state)
+TEST(numbers_are_rounded_correctly)
 {
-    (void)state;
     check_bits(mass_of("0.1"), 0x1.999999999999ap-4);
     check_bits(mass_of("+.5"), 0.5);
     check_bits(mass_of("5."), 5);
@@ -272,9 +267,8 @@ static void numbers_are_rounded_correctly(void **state)
     check_bits(mass_of("1.7976931348623157e308"), 0x1.fffffffffffffp1023);
 }
 
-static void what_is_no_number_is_refused(void **state)
+TEST(what_is_no_number_is_refused)
 {
-    (void)state;
     static const char *const bad[] = {"1_000", "1e",   "0x",   "0x1p", "1.2.3", ".",
                                       "+",     "0o17", "1:30", "e5",   "1f",    "0b11",
                                       "--1",   "1 2",  "true", "one",  "1e+"};
@@ -292,9 +286,8 @@ static void what_is_no_number_is_refused(void **state)
 }
 
 // `sleep`, as any flag, is off unless it is true.
-static void sleep_is_true_or_false(void **state)
+TEST(sleep_is_true_or_false)
 {
-    (void)state;
     static const struct {
         const char *text;
         bool sleeps;
@@ -324,9 +317,8 @@ static void sleep_is_true_or_false(void **state)
         "text:4:8: sleep: bodies cannot sleep under `newton`, which changes with every motion");
 }
 
-static void names_may_be_any_text(void **state)
+TEST(names_may_be_any_text)
 {
-    (void)state;
     foliot_scene *s =
         parsed(HEAD "bodies: [{name: '12'}, {name: \"true\"}, {name: a b}, {name: \xce\xb2}]\n"
                     "forces: [{kind: spring, a: '12', b: 'true', stiffness: 1}]\n");
@@ -336,9 +328,8 @@ static void names_may_be_any_text(void **state)
     foliot_scene_destroy(s);
 }
 
-static void grids_become_bodies_and_links(void **state)
+TEST(grids_become_bodies_and_links)
 {
-    (void)state;
     foliot_scene *s =
         parsed(HEAD "bodies:\n"
                     "  - {name: first}\n"
@@ -383,9 +374,8 @@ static void grids_become_bodies_and_links(void **state)
     foliot_scene_destroy(s);
 }
 
-static void links_two_apart_go_right_and_then_down(void **state)
+TEST(links_two_apart_go_right_and_then_down)
 {
-    (void)state;
     foliot_scene *s = parsed(
         HEAD
         "bodies: [{name: net, grid: {rows: 3, columns: 3, right: [1, 0, 0], down: [0, 0, 2]}}]\n"
@@ -410,9 +400,8 @@ static void write_file(const char *file, const char *text)
     fclose(stream);
 }
 
-static void csv_files_hold_bodies(void **state)
+TEST(csv_files_hold_bodies)
 {
-    (void)state;
     char folder[] = "/tmp/foliot-test-XXXXXX", scene_file[64], csv_file[64];
     assert_non_null(mkdtemp(folder));
     snprintf(scene_file, sizeof scene_file, "%s/pile.yaml", folder);
@@ -446,16 +435,14 @@ static void csv_files_hold_bodies(void **state)
     rmdir(folder);
 }
 
-static void a_scene_from_memory_names_no_files(void **state)
+TEST(a_scene_from_memory_names_no_files)
 {
-    (void)state;
     expect_error(HEAD "bodies: [{csv: pile.csv}]\n",
                  "text:4:16: bodies[0].csv: a scene that is not a file cannot name one");
 }
 
-static void faults_hold_no_control_characters(void **state)
+TEST(faults_hold_no_control_characters)
 {
-    (void)state;
     expect_error(HEAD "\"a\\e[31m\\x07b\": 1\n" BALL,
                  "text:4:1: a?[31m?b: unknown key; known here are foliot, name, units, dt, "
                  "tick_hz, pace_hz, "
@@ -464,17 +451,15 @@ static void faults_hold_no_control_characters(void **state)
                  "prototypes, script, constraints, players");
 }
 
-static void a_missing_error_is_no_fault(void **state)
+TEST(a_missing_error_is_no_fault)
 {
-    (void)state;
     foliot_scene *s = NULL;
     assert_int_equal(foliot_scene_parse("a: b", 4, "text", NULL, &s, NULL), FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_scene_read("/there/is/none.yaml", &s, NULL), FOLIOT_STATUS_IO);
 }
 
-static void a_file_that_cannot_be_opened_has_no_place(void **state)
+TEST(a_file_that_cannot_be_opened_has_no_place)
 {
-    (void)state;
     foliot_scene *s = NULL;
     foliot_error error;
     assert_int_equal(foliot_scene_read("/there/is/none.yaml", &s, &error), FOLIOT_STATUS_IO);
@@ -501,9 +486,8 @@ static uint32_t list_files(const char *folder, const char *ending, char *names[N
     return count;
 }
 
-static void every_ready_scene_is_sound(void **state)
+TEST(every_ready_scene_is_sound)
 {
-    (void)state;
     char *names[NAMES_MAX];
     uint32_t count = list_files("scenes", ".yaml", names);
     check_ge(count, 10);
@@ -545,9 +529,8 @@ static foliot_status parse_piece(const char *text, size_t length, foliot_error *
     return status;
 }
 
-static void every_example_of_the_manual_is_sound(void **state)
+TEST(every_example_of_the_manual_is_sound)
 {
-    (void)state;
     static char manual[1 << 17];
     static const char begin[] = "```yaml\n";
     FILE *stream = fopen("docs/reference/scenes.md", "r");
@@ -668,25 +651,6 @@ static int run_bad_scenes(void)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_key_means_what_it_says),
-        cmocka_unit_test(what_is_left_out_has_its_default),
-        cmocka_unit_test(pace_follows_from_seconds_alone),
-        cmocka_unit_test(json_is_read_as_well),
-        cmocka_unit_test(numbers_are_rounded_correctly),
-        cmocka_unit_test(what_is_no_number_is_refused),
-        cmocka_unit_test(sleep_is_true_or_false),
-        cmocka_unit_test(names_may_be_any_text),
-        cmocka_unit_test(grids_become_bodies_and_links),
-        cmocka_unit_test(links_two_apart_go_right_and_then_down),
-        cmocka_unit_test(csv_files_hold_bodies),
-        cmocka_unit_test(a_scene_from_memory_names_no_files),
-        cmocka_unit_test(faults_hold_no_control_characters),
-        cmocka_unit_test(a_missing_error_is_no_fault),
-        cmocka_unit_test(a_file_that_cannot_be_opened_has_no_place),
-        cmocka_unit_test(every_ready_scene_is_sound),
-        cmocka_unit_test(every_example_of_the_manual_is_sound),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     return failed + run_bad_scenes();
 }

@@ -62,19 +62,15 @@ static void expect(pair *p, const datagram *d, uint32_t content)
     check_eq((int)unseal(p, d, &got), (int)FOLIOT__OPENED_REPEATED);
 }
 
-static void any_order_within_the_window_is_taken_once(void **state)
+TEST(any_order_within_the_window_is_taken_once)
 {
-    (void)state;
     enum { COUNT = 20000, SPREAD = 900 };
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 0) : 1;
-    foliot__rng rng = foliot__rng_seeded(seed);
+    foliot__rng rng = foliot__rng_seeded(check_seed(1));
     datagram *d = malloc(COUNT * sizeof *d);
     uint32_t *order = malloc(COUNT * sizeof *order), got;
     pair p = make();
     assert_non_null(d);
     assert_non_null(order);
-    printf("seed %llu\n", (unsigned long long)seed);
     for (uint32_t i = 0; i < COUNT; i++) {
         d[i] = seal(&p, i, 0);
         order[i] = i;
@@ -93,9 +89,8 @@ static void any_order_within_the_window_is_taken_once(void **state)
     free(order);
 }
 
-static void no_flipped_bit_and_no_shorter_one_is_taken(void **state)
+TEST(no_flipped_bit_and_no_shorter_one_is_taken)
 {
-    (void)state;
     pair p = make();
     uint32_t got = 0;
     (void)seal(&p, 1, 0);
@@ -113,9 +108,8 @@ static void no_flipped_bit_and_no_shorter_one_is_taken(void **state)
     expect(&p, &d, 7);
 }
 
-static void keys_follow_each_other_by_count(void **state)
+TEST(keys_follow_each_other_by_count)
 {
-    (void)state;
     pair p = make();
     for (uint64_t e = 1; e < 40; e++) { // the numbers on the wire wrap twice
         p.sealer.next = e * EPOCH - 2;
@@ -129,9 +123,8 @@ static void keys_follow_each_other_by_count(void **state)
     check_ne(memcmp(p.opener.key, key, sizeof key), 0);
 }
 
-static void keys_follow_each_other_by_time(void **state)
+TEST(keys_follow_each_other_by_time)
 {
-    (void)state;
     pair p = make();
     datagram before = seal(&p, 1, 1);
     datagram after = seal(&p, 2, 1 + FOLIOT__SEAL_EPOCH_NS);
@@ -145,9 +138,8 @@ static void keys_follow_each_other_by_time(void **state)
     }
 }
 
-static void a_forged_number_moves_nothing(void **state)
+TEST(a_forged_number_moves_nothing)
 {
-    (void)state;
     pair p = make();
     uint32_t got;
     datagram good = seal(&p, 1, 0), next = seal(&p, 2, 0);
@@ -165,9 +157,8 @@ static void a_forged_number_moves_nothing(void **state)
 
 // RFC 7748, section 6.1, through our derivation: both sides come to the same keys, and to others if
 // a byte of what was said differs.
-static void both_sides_have_the_same_keys(void **state)
+TEST(both_sides_have_the_same_keys)
 {
-    (void)state;
     for (int with = 0; with < 2; with++) {
         const char *password = with ? "open sesame" : NULL;
         foliot__share server, client;
@@ -195,17 +186,4 @@ static void both_sides_have_the_same_keys(void **state)
     assert_true(foliot__handshake_keys(&one, other.shown, true, &h, &a));
     assert_true(foliot__handshake_keys(&other, one.shown, true, &h, &b));
     assert_memory_not_equal(a.proof, b.proof, sizeof a.proof);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_order_within_the_window_is_taken_once),
-        cmocka_unit_test(no_flipped_bit_and_no_shorter_one_is_taken),
-        cmocka_unit_test(keys_follow_each_other_by_count),
-        cmocka_unit_test(keys_follow_each_other_by_time),
-        cmocka_unit_test(a_forged_number_moves_nothing),
-        cmocka_unit_test(both_sides_have_the_same_keys),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

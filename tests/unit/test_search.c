@@ -14,14 +14,6 @@
 #include "divergence/state_layers.h"
 #include "status.h"
 
-static uint64_t seed(void)
-{
-    const char *text = getenv("SEED");
-    uint64_t value = text ? strtoull(text, NULL, 10) : 20261121;
-    print_message("SEED=%llu\n", (unsigned long long)value);
-    return value;
-}
-
 // -- a simulation of any size
 
 typedef struct grid {
@@ -65,9 +57,8 @@ static foliot_step_trace *held(const grid *g, uint64_t tick)
 }
 
 // What fields are called is held once for all parts that have the same: the bits are what is large.
-static void parts_share_the_names_of_their_fields(void **state)
+TEST(parts_share_the_names_of_their_fields)
 {
-    (void)state;
     const grid large = {.parts = 5000, .other_part = UINT32_MAX, .fields = 20};
     foliot_step_trace *trace = held(&large, 1);
     const foliot__trace_layer *layer = &trace->layer[FOLIOT__LAYERS_MAX - 1];
@@ -117,10 +108,9 @@ static foliot_search search_grids(const grid *a, const grid *b)
     return search;
 }
 
-static void any_part_and_field_is_found(void **state)
+TEST(any_part_and_field_is_found)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20261121));
     static const uint32_t sizes[][2] = {{1, 1},    {2, 3},     {16, 16},  {17, 17},
                                         {256, 39}, {257, 300}, {4097, 2}, {200000, 2}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -145,9 +135,8 @@ static void any_part_and_field_is_found(void **state)
         }
 }
 
-static void sides_of_other_sizes_are_told_apart(void **state)
+TEST(sides_of_other_sizes_are_told_apart)
 {
-    (void)state;
     static const uint32_t sizes[][2] = {{3, 4},     {4, 3},     {16, 17}, {17, 16},
                                         {10, 5000}, {5000, 10}, {0, 1},   {1, 0}};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -166,9 +155,8 @@ static void sides_of_other_sizes_are_told_apart(void **state)
     assert_int_equal(search.found.field, 20);
 }
 
-static void equal_sides_are_equal(void **state)
+TEST(equal_sides_are_equal)
 {
-    (void)state;
     grid a = {.parts = 40, .fields = 5, .other_part = UINT32_MAX};
     foliot_search search = search_grids(&a, &a);
     assert_int_equal(search.state,
@@ -184,9 +172,8 @@ static void equal_sides_are_equal(void **state)
     assert_int_equal(search.request_count, 1);
 }
 
-static void the_first_tick_is_found_by_halves(void **state)
+TEST(the_first_tick_is_found_by_halves)
 {
-    (void)state;
     enum { TICKS = 5000 };
     static uint64_t ours[TICKS], theirs[TICKS];
     grid a = {.parts = 3, .fields = 2, .other_part = UINT32_MAX}, b = a;
@@ -211,9 +198,8 @@ static void the_first_tick_is_found_by_halves(void **state)
     }
 }
 
-static void a_stage_is_named(void **state)
+TEST(a_stage_is_named)
 {
-    (void)state;
     const foliot_simulation_kind *kind = chain_kind(CHAIN_NO_FAULT);
     foliot_step_trace *trace[2];
     foliot_divergence local = {0};
@@ -269,10 +255,9 @@ static void spoil(uint8_t *answer, size_t *length, void *user)
     }
 }
 
-static void hostile_answers_end_it(void **state)
+TEST(hostile_answers_end_it)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed());
+    foliot__rng rng = foliot__rng_seeded(check_seed(20261121));
     grid a = {.parts = 3000, .fields = 20, .other_part = UINT32_MAX}, b = a;
     b.other_part = 1234;
     foliot_step_trace *ours = held(&a, 5), *theirs = held(&b, 5);
@@ -298,9 +283,8 @@ static void lengthen(uint8_t *answer, size_t *length, void *user)
         answer[(*length)++] = 0;
 }
 
-static void an_answer_that_goes_on_is_no_answer(void **state)
+TEST(an_answer_that_goes_on_is_no_answer)
 {
-    (void)state;
     grid a = {.parts = 3000, .fields = 20, .other_part = UINT32_MAX}, b = a;
     b.other_part = 77;
     foliot_step_trace *ours = held(&a, 5), *theirs = held(&b, 5);
@@ -317,10 +301,9 @@ static void an_answer_that_goes_on_is_no_answer(void **state)
     foliot_step_trace_destroy(theirs);
 }
 
-static void hostile_questions_are_refused(void **state)
+TEST(hostile_questions_are_refused)
 {
-    (void)state;
-    foliot__rng rng = foliot__rng_seeded(seed() + 1);
+    foliot__rng rng = foliot__rng_seeded(check_seed(20261121) + 1);
     grid a = {.parts = 50, .fields = 20, .other_part = UINT32_MAX};
     foliot_step_trace *trace = held(&a, 5);
     const foliot_search_responder responder = {.trace = trace};
@@ -347,9 +330,8 @@ static void hostile_questions_are_refused(void **state)
     foliot_step_trace_destroy(trace);
 }
 
-static void distances_are_those_of_representable_values(void **state)
+TEST(distances_are_those_of_representable_values)
 {
-    (void)state;
     static const struct {
         foliot_value_type type;
         uint64_t a, b, distance;
@@ -374,9 +356,8 @@ static void distances_are_those_of_representable_values(void **state)
     assert_int_equal(foliot_value_advance(FOLIOT_VALUE_I64, 0, -2), UINT64_MAX - 1);
 }
 
-static void reports_say_what_is_known(void **state)
+TEST(reports_say_what_is_known)
 {
-    (void)state;
     char text[1024], small[10];
     foliot_divergence d = {.tick = 120, .body = FOLIOT_NO_BODY};
     foliot_divergence_labels names = {
@@ -430,9 +411,8 @@ static void check_part(const foliot_divergence *d, const char *expected)
     assert_int_equal(small[2], 0);
 }
 
-static void a_part_is_said_for_people(void **state)
+TEST(a_part_is_said_for_people)
 {
-    (void)state;
     foliot_divergence d = {.part_known = true, .group = "body", .index = 3};
     check_part(&d, "body 3");
     d.group = "world";
@@ -440,23 +420,4 @@ static void a_part_is_said_for_people(void **state)
     check_part(&d, "world");
     d.part_known = false;
     check_part(&d, "not known");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_part_and_field_is_found),
-        cmocka_unit_test(sides_of_other_sizes_are_told_apart),
-        cmocka_unit_test(equal_sides_are_equal),
-        cmocka_unit_test(parts_share_the_names_of_their_fields),
-        cmocka_unit_test(the_first_tick_is_found_by_halves),
-        cmocka_unit_test(a_stage_is_named),
-        cmocka_unit_test(hostile_answers_end_it),
-        cmocka_unit_test(an_answer_that_goes_on_is_no_answer),
-        cmocka_unit_test(hostile_questions_are_refused),
-        cmocka_unit_test(distances_are_those_of_representable_values),
-        cmocka_unit_test(reports_say_what_is_known),
-        cmocka_unit_test(a_part_is_said_for_people),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

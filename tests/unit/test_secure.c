@@ -21,9 +21,8 @@
 
 // -- what works
 
-static void peers_talk_with_every_security(void **state)
+TEST(peers_talk_with_every_security)
 {
-    (void)state;
     for (int i = FOLIOT_SECURITY_CLEAR; i <= FOLIOT_SECURITY_PASSWORD; i++) {
         stage *s = stage_new((foliot_security)i, (foliot_security)i);
         s->host_config.password = s->client_config.password = "a night in may";
@@ -50,9 +49,8 @@ static size_t packet_datagram_bytes(stage *s, uint8_t type)
 }
 
 // What a host charges against a budget is what is sent.
-static void the_overhead_is_what_datagrams_have(void **state)
+TEST(the_overhead_is_what_datagrams_have)
 {
-    (void)state;
     for (int i = FOLIOT_SECURITY_CLEAR; i <= FOLIOT_SECURITY_ANONYMOUS; i++) {
         stage *s = stage_new((foliot_security)i, (foliot_security)i);
         bool sealed = i != FOLIOT_SECURITY_CLEAR;
@@ -78,9 +76,8 @@ static void the_overhead_is_what_datagrams_have(void **state)
     }
 }
 
-static void a_host_of_clear_takes_keys_of_nobody(void **state)
+TEST(a_host_of_clear_takes_keys_of_nobody)
 {
-    (void)state;
     stage *s = stage_new(FOLIOT_SECURITY_CLEAR, FOLIOT_SECURITY_ANONYMOUS);
     foliot_peer_identity identity;
     stage_open(s);
@@ -91,9 +88,8 @@ static void a_host_of_clear_takes_keys_of_nobody(void **state)
     stage_close(s);
 }
 
-static void the_host_knows_who_came(void **state)
+TEST(the_host_knows_who_came)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     foliot_peer_identity identity;
     check_ne(s->at_host.value, 0u);
@@ -106,9 +102,8 @@ static void the_host_knows_who_came(void **state)
     stage_close(s);
 }
 
-static void an_end_reaches_the_other_side(void **state)
+TEST(an_end_reaches_the_other_side)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         bool from_host = i & 1, at_once = i & 2; // and at once, though the other was served last
         stage *s = stage_open_with_token();
@@ -129,9 +124,8 @@ static void an_end_reaches_the_other_side(void **state)
     }
 }
 
-static void an_end_before_enet_connects_reaches_the_host(void **state)
+TEST(an_end_before_enet_connects_reaches_the_host)
 {
-    (void)state;
     stage *s = stage_new(FOLIOT_SECURITY_ANONYMOUS, FOLIOT_SECURITY_ANONYMOUS);
     stage_open(s);
     // The host has its peer as soon as the opening arrives, one way before ENet connects.
@@ -164,9 +158,8 @@ static bool holds(const caught *c, const void *what, size_t bytes)
     return memmem(c->bytes, c->length, what, bytes) != NULL;
 }
 
-static void nothing_is_readable_on_the_way(void **state)
+TEST(nothing_is_readable_on_the_way)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     stage_expect_talk(s);
     foliot_transport_disconnect(s->client, s->at_client, 0, false);
@@ -185,9 +178,8 @@ static void nothing_is_readable_on_the_way(void **state)
     stage_close(s);
 }
 
-static void what_was_sent_before_is_dropped(void **state)
+TEST(what_was_sent_before_is_dropped)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     stage_expect_talk(s);
     unsigned host = s->host_got, client = s->client_got;
@@ -204,9 +196,8 @@ static void what_was_sent_before_is_dropped(void **state)
     stage_close(s);
 }
 
-static void no_changed_datagram_is_taken(void **state)
+TEST(no_changed_datagram_is_taken)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     stage_expect_talk(s);
     unsigned host = s->host_got;
@@ -235,9 +226,8 @@ static void no_changed_datagram_is_taken(void **state)
     stage_close(s);
 }
 
-static void a_listener_who_knows_the_connect_id_cannot_end_it(void **state)
+TEST(a_listener_who_knows_the_connect_id_cannot_end_it)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     stage_expect_talk(s);
     uint32_t connection;
@@ -262,9 +252,8 @@ static void a_listener_who_knows_the_connect_id_cannot_end_it(void **state)
 
 // -- who may come
 
-static void a_wrong_password_is_refused(void **state)
+TEST(a_wrong_password_is_refused)
 {
-    (void)state;
     stage *s = stage_new(FOLIOT_SECURITY_PASSWORD, FOLIOT_SECURITY_PASSWORD);
     s->host_config.password = "a night in may";
     s->client_config.password = "a night in June";
@@ -272,9 +261,8 @@ static void a_wrong_password_is_refused(void **state)
     stage_expect_refused(s, FOLIOT_DISCONNECT_PASSWORD);
 }
 
-static void securities_that_differ_are_refused(void **state)
+TEST(securities_that_differ_are_refused)
 {
-    (void)state;
     for (int host = 0; host <= FOLIOT_SECURITY_TOKEN; host++)
         for (int client = 0; client <= FOLIOT_SECURITY_TOKEN; client++) {
             foliot_token token = stage_some_token();
@@ -292,9 +280,8 @@ static void securities_that_differ_are_refused(void **state)
         }
 }
 
-static void no_flipped_bit_of_an_opening_opens(void **state)
+TEST(no_flipped_bit_of_an_opening_opens)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     uint64_t connects = stage_counters(s)->connects;
     caught opening = {0};
@@ -318,9 +305,8 @@ static void no_flipped_bit_of_an_opening_opens(void **state)
 
 // -- the address changes
 
-static void a_peer_goes_on_from_another_address(void **state)
+TEST(a_peer_goes_on_from_another_address)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     foliot__net_address back;
     stage_expect_talk(s);
@@ -338,10 +324,9 @@ static void a_peer_goes_on_from_another_address(void **state)
 
 // Reliable packets that ENet divided for a large path are under way when another path begins, which
 // may be small. ENet looked for room for them without an end, and the host stood still.
-static void what_is_under_way_goes_on_where_a_path_is_small(void **state)
+TEST(what_is_under_way_goes_on_where_a_path_is_small)
 {
     enum { PACKETS = 40, BYTES = 4000 };
-    (void)state;
     foliot_token token = stage_some_token();
     stage *s = stage_with_token(&token);
     foliot_transport_event e;
@@ -379,9 +364,8 @@ static void what_is_under_way_goes_on_where_a_path_is_small(void **state)
     stage_close(s);
 }
 
-static void an_address_that_does_not_answer_gets_nothing(void **state)
+TEST(an_address_that_does_not_answer_gets_nothing)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     foliot__net_address at;
     stage_expect_talk(s);
@@ -409,9 +393,8 @@ static void an_address_that_does_not_answer_gets_nothing(void **state)
 
 // A listener who is faster than the network brings a copy of each datagram before it comes, and
 // brings the client the challenges, which it answers.
-static void who_is_faster_does_not_take_a_connection_over(void **state)
+TEST(who_is_faster_does_not_take_a_connection_over)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     foliot__net_address at;
     stage_expect_talk(s);
@@ -430,9 +413,8 @@ static void who_is_faster_does_not_take_a_connection_over(void **state)
 }
 
 // Whoever has a connection could send it from the addresses of others.
-static void an_address_gets_no_more_than_came_from_it(void **state)
+TEST(an_address_gets_no_more_than_came_from_it)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     stage_expect_talk(s);
     enet_transport *client = (enet_transport *)s->client;
@@ -455,28 +437,8 @@ static void an_address_gets_no_more_than_came_from_it(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(peers_talk_with_every_security),
-        cmocka_unit_test(the_overhead_is_what_datagrams_have),
-        cmocka_unit_test(a_host_of_clear_takes_keys_of_nobody),
-        cmocka_unit_test(the_host_knows_who_came),
-        cmocka_unit_test(an_end_reaches_the_other_side),
-        cmocka_unit_test(an_end_before_enet_connects_reaches_the_host),
-        cmocka_unit_test(nothing_is_readable_on_the_way),
-        cmocka_unit_test(what_was_sent_before_is_dropped),
-        cmocka_unit_test(no_changed_datagram_is_taken),
-        cmocka_unit_test(a_listener_who_knows_the_connect_id_cannot_end_it),
-        cmocka_unit_test(a_wrong_password_is_refused),
-        cmocka_unit_test(securities_that_differ_are_refused),
-        cmocka_unit_test(no_flipped_bit_of_an_opening_opens),
-        cmocka_unit_test(a_peer_goes_on_from_another_address),
-        cmocka_unit_test(what_is_under_way_goes_on_where_a_path_is_small),
-        cmocka_unit_test(an_address_that_does_not_answer_gets_nothing),
-        cmocka_unit_test(who_is_faster_does_not_take_a_connection_over),
-        cmocka_unit_test(an_address_gets_no_more_than_came_from_it),
-    };
-    int failed = cmocka_run_group_tests_name("over IPv4", tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     if (loopback_use_six())
-        failed += cmocka_run_group_tests_name("over IPv6", tests, NULL, NULL);
+        failed += check_run(NULL, NULL);
     return failed;
 }

@@ -20,9 +20,8 @@
 
 // -- who may come
 
-static void tokens_out_of_their_time_are_refused(void **state)
+TEST(tokens_out_of_their_time_are_refused)
 {
-    (void)state;
     foliot_token old = stage_some_token(), early = stage_some_token();
     old.created_s -= 100;
     old.expires_s = old.created_s + 50;
@@ -36,9 +35,8 @@ static void tokens_out_of_their_time_are_refused(void **state)
     stage_expect_refused(s, FOLIOT_DISCONNECT_TOKEN_EXPIRED);
 }
 
-static void tokens_for_other_servers_or_of_other_keys_are_refused(void **state)
+TEST(tokens_for_other_servers_or_of_other_keys_are_refused)
 {
-    (void)state;
     uint8_t other[FOLIOT_KEY_BYTES];
     foliot_token token = stage_some_token();
     foliot_token_address own = {.ip = {[10] = 0xff, [11] = 0xff, 127, 0, 0, 1}, .port = 9};
@@ -65,9 +63,8 @@ static void tokens_for_other_servers_or_of_other_keys_are_refused(void **state)
     stage_expect_refused(s, FOLIOT_DISCONNECT_TOKEN);
 }
 
-static void a_token_is_good_for_one_client(void **state)
+TEST(a_token_is_good_for_one_client)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     stage_expect_talk(s);
     foliot_peer_id first = s->at_host;
@@ -85,9 +82,8 @@ static void a_token_is_good_for_one_client(void **state)
     stage_close(s);
 }
 
-static void its_client_comes_back_with_it(void **state)
+TEST(its_client_comes_back_with_it)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     stage_expect_talk(s);
     for (int i = 0; i < 3; i++) {
@@ -103,9 +99,8 @@ static void its_client_comes_back_with_it(void **state)
 
 // Who goes away without a word and comes back has one connection, however often that is. What
 // somebody on the way repeats of it ends nothing.
-static void who_comes_back_leaves_the_older_connection(void **state)
+TEST(who_comes_back_leaves_the_older_connection)
 {
-    (void)state;
     foliot_token token = stage_some_token();
     stage *s = stage_with_token(&token);
     foliot_peer_identity who;
@@ -191,9 +186,8 @@ static foliot__secure_peer *accept_by_hand(foliot__secure *host, foliot__secure 
 
 // Nobody ends a connection but who has shown that he was given its secret. Of two who have but the
 // token, the first to show that he has keys stays.
-static void a_connection_ends_for_its_own_client_alone(void **state)
+TEST(a_connection_ends_for_its_own_client_alone)
 {
-    (void)state;
     foliot_token token = stage_some_token();
     foliot_key_draw(stage_key);
     assert_int_equal(foliot_token_print(&token, stage_key, stage_token), FOLIOT_STATUS_OK);
@@ -220,10 +214,9 @@ static void a_connection_ends_for_its_own_client_alone(void **state)
 
 // Attackers at many addresses, who have no token, do not fill what a host remembers: who has one
 // is let in, and what was accepted is not accepted again.
-static void who_has_no_token_keeps_nobody_out(void **state)
+TEST(who_has_no_token_keeps_nobody_out)
 {
     enum { ATTACKS = 70000 };
-    (void)state;
     foliot_token token = stage_some_token();
     static const foliot__net_address from = {.port = 9};
     uint8_t answer[FOLIOT__SECURE_ANSWER_BYTES], opening[FOLIOT__SECURE_OPENING_BYTES_MAX];
@@ -254,9 +247,8 @@ static void who_has_no_token_keeps_nobody_out(void **state)
 }
 
 // The table of used tokens is long. Who has no token does not make a host look at it.
-static void garbage_costs_no_look_at_used_tokens(void **state)
+TEST(garbage_costs_no_look_at_used_tokens)
 {
-    (void)state;
     foliot_token token = stage_some_token();
     static const foliot__net_address from = {.port = 9};
     uint8_t opening[FOLIOT__SECURE_OPENING_BYTES_MAX];
@@ -279,9 +271,8 @@ static void garbage_costs_no_look_at_used_tokens(void **state)
 }
 
 // A token that never expires is used up by its client all the same, and its place is taken.
-static void a_token_for_ever_is_good_for_one_client(void **state)
+TEST(a_token_for_ever_is_good_for_one_client)
 {
-    (void)state;
     foliot_token forever = stage_some_token(), next = stage_some_token();
     forever.expires_s = UINT64_MAX;
     foliot_transport_config config = foliot_transport_config_default();
@@ -307,10 +298,9 @@ static void a_token_for_ever_is_good_for_one_client(void **state)
 }
 
 // A password can be guessed: so many guesses a minute, wherever they come from.
-static void passwords_are_not_guessed_without_end(void **state)
+TEST(passwords_are_not_guessed_without_end)
 {
     enum { GUESSES = 40000 };
-    (void)state;
     static const foliot__net_address from = {.port = 9};
     uint8_t opening[FOLIOT__SECURE_OPENING_BYTES_MAX];
     uint32_t judged = 0;
@@ -334,9 +324,8 @@ static void passwords_are_not_guessed_without_end(void **state)
 }
 
 // The secret of the connection before the first is nobody's.
-static void a_thief_cannot_come_back_by_a_secret_that_was_never_given(void **state)
+TEST(a_thief_cannot_come_back_by_a_secret_that_was_never_given)
 {
-    (void)state;
     foliot_token token = stage_some_token();
     foliot_key_draw(stage_key);
     assert_int_equal(foliot_token_print(&token, stage_key, stage_token), FOLIOT_STATUS_OK);
@@ -364,9 +353,8 @@ static uint32_t show(foliot__secure *host, const char *text, uint8_t secret, uin
                                      identity);
 }
 
-static void a_token_that_is_shown_is_used_up_for_everybody(void **state)
+TEST(a_token_that_is_shown_is_used_up_for_everybody)
 {
-    (void)state;
     foliot_peer_identity who;
     foliot_token token = stage_some_token();
     foliot_key_draw(stage_key);
@@ -409,9 +397,8 @@ static void a_token_that_is_shown_is_used_up_for_everybody(void **state)
 }
 
 // By whatever way its connections come.
-static void what_is_shown_counts_for_its_client(void **state)
+TEST(what_is_shown_counts_for_its_client)
 {
-    (void)state;
     foliot_peer_identity who, held[8];
     foliot_token token = stage_some_token();
     foliot_key_draw(stage_key);
@@ -443,9 +430,8 @@ static void what_is_shown_counts_for_its_client(void **state)
     foliot__secure_close(client);
 }
 
-static void a_password_may_be_shown(void **state)
+TEST(a_password_may_be_shown)
 {
-    (void)state;
     foliot_peer_identity who;
     foliot__secure *host = open_end(true, FOLIOT_SECURITY_PASSWORD);
     check_eq(foliot__secure_show_password(host, "a night in may", &who), 0u);
@@ -467,9 +453,8 @@ static void restart_host(stage *s)
                      FOLIOT_STATUS_OK);
 }
 
-static void used_tokens_outlast_the_server(void **state)
+TEST(used_tokens_outlast_the_server)
 {
-    (void)state;
     char file[] = "/tmp/foliot-used-XXXXXX";
     int fd = mkstemp(file);
     assert_true(fd >= 0);
@@ -511,9 +496,8 @@ static void used_tokens_outlast_the_server(void **state)
     unlink(file);
 }
 
-static void without_a_file_a_restarted_server_has_forgotten(void **state)
+TEST(without_a_file_a_restarted_server_has_forgotten)
 {
-    (void)state;
     stage *s = stage_open_with_token();
     stage_expect_talk(s);
     foliot_transport *honest = s->client;
@@ -526,9 +510,8 @@ static void without_a_file_a_restarted_server_has_forgotten(void **state)
     stage_close(s);
 }
 
-static void a_file_of_something_else_is_left_alone(void **state)
+TEST(a_file_of_something_else_is_left_alone)
 {
-    (void)state;
     char file[] = "/tmp/foliot-used-XXXXXX", text[] =
                                                  "somebody's letters, which are longer than any "
                                                  "head that such a file may have: dear ada,";
@@ -549,9 +532,8 @@ static void a_file_of_something_else_is_left_alone(void **state)
 }
 
 // New tokens fill no client's allowance again; other clients lose nothing.
-static void a_client_holds_no_more_than_its_share(void **state)
+TEST(a_client_holds_no_more_than_its_share)
 {
-    (void)state;
     foliot_token token = stage_some_token();
     stage *s = stage_with_token(&token);
     s->host_config.joins_per_second = 1000;
@@ -580,28 +562,8 @@ static void a_client_holds_no_more_than_its_share(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tokens_out_of_their_time_are_refused),
-        cmocka_unit_test(tokens_for_other_servers_or_of_other_keys_are_refused),
-        cmocka_unit_test(a_token_is_good_for_one_client),
-        cmocka_unit_test(its_client_comes_back_with_it),
-        cmocka_unit_test(a_thief_cannot_come_back_by_a_secret_that_was_never_given),
-        cmocka_unit_test(a_token_that_is_shown_is_used_up_for_everybody),
-        cmocka_unit_test(who_comes_back_leaves_the_older_connection),
-        cmocka_unit_test(who_has_no_token_keeps_nobody_out),
-        cmocka_unit_test(garbage_costs_no_look_at_used_tokens),
-        cmocka_unit_test(a_token_for_ever_is_good_for_one_client),
-        cmocka_unit_test(passwords_are_not_guessed_without_end),
-        cmocka_unit_test(a_connection_ends_for_its_own_client_alone),
-        cmocka_unit_test(what_is_shown_counts_for_its_client),
-        cmocka_unit_test(a_password_may_be_shown),
-        cmocka_unit_test(used_tokens_outlast_the_server),
-        cmocka_unit_test(without_a_file_a_restarted_server_has_forgotten),
-        cmocka_unit_test(a_file_of_something_else_is_left_alone),
-        cmocka_unit_test(a_client_holds_no_more_than_its_share),
-    };
-    int failed = cmocka_run_group_tests_name("over IPv4", tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     if (loopback_use_six())
-        failed += cmocka_run_group_tests_name("over IPv6", tests, NULL, NULL);
+        failed += check_run(NULL, NULL);
     return failed;
 }

@@ -30,9 +30,8 @@ static void check_event(const foliot_sensor_event *event, uint32_t sensor, uint3
 
 // A ball at 6 m/s reaches a gate of half width 1 at x = 10 after 8.8 m: 88 ticks. It goes on as if
 // there were nothing.
-static void a_body_that_passes_enters_once_and_leaves_once(void **state)
+TEST(a_body_that_passes_enters_once_and_leaves_once)
 {
-    (void)state;
     foliot_world *world =
         text_world(HEAD "bodies:\n"
                         "  - {static: true, sensor: true, position: [10, 0, 0],\n"
@@ -88,9 +87,8 @@ static void check_shapes(const char *sensor, const char *visitor, double meet)
     fail();
 }
 
-static void all_shapes_are_sensed(void **state)
+TEST(all_shapes_are_sensed)
 {
-    (void)state;
     static const struct {
         const char *shape;
         double half;
@@ -102,9 +100,8 @@ static void all_shapes_are_sensed(void **state)
             check_shapes(shapes[i].shape, shapes[j].shape, shapes[i].half + shapes[j].half);
 }
 
-static void a_plane_senses_what_is_below(void **state)
+TEST(a_plane_senses_what_is_below)
 {
-    (void)state;
     foliot_world *world = text_world(
         HEAD "gravity: [0, 0, -10]\nbodies:\n"
              "  - {static: true, sensor: true, shape: {kind: plane, offset: -5}}\n"
@@ -123,9 +120,8 @@ static void a_plane_senses_what_is_below(void **state)
     foliot_world_destroy(world);
 }
 
-static void filters_and_kinds_decide_who_is_sensed(void **state)
+TEST(filters_and_kinds_decide_who_is_sensed)
 {
-    (void)state;
     foliot_world *world = text_world(
         HEAD "bodies:\n"
              "  - {kinematic: true, sensor: true, velocity: [60, 0, 0], " BALL
@@ -159,9 +155,8 @@ static const char crowd[] = HEAD
     "  - {static: true, sensor: true, position: [1, 0, 0.3], shape: {kind: sphere, radius: 1}}\n";
 
 // Ascending, in turns: who leaves was there, who enters was not. Sleepers are sensed.
-static void lists_ascend_and_add_up(void **state)
+TEST(lists_ascend_and_add_up)
 {
-    (void)state;
     foliot_world *world = text_world(crowd);
     uint32_t slots = foliot_world_get_body_count(world), last = slots - 1, total = 0, sleeping = 0;
     bool inside[2][64] = {{false}};
@@ -191,9 +186,8 @@ static void lists_ascend_and_add_up(void **state)
     foliot_world_destroy(world);
 }
 
-static void a_restored_world_produces_the_same_lists(void **state)
+TEST(a_restored_world_produces_the_same_lists)
 {
-    (void)state;
     foliot_world *world = text_world(crowd);
     for (uint32_t t = 0; t < 200; t++) {
         foliot_sensor_event events[EVENTS], again[EVENTS];
@@ -212,9 +206,8 @@ static void a_restored_world_produces_the_same_lists(void **state)
 }
 
 // ... also one that has gone on meanwhile and knows other overlaps.
-static void a_world_that_goes_back_produces_the_same_lists(void **state)
+TEST(a_world_that_goes_back_produces_the_same_lists)
 {
-    (void)state;
     foliot_world *world = text_world(crowd);
     step_ticks(world, 50);
     foliot_world *past = restored(world, crowd);
@@ -242,9 +235,8 @@ static void a_world_that_goes_back_produces_the_same_lists(void **state)
     foliot_world_destroy(world);
 }
 
-static void a_copied_world_has_the_lists_of_its_original(void **state)
+TEST(a_copied_world_has_the_lists_of_its_original)
 {
-    (void)state;
     foliot_world *world = text_world(crowd), *copy = text_world(crowd);
     for (uint32_t t = 0; t < 60; t++) {
         foliot_sensor_event events[EVENTS], again[EVENTS];
@@ -260,9 +252,8 @@ static void a_copied_world_has_the_lists_of_its_original(void **state)
 }
 
 // A player's slot that is emptied and filled in one tick: the one has left, the other entered.
-static void a_slot_that_is_used_again_is_another_body(void **state)
+TEST(a_slot_that_is_used_again_is_another_body)
 {
-    (void)state;
     foliot_world *world =
         text_world(HEAD "bodies: [{static: true, sensor: true, shape: {kind: sphere, radius: 3}}]\n"
                         "players: {limit: 2, spawn: {" BALL "}}\n");
@@ -294,9 +285,8 @@ static void a_slot_that_is_used_again_is_another_body(void **state)
 
 // A body in a sensor as the scene starts has not entered it; worlds without sensors have no
 // table.
-static void nothing_has_entered_before_the_first_step(void **state)
+TEST(nothing_has_entered_before_the_first_step)
 {
-    (void)state;
     foliot_world *world = text_world(crowd), *plain = text_world(HEAD "bodies: [{tag: 1}]\n");
     foliot_sensor_event events[EVENTS];
     assert_int_equal(sensed(world, events), 0);
@@ -321,9 +311,8 @@ static void count_passes(const foliot_world *world, uint32_t body, uint32_t *ent
 }
 
 // A ball of 5 mm at 100 m/s moves 1.67 m a tick, and meets a sensor of 1 cm for 0.2 ms of it.
-static void a_bullet_is_sensed_at_every_phase(void **state)
+TEST(a_bullet_is_sensed_at_every_phase)
 {
-    (void)state;
     for (int phase = 0; phase < 100; phase++)
         for (int moves = 0; moves < 2; moves++) { // the bullet, or the sensor
             char text[512];
@@ -353,9 +342,8 @@ static void a_bullet_is_sensed_at_every_phase(void **state)
 
 // Many of them, with other bodies between: each is entered once and left once, by what passes up to
 // 83 in a tick.
-static void a_bullet_is_sensed_by_any_number_of_sensors(void **state)
+TEST(a_bullet_is_sensed_by_any_number_of_sensors)
 {
-    (void)state;
     for (uint32_t sensors = 63; sensors <= 100; sensors += sensors == 65 ? 35 : 1) {
         static char text[32768];
         static foliot_sensor_event events[512];
@@ -389,9 +377,8 @@ static void a_bullet_is_sensed_by_any_number_of_sensors(void **state)
 
 // A ball that flies past a ball-shaped sensor at a distance: sensed if and only if that is less
 // than both radii.
-static void a_near_miss_is_not_sensed(void **state)
+TEST(a_near_miss_is_not_sensed)
 {
-    (void)state;
     const double distance[] = {0.299, 0.29999, 0.30001, 0.301, 0.42};
     for (int k = 0; k < 5; k++)
         for (int phase = 0; phase < 20; phase++) {
@@ -414,9 +401,8 @@ static void a_near_miss_is_not_sensed(void **state)
 }
 
 // A sensor before a wall: the bullet passes it on its way there and back within a tick.
-static void a_bullet_that_bounces_is_sensed(void **state)
+TEST(a_bullet_that_bounces_is_sensed)
 {
-    (void)state;
     for (int phase = 0; phase < 50; phase++) {
         char text[512];
         snprintf(text, sizeof text,
@@ -443,9 +429,8 @@ static void a_bullet_that_bounces_is_sensed(void **state)
 
 // A thin bar that turns by 57 degrees a tick sweeps over a small ball that rests near its ends'
 // way. The ball is sensed in every half turn, and one that lies beyond the bar's reach never.
-static void a_turning_sensor_sweeps(void **state)
+TEST(a_turning_sensor_sweeps)
 {
-    (void)state;
     for (int beyond = 0; beyond < 2; beyond++) {
         char text[512];
         snprintf(text, sizeof text,
@@ -467,26 +452,4 @@ static void a_turning_sensor_sweeps(void **state)
         assert_int_equal(left, entered);
         foliot_world_destroy(world);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_body_that_passes_enters_once_and_leaves_once),
-        cmocka_unit_test(all_shapes_are_sensed),
-        cmocka_unit_test(a_plane_senses_what_is_below),
-        cmocka_unit_test(filters_and_kinds_decide_who_is_sensed),
-        cmocka_unit_test(lists_ascend_and_add_up),
-        cmocka_unit_test(a_restored_world_produces_the_same_lists),
-        cmocka_unit_test(a_world_that_goes_back_produces_the_same_lists),
-        cmocka_unit_test(a_copied_world_has_the_lists_of_its_original),
-        cmocka_unit_test(a_slot_that_is_used_again_is_another_body),
-        cmocka_unit_test(nothing_has_entered_before_the_first_step),
-        cmocka_unit_test(a_bullet_is_sensed_at_every_phase),
-        cmocka_unit_test(a_near_miss_is_not_sensed),
-        cmocka_unit_test(a_bullet_that_bounces_is_sensed),
-        cmocka_unit_test(a_bullet_is_sensed_by_any_number_of_sensors),
-        cmocka_unit_test(a_turning_sensor_sweeps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

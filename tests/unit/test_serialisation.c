@@ -80,9 +80,8 @@ static void check_scene(const char *file, const foliot__input_script *script)
     free(p.other);
 }
 
-static void a_restored_world_has_the_same_future(void **state)
+TEST(a_restored_world_has_the_same_future)
 {
-    (void)state;
     glob_t scenes;
     foliot__input_script script;
     char message[512];
@@ -95,10 +94,4 @@ static void a_restored_world_has_the_same_future(void **state)
     check_ge(scenes.gl_pathc, 10);
     globfree(&scenes);
     foliot__input_script_free(&script);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_restored_world_has_the_same_future)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,9 +97,8 @@ static void same(const foliot__session_state *a, const foliot__session_state *b)
     assert_string_equal(a->next, b->next);
 }
 
-static void a_newcomer_knows_what_everybody_knows(void **state)
+TEST(a_newcomer_knows_what_everybody_knows)
 {
-    (void)state;
     foliot__session_state old, newcomer;
     foliot__buffer records = {0}, full = {0};
     foliot__session_state_init(&old, SLOTS);
@@ -123,9 +122,8 @@ static void a_newcomer_knows_what_everybody_knows(void **state)
     foliot__buffer_free(&full);
 }
 
-static void hostile_records_give_a_status(void **state)
+TEST(hostile_records_give_a_status)
 {
-    (void)state;
     foliot__buffer records = {0};
     foliot__session_state s;
     foliot__session_state_init(&s, SLOTS);
@@ -185,9 +183,8 @@ static uint32_t draw_changes(foliot__tag_change changes[FOLIOT__TAGS_MAX], uint3
     return count;
 }
 
-static void tags_come_back_from_any_number_of_slots(void **state)
+TEST(tags_come_back_from_any_number_of_slots)
 {
-    (void)state;
     static foliot__tag_change in[FOLIOT__TAGS_MAX], out[FOLIOT__TAGS_MAX];
     static uint8_t bytes[FOLIOT__TAGS_BYTES_MAX(FOLIOT__TAGS_MAX)];
     static const uint32_t sizes[] = {1, 2, 3, 17, 917, 1024, 1025, 65536, FOLIOT_BODIES_MAX};
@@ -206,9 +203,8 @@ static void tags_come_back_from_any_number_of_slots(void **state)
 }
 
 // Every byte of a record counts: what is read is what would be written.
-static void a_record_of_tags_has_one_encoding(void **state)
+TEST(a_record_of_tags_has_one_encoding)
 {
-    (void)state;
     static foliot__tag_change changes[FOLIOT__TAGS_MAX];
     static uint8_t again[FOLIOT__TAGS_BYTES_MAX(FOLIOT__TAGS_MAX)];
     unsigned taken = 0;
@@ -232,9 +228,8 @@ static void a_record_of_tags_has_one_encoding(void **state)
 }
 
 // A hostile server names joints far apart, and bodies: what is held is bounded.
-static void many_joints_take_bounded_memory(void **state)
+TEST(many_joints_take_bounded_memory)
 {
-    (void)state;
     foliot__session_state s;
     foliot__buffer records = {0};
     foliot__session_state_init(&s, SLOTS);
@@ -268,9 +263,8 @@ static foliot_command_list some_commands(void)
     return list;
 }
 
-static void commands_come_in_parts(void **state)
+TEST(commands_come_in_parts)
 {
-    (void)state;
     foliot_command_list list = some_commands(), got = {0};
     foliot__command_log server, client;
     foliot__command_log_init(&server, 64, SIZE_MAX);
@@ -303,9 +297,8 @@ static void commands_come_in_parts(void **state)
     foliot__command_log_free(&client);
 }
 
-static void runs_say_which_ticks_have_commands(void **state)
+TEST(runs_say_which_ticks_have_commands)
 {
-    (void)state;
     foliot_command_list list = some_commands();
     for (int round = 0; round < 200; round++) {
         foliot__command_log server, client;
@@ -335,18 +328,6 @@ static void runs_say_which_ticks_have_commands(void **state)
 
 int main(void)
 {
-    const char *seed = getenv("SEED");
-    uint64_t value = seed ? strtoull(seed, NULL, 0) : 1;
-    printf("SEED=%" PRIu64 "\n", value);
-    rng = foliot__rng_seeded(value);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_newcomer_knows_what_everybody_knows),
-        cmocka_unit_test(hostile_records_give_a_status),
-        cmocka_unit_test(tags_come_back_from_any_number_of_slots),
-        cmocka_unit_test(a_record_of_tags_has_one_encoding),
-        cmocka_unit_test(many_joints_take_bounded_memory),
-        cmocka_unit_test(commands_come_in_parts),
-        cmocka_unit_test(runs_say_which_ticks_have_commands),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    rng = foliot__rng_seeded(check_seed(1));
+    return check_run(NULL, NULL);
 }

@@ -303,9 +303,8 @@ static void run(game *g, uint32_t ticks)
     }
 }
 
-static void both_give_the_same(void **state)
+TEST(both_give_the_same)
 {
-    (void)state;
     uint32_t ends = 0, despawns = 0;
     // A game in twenty ends within TICKS.
     for (uint64_t seed = 15; seed <= 17 || (ends == 0 && seed < 115); seed++) {
@@ -325,9 +324,8 @@ static void both_give_the_same(void **state)
 }
 
 // Every shorter piece, and every byte changed: a status or a state that goes on, never worse.
-static void damaged_bytes_give_a_status(void **state)
+TEST(damaged_bytes_give_a_status)
 {
-    (void)state;
     game g;
     size_t length;
     begin(&g, 7);
@@ -357,9 +355,8 @@ static void damaged_bytes_give_a_status(void **state)
     end(&g);
 }
 
-static void other_scenes_are_refused(void **state)
+TEST(other_scenes_are_refused)
 {
-    (void)state;
     foliot_scene *scene;
     foliot_error error;
     foliot_rules *rules = NULL;
@@ -370,14 +367,4 @@ static void other_scenes_are_refused(void **state)
              FOLIOT_STATUS_INVALID);
     assert_non_null(strstr(problem, "'ferry'"));
     foliot_scene_destroy(scene);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_give_the_same),
-        cmocka_unit_test(damaged_bytes_give_a_status),
-        cmocka_unit_test(other_scenes_are_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,9 +157,8 @@ static uint8_t type_of(const forged *f, uint32_t block)
     return f->bytes[f->blocks[block] + FOLIOT__RECORDING_BLOCK_BYTES + 1];
 }
 
-static void all_of_it_is_signed(void **state)
+TEST(all_of_it_is_signed)
 {
-    (void)state;
     foliot_signer *signer = signer_of(1);
     record(signer, 230, 0, ENDS);
     foliot_signature_summary s = seen(FOLIOT_STATUS_OK);
@@ -179,9 +178,8 @@ static void all_of_it_is_signed(void **state)
     foliot_signer_destroy(signer);
 }
 
-static void an_unsigned_one_is_not(void **state)
+TEST(an_unsigned_one_is_not)
 {
-    (void)state;
     record(NULL, 120, 0, ENDS);
     foliot_signature_summary s = seen(FOLIOT_STATUS_NOT_FOUND);
     assert_false(s.whole);
@@ -190,9 +188,8 @@ static void an_unsigned_one_is_not(void **state)
 
 // One byte of each block, with checksums made anew: the next signature does not fit, or the record
 // is damage before that.
-static void every_changed_block_is_found(void **state)
+TEST(every_changed_block_is_found)
 {
-    (void)state;
     foliot_signer *signer = signer_of(1);
     record(signer, 130, 0, ENDS);
     forged f = read_file();
@@ -220,9 +217,8 @@ static void every_changed_block_is_found(void **state)
 }
 
 // Inputs taken out: a block of ticks without them, of the same length as before or not.
-static void inputs_cannot_be_replaced(void **state)
+TEST(inputs_cannot_be_replaced)
 {
-    (void)state;
     foliot_signer *signer = signer_of(1);
     record(signer, 60, 0, ENDS);
     forged f = read_file();
@@ -283,9 +279,8 @@ static void replace_last(forged *f, const foliot__buffer *payload)
 }
 
 // The end cut off behind a signature, and a closing block made for what is left.
-static void a_shorter_one_is_not_whole(void **state)
+TEST(a_shorter_one_is_not_whole)
 {
-    (void)state;
     foliot_signer *signer = signer_of(1);
     record(signer, 130, 0, ENDS);
     forged f = read_file();
@@ -309,9 +304,8 @@ static void a_shorter_one_is_not_whole(void **state)
 }
 
 // What somebody put behind the end.
-static void a_longer_one_is_not_whole(void **state)
+TEST(a_longer_one_is_not_whole)
 {
-    (void)state;
     foliot_signer *signer = signer_of(1), *other = signer_of(9);
     record(signer, 130, 0, ENDS);
     resume(NULL, 40, ENDS);
@@ -398,9 +392,8 @@ static void refused_everywhere(void)
     foliot_replay_close(replay);
 }
 
-static void nothing_is_put_into_the_closing_block(void **state)
+TEST(nothing_is_put_into_the_closing_block)
 {
-    (void)state;
     foliot_signer *signer = signer_of(1);
     record(signer, 130, 0, ENDS);
     for (int what = 0; what < SMUGGLED; what++) {
@@ -424,9 +417,8 @@ static void nothing_is_put_into_the_closing_block(void **state)
 }
 
 // The block of the last signature is covered by none, either.
-static void nothing_is_put_behind_a_signature(void **state)
+TEST(nothing_is_put_behind_a_signature)
 {
-    (void)state;
     foliot_signer *signer = signer_of(1);
     record(signer, 130, 0, ENDS);
     forged f = read_file();
@@ -455,9 +447,8 @@ static void nothing_is_put_behind_a_signature(void **state)
     foliot_signer_destroy(signer);
 }
 
-static void a_crash_leaves_it_signed_to_the_last_keyframe(void **state)
+TEST(a_crash_leaves_it_signed_to_the_last_keyframe)
 {
-    (void)state;
     foliot_signer *signer = signer_of(1);
     record(signer, 130, 0, CRASHES);
     foliot_signature_summary s = seen(FOLIOT_STATUS_OK);
@@ -471,9 +462,8 @@ static void a_crash_leaves_it_signed_to_the_last_keyframe(void **state)
     foliot_signer_destroy(signer);
 }
 
-static void compaction_signs_anew(void **state)
+TEST(compaction_signs_anew)
 {
-    (void)state;
     struct stat before, after;
     foliot_signer *signer = signer_of(1);
     record(signer, 300, 0, ENDS);
@@ -505,9 +495,8 @@ static void write_key(const char *text, mode_t mode)
     assert_int_equal(chmod(KEY_NAME, mode), 0);
 }
 
-static void secret_keys_are_kept(void **state)
+TEST(secret_keys_are_kept)
 {
-    (void)state;
     char text[FOLIOT_KEY_TEXT_BYTES];
     foliot_error error;
     uint8_t key[FOLIOT_KEY_BYTES];
@@ -551,22 +540,9 @@ static void secret_keys_are_kept(void **state)
 int main(void)
 {
     char folder[] = "/tmp/foliot-signature-XXXXXX";
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_of_it_is_signed),
-        cmocka_unit_test(an_unsigned_one_is_not),
-        cmocka_unit_test(every_changed_block_is_found),
-        cmocka_unit_test(inputs_cannot_be_replaced),
-        cmocka_unit_test(a_shorter_one_is_not_whole),
-        cmocka_unit_test(a_longer_one_is_not_whole),
-        cmocka_unit_test(nothing_is_put_into_the_closing_block),
-        cmocka_unit_test(nothing_is_put_behind_a_signature),
-        cmocka_unit_test(a_crash_leaves_it_signed_to_the_last_keyframe),
-        cmocka_unit_test(compaction_signs_anew),
-        cmocka_unit_test(secret_keys_are_kept),
-    };
     if (!mkdtemp(folder) || chdir(folder) != 0)
         return 1;
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = check_run(NULL, NULL);
     unlink(FILE_NAME);
     unlink(KEY_NAME);
     unlink(KEY_NAME ".pub");

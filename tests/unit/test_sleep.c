@@ -65,9 +65,8 @@ static void until_asleep(foliot_world *world, uint32_t count)
     assert_int_equal(sleepers(world), count);
 }
 
-static void what_rests_falls_asleep_and_costs_no_energy(void **state)
+TEST(what_rests_falls_asleep_and_costs_no_energy)
 {
-    (void)state;
     scene_builder y = two_columns();
     foliot_world *world = builder_create_world(&y);
     run_ticks(world, 25);
@@ -88,9 +87,8 @@ static void what_rests_falls_asleep_and_costs_no_energy(void **state)
     builder_free(&y);
 }
 
-static void scenes_that_do_not_say_so_stay_awake(void **state)
+TEST(scenes_that_do_not_say_so_stay_awake)
 {
-    (void)state;
     scene_builder y = two_columns();
     y.scene.sleep = false;
     foliot_world *world = builder_create_world(&y);
@@ -102,9 +100,8 @@ static void scenes_that_do_not_say_so_stay_awake(void **state)
 }
 
 // In free flight, however slow, nobody sleeps: only what rests on something.
-static void what_hangs_in_the_air_does_not_sleep(void **state)
+TEST(what_hangs_in_the_air_does_not_sleep)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.sleep = true;
     builder_add_ball(&y, 1, 0.2, 0, 0, 0);
@@ -119,9 +116,8 @@ static void what_hangs_in_the_air_does_not_sleep(void **state)
 
 // A ball hits the lowest of one column: that whole column wakes, before the blow, and gives way;
 // the other sleeps on.
-static void a_blow_wakes_its_island_in_time(void **state)
+TEST(a_blow_wakes_its_island_in_time)
 {
-    (void)state;
     scene_builder y = two_columns(), same = two_columns();
     same.scene.sleep = false;
     scene_builder *both[] = {&y, &same};
@@ -197,9 +193,8 @@ static foliot_world *player_asleep(scene_builder *y)
     return world;
 }
 
-static void a_players_input_wakes_its_island(void **state)
+TEST(a_players_input_wakes_its_island)
 {
-    (void)state;
     const struct {
         int8_t push;
         uint16_t buttons;
@@ -217,9 +212,8 @@ static void a_players_input_wakes_its_island(void **state)
     }
 }
 
-static void who_is_pulled_wakes(void **state)
+TEST(who_is_pulled_wakes)
 {
-    (void)state;
     scene_builder y = player_scene();
     y.scene.players.reach = 5; // the other column too
     foliot_world *world = player_asleep(&y);
@@ -230,9 +224,8 @@ static void who_is_pulled_wakes(void **state)
 }
 
 // The player lies under a plank; when he leaves, it must fall.
-static void a_broken_support_wakes_what_it_bore(void **state)
+TEST(a_broken_support_wakes_what_it_bore)
 {
-    (void)state;
     static const double under[1][3] = {{0, 0, 0.12}};
     scene_builder y = player_scene();
     y.scene.body_count = 1; // the floor alone
@@ -254,9 +247,8 @@ static void a_broken_support_wakes_what_it_bore(void **state)
 // -- links and pushes
 
 // Joined by a spring, two columns are one island.
-static void a_spring_ties_islands(void **state)
+TEST(a_spring_ties_islands)
 {
-    (void)state;
     scene_builder y = two_columns();
     foliot_force_definition spring = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
     spring.a = 1;
@@ -279,9 +271,8 @@ static void a_spring_ties_islands(void **state)
     builder_free(&y);
 }
 
-static void a_push_wakes_when_it_begins_and_ends(void **state)
+TEST(a_push_wakes_when_it_begins_and_ends)
 {
-    (void)state;
     scene_builder y = two_columns();
     foliot_force_definition push = foliot_force_definition_default(FOLIOT_FORCE_CONSTANT);
     push.a = 4;
@@ -314,9 +305,8 @@ static void same(const foliot_world *a, const foliot_world *b)
 }
 
 // Copies taken at every stage of falling asleep and waking go on alike, on any number of threads.
-static void restored_sleepers_have_the_same_future(void **state)
+TEST(restored_sleepers_have_the_same_future)
 {
-    (void)state;
     scene_builder y = player_scene();
     task_pool *pool = task_pool_create(3);
     foliot_host host = {
@@ -346,9 +336,8 @@ static void restored_sleepers_have_the_same_future(void **state)
 }
 
 // Sleepers are found by questions, and sleep on.
-static void questions_wake_nobody(void **state)
+TEST(questions_wake_nobody)
 {
-    (void)state;
     scene_builder y = two_columns();
     foliot_world *world = builder_create_world(&y);
     foliot_query_hit hit;
@@ -409,9 +398,8 @@ static void end_sending(sent *s)
 }
 
 // A client is told who sleeps, once; then sleepers cost nothing, for they do not change.
-static void snapshots_tell_who_sleeps(void **state)
+TEST(snapshots_tell_who_sleeps)
 {
-    (void)state;
     scene_builder y = two_columns();
     foliot_world *world = builder_create_world(&y);
     sent s;
@@ -437,9 +425,8 @@ static void snapshots_tell_who_sleeps(void **state)
 // -- the scene
 
 // The golden digests of the matrix see bodies fall asleep and wake within the ticks that they run.
-static void the_probe_naps_and_wakes(void **state)
+TEST(the_probe_naps_and_wakes)
 {
-    (void)state;
     foliot__probe probe;
     foliot_world *world;
     uint32_t most = 0, counts[50];
@@ -456,9 +443,8 @@ static void the_probe_naps_and_wakes(void **state)
     foliot_world_destroy(world);
 }
 
-static void forces_from_afar_and_sleep_do_not_go_together(void **state)
+TEST(forces_from_afar_and_sleep_do_not_go_together)
 {
-    (void)state;
     const foliot_force_kind kinds[] = {FOLIOT_FORCE_NEWTON, FOLIOT_FORCE_CALLBACK};
     for (int k = 0; k < 2; k++) {
         scene_builder y = two_columns();
@@ -473,9 +459,8 @@ static void forces_from_afar_and_sleep_do_not_go_together(void **state)
     }
 }
 
-static void bytes_say_whether_bodies_sleep(void **state)
+TEST(bytes_say_whether_bodies_sleep)
 {
-    (void)state;
     scene_builder y = two_columns();
     y.scene.bodies = y.bodies;
     uint8_t bytes[2][2048];
@@ -491,26 +476,4 @@ static void bytes_say_whether_bodies_sleep(void **state)
     }
     assert_int_equal(length[0], length[1]); // a bit of the mask
     builder_free(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_rests_falls_asleep_and_costs_no_energy),
-        cmocka_unit_test(scenes_that_do_not_say_so_stay_awake),
-        cmocka_unit_test(what_hangs_in_the_air_does_not_sleep),
-        cmocka_unit_test(a_blow_wakes_its_island_in_time),
-        cmocka_unit_test(a_players_input_wakes_its_island),
-        cmocka_unit_test(who_is_pulled_wakes),
-        cmocka_unit_test(a_broken_support_wakes_what_it_bore),
-        cmocka_unit_test(a_spring_ties_islands),
-        cmocka_unit_test(a_push_wakes_when_it_begins_and_ends),
-        cmocka_unit_test(restored_sleepers_have_the_same_future),
-        cmocka_unit_test(questions_wake_nobody),
-        cmocka_unit_test(snapshots_tell_who_sleeps),
-        cmocka_unit_test(the_probe_naps_and_wakes),
-        cmocka_unit_test(forces_from_afar_and_sleep_do_not_go_together),
-        cmocka_unit_test(bytes_say_whether_bodies_sleep),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

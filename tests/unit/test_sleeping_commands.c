@@ -297,9 +297,8 @@ static unsigned compare(tie t, foliot_body_motion motion, bool hangs, const deed
     return !good;
 }
 
-static void every_command_wakes_over_every_tie(void **state)
+TEST(every_command_wakes_over_every_tie)
 {
-    (void)state;
     unsigned wrong = 0;
     for (tie t = 0; t < TIES; t++)
         for (foliot_body_motion m = 0; m <= FOLIOT_MOTION_KINEMATIC; m++)
@@ -363,9 +362,8 @@ static double crate_after_spawn(bool still, bool sleep)
     return place_after_a_second(&y, world, 0);
 }
 
-static void a_spawned_body_wakes_the_sleeper_that_it_overlaps(void **state)
+TEST(a_spawned_body_wakes_the_sleeper_that_it_overlaps)
 {
-    (void)state;
     check_near(crate_after_spawn(true, true), crate_after_spawn(true, false), 1e-4);
     check_near(crate_after_spawn(true, true), -0.015, 2e-3);
     check_near(crate_after_spawn(false, true), crate_after_spawn(false, false), 0.05);
@@ -423,21 +421,10 @@ static double height_after_release(int how, bool sleep)
     return place_after_a_second(&y, world, 2);
 }
 
-static void a_body_that_a_player_releases_falls(void **state)
+TEST(a_body_that_a_player_releases_falls)
 {
-    (void)state;
     for (int how = 0; how < 4; how++) {
         check_near(height_after_release(how, true), height_after_release(how, false), 1e-2);
         check_below(height_after_release(how, true), -2);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_command_wakes_over_every_tie),
-        cmocka_unit_test(a_spawned_body_wakes_the_sleeper_that_it_overlaps),
-        cmocka_unit_test(a_body_that_a_player_releases_falls),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -45,26 +45,23 @@ static scene_builder boxes_on_a_floor(void)
     return y;
 }
 
-static void sleepers_keep_their_weight(void **state)
+TEST(sleepers_keep_their_weight)
 {
-    (void)state;
     scene_builder y = boxes_on_a_floor();
     falls_asleep_without_a_jump(&y, 2);
     builder_free(&y);
 }
 
-static void sleepers_keep_their_own_constant_force(void **state)
+TEST(sleepers_keep_their_own_constant_force)
 {
-    (void)state;
     scene_builder y = boxes_on_a_floor();
     y.bodies[1].force[0] = 9;
     falls_asleep_without_a_jump(&y, 2);
     builder_free(&y);
 }
 
-static void the_frozen_and_the_static_have_none(void **state)
+TEST(the_frozen_and_the_static_have_none)
 {
-    (void)state;
     scene_builder y = boxes_on_a_floor();
     y.scene.sleep = false;
     for (int i = 1; i < 3; i++)
@@ -75,14 +72,4 @@ static void the_frozen_and_the_static_have_none(void **state)
     check_eq(now.potential, 0);
     foliot_world_destroy(world);
     builder_free(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sleepers_keep_their_weight),
-        cmocka_unit_test(sleepers_keep_their_own_constant_force),
-        cmocka_unit_test(the_frozen_and_the_static_have_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,9 +67,8 @@ static double slide(foliot_integrator id, double angle, double friction, int tic
 
 // One part in a hundred flatter than its friction holds, and the box stays; steeper, and it slides
 // as the formula says.
-static void a_box_slides_at_the_angle_of_its_friction(void **state)
+TEST(a_box_slides_at_the_angle_of_its_friction)
 {
-    (void)state;
     const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
                                          FOLIOT_INTEGRATOR_VELOCITY_VERLET};
     const double frictions[] = {0.3, 0.5, 0.8};
@@ -83,9 +82,8 @@ static void a_box_slides_at_the_angle_of_its_friction(void **state)
         }
 }
 
-static void a_pushed_box_stops_where_friction_stops_it(void **state)
+TEST(a_pushed_box_stops_where_friction_stops_it)
 {
-    (void)state;
     scene_builder y = floor_scene(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     builder_add_box(&y, 7, 0.3, 0.3, 0.05, 0, 0, 0.05);
     builder_set_velocity(&y, 3, 1, 0);
@@ -102,9 +100,8 @@ static void a_pushed_box_stops_where_friction_stops_it(void **state)
 }
 
 // A disc-like box that spins flat on the floor is braked by the friction under its faces.
-static void a_spinning_box_comes_to_rest(void **state)
+TEST(a_spinning_box_comes_to_rest)
 {
-    (void)state;
     scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     builder_add_box(&y, 4, 0.3, 0.3, 0.05, 0, 0, 0.05);
     builder_set_spin(&y, 0, 0, 6);
@@ -123,9 +120,8 @@ static void a_spinning_box_comes_to_rest(void **state)
 // -- rolling
 
 // A capsule that slides across its axis ends up rolling: m v + I w / r is kept.
-static void a_sliding_capsule_ends_up_rolling(void **state)
+TEST(a_sliding_capsule_ends_up_rolling)
 {
-    (void)state;
     scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double r = 0.2, m = 3, inertia = 0.45 * m * r * r;
     builder_add_capsule(&y, m, r, 0.5, 0, 0, r);
@@ -169,17 +165,15 @@ static double tipped(double angle)
     return end;
 }
 
-static void a_box_tips_over_its_edge_at_the_right_angle(void **state)
+TEST(a_box_tips_over_its_edge_at_the_right_angle)
 {
-    (void)state;
     double critical = atan(0.2 / 0.5);
     check_below(tipped(critical - 0.02), 2e-3);
     check_near(tipped(critical + 0.02), M_PI / 2, 2e-3);
 }
 
-static void a_capsule_on_end_falls_on_its_side(void **state)
+TEST(a_capsule_on_end_falls_on_its_side)
 {
-    (void)state;
     scene_builder y = floor_scene(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     builder_add_capsule(&y, 2, 0.1, 0.3, 0, 0, 0.1 + 0.3 * cos(0.05));
     builder_turn(&y, 0, 1, 0, 0.05);
@@ -195,9 +189,8 @@ static void a_capsule_on_end_falls_on_its_side(void **state)
 
 // Each domino is struck after the one before it, and all fall. The ball slides the first three
 // together before they tip, so the first may tip one tick later than the second.
-static void dominoes_all_fall(void **state)
+TEST(dominoes_all_fall)
 {
-    (void)state;
     scene_builder y = floor_scene(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     builder_add_ball(&y, 8, 0.1, -0.5, 0, 0.3);
     builder_set_velocity(&y, 3, 0, 0);
@@ -232,9 +225,8 @@ static void dominoes_all_fall(void **state)
 // -- pushing
 
 // A player's cube shoves a row of others along: F = (M + m) a + friction.
-static void a_player_pushes_a_row_of_cubes(void **state)
+TEST(a_player_pushes_a_row_of_cubes)
 {
-    (void)state;
     static const double start[1][3] = {{0, 0, 0.5}};
     scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int n = 0; n < 5; n++)
@@ -265,19 +257,4 @@ static void a_player_pushes_a_row_of_cubes(void **state)
                    foliot_world_get_body_state(world, 6).velocity[0], 0.05);
     foliot_world_destroy(world);
     builder_free(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_box_slides_at_the_angle_of_its_friction),
-        cmocka_unit_test(a_pushed_box_stops_where_friction_stops_it),
-        cmocka_unit_test(a_spinning_box_comes_to_rest),
-        cmocka_unit_test(a_sliding_capsule_ends_up_rolling),
-        cmocka_unit_test(a_box_tips_over_its_edge_at_the_right_angle),
-        cmocka_unit_test(a_capsule_on_end_falls_on_its_side),
-        cmocka_unit_test(dominoes_all_fall),
-        cmocka_unit_test(a_player_pushes_a_row_of_cubes),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

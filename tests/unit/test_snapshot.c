@@ -82,9 +82,8 @@ static void round_trip(const foliot_snapshot *s, const foliot_snapshot *baseline
     foliot_snapshot_coder_destroy(coder);
 }
 
-static void what_is_encoded_is_decoded(void **state)
+TEST(what_is_encoded_is_decoded)
 {
-    (void)state;
     for (int i = 0; i < 300; i++) {
         uint32_t count = foliot__rng_below(&rng, i % 10 == 0 ? 3000 : 60);
         foliot_snapshot base = random_snapshot(foliot__rng_below(&rng, 100),
@@ -98,9 +97,8 @@ static void what_is_encoded_is_decoded(void **state)
     }
 }
 
-static void an_unchanged_world_is_small(void **state)
+TEST(an_unchanged_world_is_small)
 {
-    (void)state;
     foliot_snapshot base = random_snapshot(901, 5, NULL, 100);
     for (uint32_t i = 0; i < base.count; i++) { // a grid at rest, as worlds are that do not change
         memset(&base.bodies[i], 0, sizeof base.bodies[i]);
@@ -122,9 +120,8 @@ static void an_unchanged_world_is_small(void **state)
     free(base.bodies);
 }
 
-static void hostile_bytes_do_no_harm(void **state)
+TEST(hostile_bytes_do_no_harm)
 {
-    (void)state;
     foliot_snapshot_coder *coder;
     foliot_snapshot got = empty_of(300), base = random_snapshot(200, 5, NULL, 100);
     foliot_snapshot s = random_snapshot(250, 9, &base, 30);
@@ -156,14 +153,6 @@ static void hostile_bytes_do_no_harm(void **state)
 
 int main(void)
 {
-    const char *seed = getenv("SEED");
-    uint64_t value = seed ? strtoull(seed, NULL, 0) : 20240229;
-    printf("SEED=%llu\n", (unsigned long long)value);
-    rng = foliot__rng_seeded(value);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_encoded_is_decoded),
-        cmocka_unit_test(an_unchanged_world_is_small),
-        cmocka_unit_test(hostile_bytes_do_no_harm),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    rng = foliot__rng_seeded(check_seed(20240229));
+    return check_run(NULL, NULL);
 }

@@ -124,9 +124,8 @@ static void same_bits_from(const foliot__solver_kernel *kernel)
 }
 #endif
 
-static void every_vector_width_gives_the_same_bits(void **state)
+TEST(every_vector_width_gives_the_same_bits)
 {
-    (void)state;
 #if defined(__x86_64__)
     if (foliot__cpu_simd() == FOLIOT__SIMD_BASE)
         skip();
@@ -167,9 +166,8 @@ static void take_apart(foliot__solver *s)
     s->arena = arena;
 }
 
-static void pairs_of_a_block_do_not_see_each_other(void **state)
+TEST(pairs_of_a_block_do_not_see_each_other)
 {
-    (void)state;
     heap together, apart;
     make(&together, 2);
     make(&apart, 2);
@@ -188,9 +186,8 @@ static void pairs_of_a_block_do_not_see_each_other(void **state)
     drop(&apart);
 }
 
-static void pushes_do_not_pull_and_friction_has_its_limit(void **state)
+TEST(pushes_do_not_pull_and_friction_has_its_limit)
 {
-    (void)state;
     heap h;
     make(&h, 3);
     run(&h.s, foliot__solver_of_cpu());
@@ -211,14 +208,4 @@ static void pushes_do_not_pull_and_friction_has_its_limit(void **state)
     check_gt(pushing, 40);
     check_gt(sliding, 3);
     drop(&h);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_vector_width_gives_the_same_bits),
-        cmocka_unit_test(pairs_of_a_block_do_not_see_each_other),
-        cmocka_unit_test(pushes_do_not_pull_and_friction_has_its_limit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

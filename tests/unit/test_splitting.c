@@ -12,9 +12,8 @@
 // -- coefficients
 
 // Nearest binary64 of the published digits, found with 60-digit arithmetic.
-static void weights_are_the_nearest_doubles(void **state)
+TEST(weights_are_the_nearest_doubles)
 {
-    (void)state;
     check_bits(FOLIOT__YOSHIDA4_W1, 0x1.59e8b6eb96338p+0);
     check_bits(FOLIOT__YOSHIDA4_W2, -0x1.b3d16dd72c671p+0);
     check_bits(FOLIOT__YOSHIDA6_W1, 0x1.91abc49889363p-1);
@@ -65,9 +64,8 @@ static void add_probe(problem *p, probe *seen)
 // In free flight at speed 1 the position where a force is asked is the sum of the drifts until
 // there: the tables' nodes. Times advance with them; the last kick is at the end of the step to the
 // bit.
-static void nodes_are_those_of_the_tables(void **state)
+TEST(nodes_are_those_of_the_tables)
 {
-    (void)state;
     static const struct {
         foliot_integrator id;
         int count;
@@ -118,9 +116,8 @@ static void push_once(void *user, const foliot_callback_arguments *at, double *a
 }
 
 // A force that acts at one evaluation alone gives the velocity d of its kick.
-static void kicks_are_those_of_the_tables(void **state)
+TEST(kicks_are_those_of_the_tables)
 {
-    (void)state;
     static const struct {
         foliot_integrator id;
         int count;
@@ -157,9 +154,8 @@ static void kicks_are_those_of_the_tables(void **state)
         }
 }
 
-static void the_end_of_a_step_is_the_next_ones_start(void **state)
+TEST(the_end_of_a_step_is_the_next_ones_start)
 {
-    (void)state;
     problem p;
     probe seen = {0};
     problem_body(&p, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 0.1);
@@ -188,9 +184,8 @@ static foliot_body_state thrown(foliot_integrator id, int steps)
     return b;
 }
 
-static void uniform_gravity_is_exact(void **state)
+TEST(uniform_gravity_is_exact)
 {
-    (void)state;
     const double h = 1.0 / 64, g = 8;
     for (int n = 1; n <= 4096; n *= 4) {
         double t = n * h, exact = 3 + 5 * t - g * t * t / 2;
@@ -216,9 +211,8 @@ static void uniform_gravity_is_exact(void **state)
     }
 }
 
-static void two_steps_a_second_are_enough_for_constant_force(void **state)
+TEST(two_steps_a_second_are_enough_for_constant_force)
 {
-    (void)state;
     problem p;
     problem_body(&p, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 0.5);
     p.bodies[0].force[0] = 10;
@@ -233,9 +227,8 @@ static void two_steps_a_second_are_enough_for_constant_force(void **state)
 
 // 3 N from t = 1 to t = 2 on 2 kg, edges on the grid and off it: the impulse is what the scheme's
 // nodes see.
-static void a_pulse_gives_its_impulse(void **state)
+TEST(a_pulse_gives_its_impulse)
 {
-    (void)state;
     problem p;
     problem_body(&p, FOLIOT_INTEGRATOR_LEAPFROG, 1.0 / 64);
     p.bodies[0].mass = 2;
@@ -280,9 +273,8 @@ static double driven_error(foliot_integrator id, int count)
 }
 
 // Stage times are right only if the driven oscillator keeps the scheme's order.
-static void driven_oscillators_keep_the_order(void **state)
+TEST(driven_oscillators_keep_the_order)
 {
-    (void)state;
     static const struct {
         foliot_integrator id;
         int count;
@@ -308,9 +300,8 @@ static void driven_oscillators_keep_the_order(void **state)
 static const double spawn[1][3] = {{0, 0, 0}};
 
 // A player pushes during the second second only. The cached acceleration must not know of it.
-static void a_push_acts_in_its_ticks_alone(void **state)
+TEST(a_push_acts_in_its_ticks_alone)
 {
-    (void)state;
     static const foliot_integrator ids[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
                                             FOLIOT_INTEGRATOR_VELOCITY_VERLET,
                                             FOLIOT_INTEGRATOR_LEAPFROG,
@@ -349,9 +340,8 @@ static void a_push_acts_in_its_ticks_alone(void **state)
 // -- the clamp
 
 // Four substeps of a tick are four ticks of a quarter, to the bit (the numbers are dyadic).
-static void substeps_are_smaller_steps(void **state)
+TEST(substeps_are_smaller_steps)
 {
-    (void)state;
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
         problem p;
         double turning = i == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG ? 0 : 1.3;
@@ -382,9 +372,8 @@ static void substeps_are_smaller_steps(void **state)
     }
 }
 
-static void speeds_are_clamped(void **state)
+TEST(speeds_are_clamped)
 {
-    (void)state;
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
         problem p;
         problem_body(&p, (foliot_integrator)i, 0.125);
@@ -408,22 +397,4 @@ static void speeds_are_clamped(void **state)
         check_lt(foliot_world_get_body_state(world, 0).velocity[2], -4.9);
         foliot_world_destroy(world);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_are_the_nearest_doubles),
-        cmocka_unit_test(nodes_are_those_of_the_tables),
-        cmocka_unit_test(kicks_are_those_of_the_tables),
-        cmocka_unit_test(the_end_of_a_step_is_the_next_ones_start),
-        cmocka_unit_test(uniform_gravity_is_exact),
-        cmocka_unit_test(two_steps_a_second_are_enough_for_constant_force),
-        cmocka_unit_test(a_pulse_gives_its_impulse),
-        cmocka_unit_test(driven_oscillators_keep_the_order),
-        cmocka_unit_test(a_push_acts_in_its_ticks_alone),
-        cmocka_unit_test(substeps_are_smaller_steps),
-        cmocka_unit_test(speeds_are_clamped),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

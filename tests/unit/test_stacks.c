@@ -73,9 +73,8 @@ static void stands_for_ten_minutes(foliot_integrator id)
     builder_free(&y);
 }
 
-static void ten_boxes_stand_for_ten_minutes(void **state)
+TEST(ten_boxes_stand_for_ten_minutes)
 {
-    (void)state;
     stands_for_ten_minutes(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     stands_for_ten_minutes(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
 }
@@ -93,16 +92,14 @@ static void stands_a_while(foliot_integrator id)
     builder_free(&y);
 }
 
-static void boxes_stand_under_every_scheme(void **state)
+TEST(boxes_stand_under_every_scheme)
 {
-    (void)state;
     builder_with_every_scheme(stands_a_while);
 }
 
 // A hundred times the weight of what bears it.
-static void a_heavy_box_stands_on_light_ones(void **state)
+TEST(a_heavy_box_stands_on_light_ones)
 {
-    (void)state;
     scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     builder_add_box(&y, 1, 0.1, 0.1, 0.1, 0, 0, 0.1);
     builder_add_box(&y, 1, 0.1, 0.1, 0.1, 0.6, 0, 0.1);
@@ -118,9 +115,8 @@ static void a_heavy_box_stands_on_light_ones(void **state)
 }
 
 // Two planks lean on each other; friction alone holds them.
-static void a_house_of_cards_stands(void **state)
+TEST(a_house_of_cards_stands)
 {
-    (void)state;
     scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double tilt = 0.35, half = 0.5, thick = 0.02;
     // Their lower edges on the floor, their upper ones touching at x = 0.
@@ -139,9 +135,8 @@ static void a_house_of_cards_stands(void **state)
 }
 
 // Boxes side by side without a gap, five levels: nothing pushes them apart.
-static void a_pyramid_does_not_creep(void **state)
+TEST(a_pyramid_does_not_creep)
 {
-    (void)state;
     scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int level = 0; level < 5; level++)
         for (int i = 0; i < 5 - level; i++)
@@ -174,9 +169,8 @@ static void capsules_lie_still(foliot_integrator id)
     builder_free(&y);
 }
 
-static void capsules_lie_on_their_side_and_stand_on_end(void **state)
+TEST(capsules_lie_on_their_side_and_stand_on_end)
 {
-    (void)state;
     builder_with_every_scheme(capsules_lie_still);
 }
 
@@ -197,14 +191,6 @@ static void tumble(scene_builder *y, foliot__rng *rng, double x, double yy, doub
     builder_turn(y, ax / norm, ay / norm, az / norm, 3 * foliot__rng_unit(rng));
 }
 
-static foliot__rng seeded(void)
-{
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 0) : 3;
-    printf("SEED=%llu\n", (unsigned long long)seed);
-    return foliot__rng_seeded(seed);
-}
-
 static scene_builder pile_scene(foliot__rng *rng, int layers)
 {
     scene_builder y = floor_scene(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
@@ -220,10 +206,9 @@ static scene_builder pile_scene(foliot__rng *rng, int layers)
 
 // What falls gains no energy, and what rests does not sink, tremble or gain any, but for what
 // taking back an overlap lifts: less than a hundredth while they fall, and than 3e-4 when they lie.
-static void a_pile_comes_to_rest_and_gains_nothing(void **state)
+TEST(a_pile_comes_to_rest_and_gains_nothing)
 {
-    (void)state;
-    foliot__rng rng = seeded();
+    foliot__rng rng = foliot__rng_seeded(check_seed(3));
     scene_builder y = pile_scene(&rng, 5);
     foliot_world *world = builder_create_world(&y);
     double start = energy_of(world), least = start, gained = 0;
@@ -255,10 +240,9 @@ static void a_pile_comes_to_rest_and_gains_nothing(void **state)
 }
 
 // No floor and no gravity: bodies fly together, collide, and their total momentum is what it was.
-static void an_isolated_pile_keeps_its_momentum(void **state)
+TEST(an_isolated_pile_keeps_its_momentum)
 {
-    (void)state;
-    foliot__rng rng = seeded();
+    foliot__rng rng = foliot__rng_seeded(check_seed(3));
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int n = 0; n < 60; n++) {
         double x = 0.6 * (n % 4) - 0.9, yy = 0.6 * (n / 4 % 4) - 0.9, z = 0.6 * (n / 16) - 0.9;
@@ -285,10 +269,9 @@ static void an_isolated_pile_keeps_its_momentum(void **state)
 
 // -- the same future
 
-static void a_restored_pile_has_the_same_future(void **state)
+TEST(a_restored_pile_has_the_same_future)
 {
-    (void)state;
-    foliot__rng rng = seeded();
+    foliot__rng rng = foliot__rng_seeded(check_seed(3));
     scene_builder y = pile_scene(&rng, 3);
     foliot_world *world = builder_create_world(&y), *other = builder_create_world(&y);
     run_ticks(world, 150);
@@ -307,20 +290,4 @@ static void a_restored_pile_has_the_same_future(void **state)
     foliot_world_destroy(world);
     foliot_world_destroy(other);
     builder_free(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_boxes_stand_for_ten_minutes),
-        cmocka_unit_test(boxes_stand_under_every_scheme),
-        cmocka_unit_test(a_heavy_box_stands_on_light_ones),
-        cmocka_unit_test(a_house_of_cards_stands),
-        cmocka_unit_test(a_pyramid_does_not_creep),
-        cmocka_unit_test(capsules_lie_on_their_side_and_stand_on_end),
-        cmocka_unit_test(a_pile_comes_to_rest_and_gains_nothing),
-        cmocka_unit_test(an_isolated_pile_keeps_its_momentum),
-        cmocka_unit_test(a_restored_pile_has_the_same_future),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

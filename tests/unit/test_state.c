@@ -97,9 +97,8 @@ static foliot_digest digest_of_capture(const uint8_t *bytes, size_t length)
     return (foliot_digest){hash.low64, hash.high64};
 }
 
-static void a_reader_of_the_documented_bytes_finds_the_digest(void **state)
+TEST(a_reader_of_the_documented_bytes_finds_the_digest)
 {
-    (void)state;
     const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
                                          FOLIOT_INTEGRATOR_VERLET,
                                          FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG};
@@ -121,9 +120,8 @@ static void a_reader_of_the_documented_bytes_finds_the_digest(void **state)
 
 // -- what is digested
 
-static void every_bit_of_truth_changes_the_digest(void **state)
+TEST(every_bit_of_truth_changes_the_digest)
 {
-    (void)state;
     const struct {
         foliot__probe_kind kind;
         foliot_integrator integrator;
@@ -159,9 +157,8 @@ static void every_bit_of_truth_changes_the_digest(void **state)
         assert_true(foliot_digest_equal(foliot_world_get_digest(world), before_));                 \
     } while (0)
 
-static void the_rest_of_truth_changes_the_digest(void **state)
+TEST(the_rest_of_truth_changes_the_digest)
 {
-    (void)state;
     foliot_world *world =
         probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 30);
     check_gt(world->contact_count, 0);
@@ -190,9 +187,8 @@ static void the_rest_of_truth_changes_the_digest(void **state)
     foliot_world_destroy(world);
 }
 
-static void cache_does_not_change_the_digest(void **state)
+TEST(cache_does_not_change_the_digest)
 {
-    (void)state;
     foliot_world *world =
         probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 12);
     foliot_digest before = foliot_world_get_digest(world);
@@ -205,9 +201,8 @@ static void cache_does_not_change_the_digest(void **state)
     foliot_world_destroy(world);
 }
 
-static void a_broken_constraint_and_a_spawn_are_in_the_next_digest(void **state)
+TEST(a_broken_constraint_and_a_spawn_are_in_the_next_digest)
 {
-    (void)state;
     foliot_world *world = probe_world(FOLIOT__PROBE_net, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 30);
     uint32_t broken = 0;
     for (uint32_t i = 0; i < world->constraint_count; i++)
@@ -224,17 +219,8 @@ static void a_broken_constraint_and_a_spawn_are_in_the_next_digest(void **state)
 
 // -- restore
 
-static foliot__rng seeded(void)
+TEST(truncated_bytes_are_refused_and_change_nothing)
 {
-    const char *text = getenv("SEED");
-    uint64_t seed = text ? strtoull(text, NULL, 10) : 1;
-    print_message("SEED=%llu\n", (unsigned long long)seed);
-    return foliot__rng_seeded(seed);
-}
-
-static void truncated_bytes_are_refused_and_change_nothing(void **state)
-{
-    (void)state;
     for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++) {
         foliot_world *world =
             probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
@@ -272,10 +258,9 @@ static void truncated_bytes_are_refused_and_change_nothing(void **state)
 
 // A damaged capture is refused and changes nothing, or is a state of the world in its own right:
 // then it captures to the same bytes, and the world can be stepped.
-static void damaged_bytes_never_hurt(void **state)
+TEST(damaged_bytes_never_hurt)
 {
-    (void)state;
-    foliot__rng rng = seeded();
+    foliot__rng rng = foliot__rng_seeded(check_seed(1));
     uint32_t refused = 0, taken = 0;
     for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++) {
         foliot_world *world =
@@ -317,9 +302,8 @@ static void damaged_bytes_never_hurt(void **state)
     check_gt(taken, 0);
 }
 
-static void a_state_of_another_scene_is_refused(void **state)
+TEST(a_state_of_another_scene_is_refused)
 {
-    (void)state;
     foliot_world *crew = probe_world(FOLIOT__PROBE_crew, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
     foliot_world *balls =
         probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
@@ -333,9 +317,8 @@ static void a_state_of_another_scene_is_refused(void **state)
 
 // Where a scene takes no commands, a state keeps what the scene fixes: definitions, tags, gravity,
 // what a player drives.
-static void what_the_scene_fixes_is_refused_where_it_is_changed(void **state)
+TEST(what_the_scene_fixes_is_refused_where_it_is_changed)
 {
-    (void)state;
     foliot_world *world = probe_world(FOLIOT__PROBE_crew, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
     uint32_t player = 0;
     while (foliot_world_get_player_body(world, player) == FOLIOT_NO_BODY)
@@ -380,9 +363,8 @@ static void what_the_scene_fixes_is_refused_where_it_is_changed(void **state)
 
 // Where nothing turns, orientations are no state. A player that a restore brings stands as one that
 // joins.
-static void a_restored_player_stands_as_its_scene_says(void **state)
+TEST(a_restored_player_stands_as_its_scene_says)
 {
-    (void)state;
     static const double at[1][3] = {{1, 2, 3}};
     foliot_scene scene = foliot_scene_default();
     scene.name = "spinner";
@@ -410,9 +392,8 @@ static void a_restored_player_stands_as_its_scene_says(void **state)
     foliot_world_destroy(world);
 }
 
-static void a_capture_that_does_not_fit_says_how_long_it_is(void **state)
+TEST(a_capture_that_does_not_fit_says_how_long_it_is)
 {
-    (void)state;
     foliot_world *world = probe_world(FOLIOT__PROBE_tops, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 1);
     size_t length = 0, needed = 0;
     uint8_t *bytes = captured(world, &length);
@@ -424,9 +405,8 @@ static void a_capture_that_does_not_fit_says_how_long_it_is(void **state)
 
 // -- fields, digests, hashes
 
-static void fields_are_found_by_their_names(void **state)
+TEST(fields_are_found_by_their_names)
 {
-    (void)state;
     for (unsigned f = 0; f < FOLIOT_FIELD_COUNT; f++)
         assert_int_equal(foliot_field_find(foliot_field_get_name((foliot_field)f)), f);
     assert_int_equal(foliot_field_find("position.w"), FOLIOT_FIELD_COUNT);
@@ -435,9 +415,8 @@ static void fields_are_found_by_their_names(void **state)
                         "angular_velocity.z");
 }
 
-static void digests_have_one_spelling(void **state)
+TEST(digests_have_one_spelling)
 {
-    (void)state;
     foliot_digest digest = {.low = 0xfedcba9876543210u, .high = 0x00123456789abcdeu}, back;
     char text[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(digest, text);
@@ -453,10 +432,9 @@ static void digests_have_one_spelling(void **state)
     assert_int_equal(foliot_digest_parse("", &back), FOLIOT_STATUS_INVALID);
 }
 
-static void every_vector_unit_gives_the_same_hash(void **state)
+TEST(every_vector_unit_gives_the_same_hash)
 {
-    (void)state;
-    foliot__rng rng = seeded();
+    foliot__rng rng = foliot__rng_seeded(check_seed(1));
     static uint64_t words[3000];
     for (size_t i = 0; i < 3000; i++)
         words[i] = foliot__rng_u64(&rng);
@@ -477,25 +455,4 @@ static void every_vector_unit_gives_the_same_hash(void **state)
             assert_true(foliot_digest_equal(foliot__hash_avx512(spans, 3), expected));
 #endif
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_reader_of_the_documented_bytes_finds_the_digest),
-        cmocka_unit_test(every_bit_of_truth_changes_the_digest),
-        cmocka_unit_test(the_rest_of_truth_changes_the_digest),
-        cmocka_unit_test(cache_does_not_change_the_digest),
-        cmocka_unit_test(a_broken_constraint_and_a_spawn_are_in_the_next_digest),
-        cmocka_unit_test(truncated_bytes_are_refused_and_change_nothing),
-        cmocka_unit_test(damaged_bytes_never_hurt),
-        cmocka_unit_test(a_state_of_another_scene_is_refused),
-        cmocka_unit_test(what_the_scene_fixes_is_refused_where_it_is_changed),
-        cmocka_unit_test(a_restored_player_stands_as_its_scene_says),
-        cmocka_unit_test(a_capture_that_does_not_fit_says_how_long_it_is),
-        cmocka_unit_test(fields_are_found_by_their_names),
-        cmocka_unit_test(digests_have_one_spelling),
-        cmocka_unit_test(every_vector_unit_gives_the_same_hash),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

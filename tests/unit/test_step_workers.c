@@ -89,10 +89,9 @@ static void count_run(void *job)
     uv_mutex_unlock(&hall.mutex);
 }
 
-static void every_job_runs_once_and_is_timed(void **state)
+TEST(every_job_runs_once_and_is_timed)
 {
     uint64_t sum[2] = {0};
-    (void)state;
     enter_hall(true);
     foliot__step_workers *workers = foliot__step_workers_create(3, report, &hall);
     assert_non_null(workers);
@@ -124,10 +123,9 @@ static void be_slow(void *job)
     pass_gate(NULL);
 }
 
-static void slow_jobs_leave_a_worker_to_quick_ones(void **state)
+TEST(slow_jobs_leave_a_worker_to_quick_ones)
 {
     char slow[SLOW_JOBS][64];
-    (void)state;
     enter_hall(false);
     memset(slow, 0, sizeof slow);
     foliot__step_workers *workers = foliot__step_workers_create(2, report, &hall);
@@ -162,10 +160,9 @@ static void slow_jobs_leave_a_worker_to_quick_ones(void **state)
     leave_hall();
 }
 
-static void one_worker_runs_slow_jobs_too(void **state)
+TEST(one_worker_runs_slow_jobs_too)
 {
     char slow[64] = "";
-    (void)state;
     enter_hall(true);
     foliot__step_workers *workers = foliot__step_workers_create(1, report, &hall);
     assert_non_null(workers);
@@ -186,10 +183,9 @@ static void note_thread(void *job)
     atomic_fetch_add((atomic_uint *)job, 1);
 }
 
-static void quick_jobs_run_at_once(void **state)
+TEST(quick_jobs_run_at_once)
 {
     static atomic_uint counted;
-    (void)state;
     enter_hall(true);
     foliot__step_workers *workers = foliot__step_workers_create(2, report, &hall);
     assert_non_null(workers);
@@ -205,15 +201,4 @@ static void quick_jobs_run_at_once(void **state)
     assert_true(pthread_equal(counted_by, here));
     foliot__step_workers_destroy(workers);
     leave_hall();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_job_runs_once_and_is_timed),
-        cmocka_unit_test(slow_jobs_leave_a_worker_to_quick_ones),
-        cmocka_unit_test(one_worker_runs_slow_jobs_too),
-        cmocka_unit_test(quick_jobs_run_at_once),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,9 +116,8 @@ static const lot lots[] = {
     {.restitution = 0}, {.restitution = 0.4}, {.joined = true}, {.sleeps = true}, {.room = 500},
 };
 
-static void any_number_of_threads_gives_the_same_bits(void **state)
+TEST(any_number_of_threads_gives_the_same_bits)
 {
-    (void)state;
     enum { LOTS = sizeof lots / sizeof *lots };
     for (uint32_t threads = 1; threads <= 16; threads++) {
         task_pool *pool = task_pool_create(threads);
@@ -134,9 +133,8 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     }
 }
 
-static void tasks_one_after_the_other_give_the_same_bits(void **state)
+TEST(tasks_one_after_the_other_give_the_same_bits)
 {
-    (void)state;
     foliot_host host = {.run = backwards, .threads = 5};
     for (unsigned l = 0; l < sizeof lots / sizeof *lots; l++)
         agree(&host, &lots[l], TICKS / 10);
@@ -167,9 +165,8 @@ static void count_all(foliot__workers *workers, void *context)
         foliot__parallel_run(workers, 0, CELLS, 1 + t->loop % 37, count_one, t);
 }
 
-static void every_chunk_runs_once_and_in_its_loop(void **state)
+TEST(every_chunk_runs_once_and_in_its_loop)
 {
-    (void)state;
     for (uint32_t threads = 1; threads <= 6; threads++) {
         task_pool *pool = task_pool_create(threads);
         foliot_host host = {
@@ -222,9 +219,8 @@ static void mixed(uint32_t threads, mixing *m)
     task_pool_destroy(pool);
 }
 
-static void no_loop_of_a_batch_begins_before_the_last_one_is_done(void **state)
+TEST(no_loop_of_a_batch_begins_before_the_last_one_is_done)
 {
-    (void)state;
     static mixing alone, shared;
     mixed(1, &alone);
     for (uint32_t threads = 2; threads <= 6; threads++)
@@ -233,15 +229,4 @@ static void no_loop_of_a_batch_begins_before_the_last_one_is_done(void **state)
             assert_memory_equal(shared.from, alone.from, sizeof alone.from);
             assert_memory_equal(shared.to, alone.to, sizeof alone.to);
         }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
-        cmocka_unit_test(tasks_one_after_the_other_give_the_same_bits),
-        cmocka_unit_test(every_chunk_runs_once_and_in_its_loop),
-        cmocka_unit_test(no_loop_of_a_batch_begins_before_the_last_one_is_done),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

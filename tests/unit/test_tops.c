@@ -147,9 +147,8 @@ static void top(const foliot_integrator_info *info)
     land(&f, info, "top");
 }
 
-static void a_top_goes_round_its_momentum(void **state)
+TEST(a_top_goes_round_its_momentum)
 {
-    (void)state;
     with_every_scheme(top);
 }
 
@@ -217,17 +216,7 @@ static void handle(const foliot_integrator_info *info)
     land(&f, info, "T-handle");
 }
 
-static void a_thrown_t_handle_turns_over_when_it_should(void **state)
+TEST(a_thrown_t_handle_turns_over_when_it_should)
 {
-    (void)state;
     with_every_scheme(handle);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_top_goes_round_its_momentum),
-        cmocka_unit_test(a_thrown_t_handle_turns_over_when_it_should),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

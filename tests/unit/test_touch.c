@@ -44,9 +44,8 @@ static uint32_t touches_of(const foliot_world *world, foliot_contact_event touch
 
 // -- touches
 
-static void what_rests_presses_with_its_weight(void **state)
+TEST(what_rests_presses_with_its_weight)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     builder_add_box(&y, 2.5, 0.4, 0.3, 0.2, 0.7, -0.1, 0.2);
@@ -76,9 +75,8 @@ static void what_rests_presses_with_its_weight(void **state)
     builder_free(&y);
 }
 
-static void friction_holds_a_box_on_a_slope(void **state)
+TEST(friction_holds_a_box_on_a_slope)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double angle = 0.3, s = sin(angle), c = cos(angle);
     y.scene.gravity[2] = -G;
@@ -97,9 +95,8 @@ static void friction_holds_a_box_on_a_slope(void **state)
     builder_free(&y);
 }
 
-static void a_touch_begins_lasts_and_ends(void **state)
+TEST(a_touch_begins_lasts_and_ends)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     builder_add_box(&y, 0, 1, 1, 0.5, 0, 0, -0.5); // a table
@@ -135,9 +132,8 @@ static void a_touch_begins_lasts_and_ends(void **state)
     builder_free(&y);
 }
 
-static void sleepers_go_on_touching(void **state)
+TEST(sleepers_go_on_touching)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     y.scene.sleep = true;
@@ -157,9 +153,8 @@ static void sleepers_go_on_touching(void **state)
     builder_free(&y);
 }
 
-static void a_short_list_is_the_beginning_of_the_whole(void **state)
+TEST(a_short_list_is_the_beginning_of_the_whole)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     builder_add_plane(&y, 0, 0, 1, 0);
@@ -180,9 +175,8 @@ static void a_short_list_is_the_beginning_of_the_whole(void **state)
 
 // -- impacts
 
-static void a_bouncing_ball_strikes_when_and_as_it_should(void **state)
+TEST(a_bouncing_ball_strikes_when_and_as_it_should)
 {
-    (void)state;
     const double radius = 0.2, height = 1.3, e = 0.7, mass = 1.9;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     y.scene.gravity[2] = -G;
@@ -242,9 +236,8 @@ static scene_builder gas(uint32_t balls, double speed)
     return y;
 }
 
-static void impulses_are_all_that_changes_momentum(void **state)
+TEST(impulses_are_all_that_changes_momentum)
 {
-    (void)state;
     enum { BODIES = 40 };
     scene_builder y = gas(BODIES, 20);
     y.scene.substeps = 1; // so that no push of the solver goes untold
@@ -289,9 +282,8 @@ static void impulses_are_all_that_changes_momentum(void **state)
     builder_free(&y);
 }
 
-static void impacts_beyond_the_table_are_counted(void **state)
+TEST(impacts_beyond_the_table_are_counted)
 {
-    (void)state;
     scene_builder y = gas(3, 900);
     foliot_world *world = builder_create_world(&y);
     uint32_t count, most = 0;
@@ -322,9 +314,8 @@ static void impacts_beyond_the_table_are_counted(void **state)
 // Cubes that graze each other's corners press in a step's last substep and are past each other at
 // its end: the faces that met then do not face each other any more. Every touch has a normal and a
 // place none the less.
-static void grazing_corners_have_a_place(void **state)
+TEST(grazing_corners_have_a_place)
 {
-    (void)state;
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int i = 0; i < 400; i++) { // pairs, each by itself
         double x = 4 * (i / 2 % 20), h = 4 * (i / 40), off = i % 2 ? 0.5 + 0.1 * sin(2.9 * i) : 0;
@@ -390,9 +381,8 @@ static void same_lists(const foliot_world *one, const foliot_world *other)
     assert_memory_equal(p, q, here * sizeof *p);
 }
 
-static void a_restored_and_a_copied_world_tell_the_same(void **state)
+TEST(a_restored_and_a_copied_world_tell_the_same)
 {
-    (void)state;
     scene_builder y = heap();
     foliot_world *world = builder_create_world(&y), *restored = builder_create_world(&y),
                  *copied = builder_create_world(&y);
@@ -444,9 +434,8 @@ static void run_backwards(void *user, uint32_t count, void (*task)(void *context
         task(context, i);
 }
 
-static void the_order_of_tasks_does_not_tell(void **state)
+TEST(the_order_of_tasks_does_not_tell)
 {
-    (void)state;
     scene_builder y = heap();
     foliot_world *world = builder_create_world(&y), *shared = builder_create_world(&y);
     const foliot_host host = {.run = run_backwards, .threads = 4};
@@ -458,22 +447,4 @@ static void the_order_of_tasks_does_not_tell(void **state)
     foliot_world_destroy(world);
     foliot_world_destroy(shared);
     builder_free(&y);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_rests_presses_with_its_weight),
-        cmocka_unit_test(friction_holds_a_box_on_a_slope),
-        cmocka_unit_test(a_touch_begins_lasts_and_ends),
-        cmocka_unit_test(sleepers_go_on_touching),
-        cmocka_unit_test(a_short_list_is_the_beginning_of_the_whole),
-        cmocka_unit_test(a_bouncing_ball_strikes_when_and_as_it_should),
-        cmocka_unit_test(impulses_are_all_that_changes_momentum),
-        cmocka_unit_test(impacts_beyond_the_table_are_counted),
-        cmocka_unit_test(grazing_corners_have_a_place),
-        cmocka_unit_test(a_restored_and_a_copied_world_tell_the_same),
-        cmocka_unit_test(the_order_of_tasks_does_not_tell),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -230,9 +230,8 @@ static uint32_t connect_by_hand(int fd, foliot_transport *host, tally *seen)
 
 // -- the traps
 
-static void forged_connects_take_no_slot_and_get_less_than_they_send(void **state)
+TEST(forged_connects_take_no_slot_and_get_less_than_they_send)
 {
-    (void)state;
     foliot_transport *host = listening(8);
     int fd = attacker(host);
     tally seen = {0};
@@ -270,9 +269,8 @@ static void forged_connects_take_no_slot_and_get_less_than_they_send(void **stat
     foliot_transport_destroy(host);
 }
 
-static void packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection(void **state)
+TEST(packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection)
 {
-    (void)state;
     foliot_transport *host = listening(2);
     int fd = attacker(host);
     tally seen = {0};
@@ -311,9 +309,8 @@ static void packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection(vo
 
 // Everything that is sent as soon as a side hears that it is connected, of either kind, in both
 // directions.
-static void what_is_sent_ahead_of_enet_arrives(void **state)
+TEST(what_is_sent_ahead_of_enet_arrives)
 {
-    (void)state;
     foliot_transport *host = listening(8), *client;
     foliot_transport_config config = foliot_transport_config_default();
     demand(foliot_impairment_parse("delay=20ms", &config.send, NULL));
@@ -349,9 +346,8 @@ static void what_is_sent_ahead_of_enet_arrives(void **state)
 
 // ENet gives a connection up when it hears of another one's; a port may have been somebody else's a
 // moment ago.
-static void the_answer_to_another_connect_is_ignored(void **state)
+TEST(the_answer_to_another_connect_is_ignored)
 {
-    (void)state;
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)},
                        from;
@@ -394,9 +390,8 @@ static void the_answer_to_another_connect_is_ignored(void **state)
     foliot_transport_destroy(client);
 }
 
-static void an_oversized_datagram_is_survived(void **state)
+TEST(an_oversized_datagram_is_survived)
 {
-    (void)state;
     foliot_transport *host = listening(8);
     tally at_host = {0}, at_client = {0};
     foliot_transport *client = connected(host, &at_host, &at_client, "loss=0%");
@@ -422,9 +417,8 @@ static void an_oversized_datagram_is_survived(void **state)
 
 // Fragments that claim a million pieces, or sequence numbers far ahead, in every way that ENet
 // would take.
-static void hostile_fragments_hold_no_memory(void **state)
+TEST(hostile_fragments_hold_no_memory)
 {
-    (void)state;
     foliot_transport *host = listening(8);
     int fd = attacker(host);
     tally seen = {0};
@@ -461,9 +455,8 @@ static void hostile_fragments_hold_no_memory(void **state)
 
 // Packets that come as fast as they are taken: what one time of the host's clock takes is bounded,
 // so that ticks are closed.
-static void a_flood_of_packets_does_not_hold_an_update(void **state)
+TEST(a_flood_of_packets_does_not_hold_an_update)
 {
-    (void)state;
     foliot_transport *host = listening(2);
     int fd = attacker(host);
     tally seen = {0};
@@ -488,9 +481,8 @@ static void a_flood_of_packets_does_not_hold_an_update(void **state)
     foliot_transport_destroy(host);
 }
 
-static void source_port_0_is_dropped(void **state)
+TEST(source_port_0_is_dropped)
 {
-    (void)state;
     int fd = socket(AF_INET, SOCK_RAW, IPPROTO_UDP);
     if (fd < 0) {
         print_message("skipped: raw sockets need root\n");
@@ -511,9 +503,8 @@ static void source_port_0_is_dropped(void **state)
     foliot_transport_destroy(host);
 }
 
-static void an_hour_of_snapshots_with_losses_leaves_no_deaf_peer(void **state)
+TEST(an_hour_of_snapshots_with_losses_leaves_no_deaf_peer)
 {
-    (void)state;
     foliot_transport *host = listening(8);
     tally at_host = {0}, at_client = {0};
     foliot_transport *client = connected(host, &at_host, &at_client, "loss=5%,seed=11");
@@ -544,9 +535,8 @@ static void an_hour_of_snapshots_with_losses_leaves_no_deaf_peer(void **state)
     foliot_transport_destroy(host);
 }
 
-static void a_step_of_the_wall_clock_drops_nobody(void **state)
+TEST(a_step_of_the_wall_clock_drops_nobody)
 {
-    (void)state;
     foliot_transport *host = listening(8);
     tally at_host = {0}, at_client = {0};
     foliot_transport *client = connected(host, &at_host, &at_client, "loss=0%");
@@ -571,21 +561,4 @@ static void a_step_of_the_wall_clock_drops_nobody(void **state)
     assert_int_equal(at_host.received, 400);
     foliot_transport_destroy(client);
     foliot_transport_destroy(host);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(forged_connects_take_no_slot_and_get_less_than_they_send),
-        cmocka_unit_test(packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection),
-        cmocka_unit_test(what_is_sent_ahead_of_enet_arrives),
-        cmocka_unit_test(the_answer_to_another_connect_is_ignored),
-        cmocka_unit_test(an_oversized_datagram_is_survived),
-        cmocka_unit_test(hostile_fragments_hold_no_memory),
-        cmocka_unit_test(a_flood_of_packets_does_not_hold_an_update),
-        cmocka_unit_test(source_port_0_is_dropped),
-        cmocka_unit_test(an_hour_of_snapshots_with_losses_leaves_no_deaf_peer),
-        cmocka_unit_test(a_step_of_the_wall_clock_drops_nobody),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -101,30 +101,26 @@ static void stays_in_place(uint32_t substeps, const char *bodies, double settles
     foliot_world_destroy(world);
 }
 
-static void a_box_stays_in_place_at_every_number_of_substeps(void **state)
+TEST(a_box_stays_in_place_at_every_number_of_substeps)
 {
-    (void)state;
     for (uint32_t substeps = 1; substeps <= 16; substeps++)
         stays_in_place(substeps, TABLE CUBE, 1e-3);
 }
 
-static void a_plank_that_overhangs_stays_in_place(void **state)
+TEST(a_plank_that_overhangs_stays_in_place)
 {
-    (void)state;
     for (uint32_t substeps = 1; substeps <= 16; substeps *= 2)
         stays_in_place(substeps, SMALL_TABLE OVERHANGING, 1e-3);
 }
 
-static void a_table_that_turns_by_itself_carries_as_well(void **state)
+TEST(a_table_that_turns_by_itself_carries_as_well)
 {
-    (void)state;
     for (uint32_t substeps = 1; substeps <= 16; substeps *= 2)
         stays_in_place(substeps, HEAVY_TABLE CUBE PIVOT, substeps == 2 ? 1.2e-3 : 1e-3);
 }
 
-static void a_box_stays_on_a_platform_that_moves_and_turns(void **state)
+TEST(a_box_stays_on_a_platform_that_moves_and_turns)
 {
-    (void)state;
     for (uint32_t substeps = 1; substeps <= 16; substeps *= 2) {
         stays_in_place(substeps, PLATFORM, 1e-3);
         stays_in_place(substeps, LIFT, 1e-3);
@@ -132,9 +128,8 @@ static void a_box_stays_on_a_platform_that_moves_and_turns(void **state)
 }
 
 // Its friction holds up to a slope of 0.5; gravity along x is that of a slope of 0.3.
-static void a_box_creeps_down_no_slope(void **state)
+TEST(a_box_creeps_down_no_slope)
 {
-    (void)state;
     for (uint32_t substeps = 1; substeps <= 16; substeps *= 2) {
         foliot_world *world = world_under(substeps, 3, STANDING);
         step_ticks(world, 3600);
@@ -145,9 +140,8 @@ static void a_box_creeps_down_no_slope(void **state)
 }
 
 // A plank tilts by 0.3 radians in a minute, about y.
-static void a_box_stays_in_place_on_a_plank_that_tilts(void **state)
+TEST(a_box_stays_in_place_on_a_plank_that_tilts)
 {
-    (void)state;
     for (uint32_t substeps = 1; substeps <= 16; substeps *= 2) {
         foliot_world *world = world_of(substeps, TILTING);
         step_ticks(world, 3600);
@@ -160,9 +154,8 @@ static void a_box_stays_in_place_on_a_plank_that_tilts(void **state)
 }
 
 // Its velocity turns at 2/7 of the table's speed: half a circle takes 7 pi / 4 s.
-static void a_ball_rolls_on_a_circle(void **state)
+TEST(a_ball_rolls_on_a_circle)
 {
-    (void)state;
     for (uint32_t substeps = 4; substeps <= 16; substeps *= 2) {
         foliot_world *world = world_of(
             substeps, TABLE "  - {name: ball, mass: 1, position: [0.5, 0, 0.1], friction: 1,"
@@ -175,18 +168,4 @@ static void a_ball_rolls_on_a_circle(void **state)
         check_near(s.position[1], 0.35 * sin(turned), 2e-3);
         foliot_world_destroy(world);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_box_stays_in_place_at_every_number_of_substeps),
-        cmocka_unit_test(a_plank_that_overhangs_stays_in_place),
-        cmocka_unit_test(a_table_that_turns_by_itself_carries_as_well),
-        cmocka_unit_test(a_box_stays_on_a_platform_that_moves_and_turns),
-        cmocka_unit_test(a_box_creeps_down_no_slope),
-        cmocka_unit_test(a_box_stays_in_place_on_a_plank_that_tilts),
-        cmocka_unit_test(a_ball_rolls_on_a_circle),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,9 +28,8 @@ static double field(const foliot_world *world, foliot_field which)
 }
 
 // x(t+1) = (2x - x(t-1) (1 - b dt/2) + a dt^2) / (1 + b dt/2), v(t) = (x(t+1) - x(t-1)) / 2dt.
-static void positions_and_velocities_obey_the_formulas(void **state)
+TEST(positions_and_velocities_obey_the_formulas)
 {
-    (void)state;
     static const double drag[] = {0, 0.1, 2};
     const double k = 15, dt = 0.05;
     for (int d = 0; d < 3; d++) {
@@ -57,9 +56,8 @@ static void positions_and_velocities_obey_the_formulas(void **state)
     }
 }
 
-static void it_is_velocity_verlet_where_nothing_damps(void **state)
+TEST(it_is_velocity_verlet_where_nothing_damps)
 {
-    (void)state;
     problem p, q;
     problem_henon_heiles(&p, FOLIOT_INTEGRATOR_VERLET, 0.1);
     problem_henon_heiles(&q, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 0.1);
@@ -92,16 +90,14 @@ static double pendulum_error(uint32_t start, int count)
     return error;
 }
 
-static void both_starts_keep_order_two(void **state)
+TEST(both_starts_keep_order_two)
 {
-    (void)state;
     for (uint32_t start = 0; start < 2; start++)
         check_near(log2(pendulum_error(start, 256) / pendulum_error(start, 512)), 2, 0.02);
 }
 
-static void a_start_by_rk4_is_rk4s_first_step(void **state)
+TEST(a_start_by_rk4_is_rk4s_first_step)
 {
-    (void)state;
     problem p;
     problem_pendulum(&p, FOLIOT_INTEGRATOR_VERLET, 0.25);
     p.scene.start = 1;
@@ -139,9 +135,8 @@ static double careful_error(int count)
     return error;
 }
 
-static void a_careless_start_would_be_of_order_one(void **state)
+TEST(a_careless_start_would_be_of_order_one)
 {
-    (void)state;
     check_near(log2(careless_error(1000) / careless_error(2000)), 1, 0.02);
     check_near(log2(careful_error(1000) / careful_error(2000)), 2, 0.02);
 }
@@ -150,9 +145,8 @@ static void a_careless_start_would_be_of_order_one(void **state)
 
 static const double spawn[1][3] = {{2, 0, 0}};
 
-static void a_spawned_body_starts_right(void **state)
+TEST(a_spawned_body_starts_right)
 {
-    (void)state;
     problem p;
     problem_body(&p, FOLIOT_INTEGRATOR_VERLET, 1.0 / 64);
     p.scene.gravity[2] = -8;
@@ -173,9 +167,8 @@ static void a_spawned_body_starts_right(void **state)
 }
 
 // Whoever changes a velocity clears FOLIOT_BODY_STARTED: from there it is a new throw.
-static void a_changed_velocity_is_taken_up(void **state)
+TEST(a_changed_velocity_is_taken_up)
 {
-    (void)state;
     problem p;
     problem_body(&p, FOLIOT_INTEGRATOR_VERLET, 1.0 / 64);
     p.scene.gravity[2] = -8;
@@ -195,9 +188,8 @@ static void a_changed_velocity_is_taken_up(void **state)
 
 // -- a changing dt
 
-static void a_constant_dt_gives_verlets_bits(void **state)
+TEST(a_constant_dt_gives_verlets_bits)
 {
-    (void)state;
     for (uint32_t form = 0; form < 2; form++) {
         problem p, q;
         problem_damped_oscillator(&p, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET, 0.05, 15, 0.3, 1);
@@ -232,9 +224,8 @@ static double jittered_error(uint32_t form, int thirds)
     return error;
 }
 
-static void the_corrected_form_keeps_order_two_and_the_plain_one_does_not(void **state)
+TEST(the_corrected_form_keeps_order_two_and_the_plain_one_does_not)
 {
-    (void)state;
     double right = log2(jittered_error(0, 400) / jittered_error(0, 800));
     double plain = log2(jittered_error(1, 400) / jittered_error(1, 800));
     print_message("dt changes: corrected form order %.3f, plain form order %.3f\n", right, plain);
@@ -242,9 +233,8 @@ static void the_corrected_form_keeps_order_two_and_the_plain_one_does_not(void *
     check_near(plain, 1, 0.05);
 }
 
-static void only_the_lab_changes_dt(void **state)
+TEST(only_the_lab_changes_dt)
 {
-    (void)state;
     problem p;
     problem_oscillator(&p, FOLIOT_INTEGRATOR_VERLET, 0.1, 1, 1);
     foliot_world *world = problem_world(&p);
@@ -255,21 +245,4 @@ static void only_the_lab_changes_dt(void **state)
     assert_int_equal(foliot_world_step_dt(world, 0, NULL), FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_world_step_dt(world, NAN, NULL), FOLIOT_STATUS_INVALID);
     foliot_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(positions_and_velocities_obey_the_formulas),
-        cmocka_unit_test(it_is_velocity_verlet_where_nothing_damps),
-        cmocka_unit_test(both_starts_keep_order_two),
-        cmocka_unit_test(a_start_by_rk4_is_rk4s_first_step),
-        cmocka_unit_test(a_careless_start_would_be_of_order_one),
-        cmocka_unit_test(a_spawned_body_starts_right),
-        cmocka_unit_test(a_changed_velocity_is_taken_up),
-        cmocka_unit_test(a_constant_dt_gives_verlets_bits),
-        cmocka_unit_test(the_corrected_form_keeps_order_two_and_the_plain_one_does_not),
-        cmocka_unit_test(only_the_lab_changes_dt),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,9 +29,8 @@ static void check_visible(const foliot__view *view, const double corner[3])
     check_le(y, 4 * canvas.rows);
 }
 
-static void views_show_everything_and_keep_still(void **state)
+TEST_BETWEEN(views_show_everything_and_keep_still, small_canvas, NULL)
 {
-    (void)state;
     assert_true(foliot__canvas_init(&canvas, 80, 24));
     for (int side = 0; side < FOLIOT__VIEW_SIDES; side++) {
         foliot__view view = {.side = (foliot__view_side)side};
@@ -54,9 +53,8 @@ static void views_show_everything_and_keep_still(void **state)
     }
 }
 
-static void one_point_alone_is_in_the_middle(void **state)
+TEST_BETWEEN(one_point_alone_is_in_the_middle, small_canvas, NULL)
 {
-    (void)state;
     const double at[3] = {7, -8, 9};
     foliot__view view = {.side = FOLIOT__VIEW_FRONT};
     double x, y;
@@ -66,9 +64,8 @@ static void one_point_alone_is_in_the_middle(void **state)
     check_near(y, 2 * canvas.rows, 1e-9);
 }
 
-static void planes_are_lines_at_their_height(void **state)
+TEST_BETWEEN(planes_are_lines_at_their_height, small_canvas, NULL)
 {
-    (void)state;
     foliot__view view = {.side = FOLIOT__VIEW_FRONT, .dots_per_unit = 1};
     foliot_shape floor_ = {.kind = FOLIOT_SHAPE_PLANE, .normal = {0, 0, 1}, .offset = 1};
     foliot_body_state body = {.orientation = {1, 0, 0, 0}};
@@ -81,9 +78,8 @@ static void planes_are_lines_at_their_height(void **state)
     check_shows(false, "    \n    ");
 }
 
-static void shapes_are_drawn_where_they_turn(void **state)
+TEST_BETWEEN(shapes_are_drawn_where_they_turn, small_canvas, NULL)
 {
-    (void)state;
     assert_true(foliot__canvas_init(&canvas, 8, 4));
     foliot__view view = {.side = FOLIOT__VIEW_TOP, .dots_per_unit = 1};
     foliot_shape box = {.kind = FOLIOT_SHAPE_BOX, .half = {6, 1, 1}};
@@ -101,9 +97,8 @@ static void shapes_are_drawn_where_they_turn(void **state)
 
 // A great box far away and a small one before it: of the far one's edges none is seen within the
 // near one. What stands still is behind all that moves.
-static void near_bodies_hide_far_ones(void **state)
+TEST_BETWEEN(near_bodies_hide_far_ones, small_canvas, NULL)
 {
-    (void)state;
     assert_true(foliot__canvas_init(&canvas, 20, 10));
     foliot__view view = {.side = FOLIOT__VIEW_FRONT, .dots_per_unit = 1};
     for (int still = 0; still < 2; still++) {
@@ -123,9 +118,8 @@ static void near_bodies_hide_far_ones(void **state)
     }
 }
 
-static void joints_are_lines_until_they_part(void **state)
+TEST_BETWEEN(joints_are_lines_until_they_part, small_canvas, NULL)
 {
-    (void)state;
     assert_true(foliot__canvas_init(&canvas, 20, 10));
     foliot__view view = {.side = FOLIOT__VIEW_TOP, .dots_per_unit = 1};
     foliot_constraint_definition ball = {
@@ -143,9 +137,8 @@ static void joints_are_lines_until_they_part(void **state)
     check_ge(cells_drawn(0, 0, 20, 10), 4);
 }
 
-static void views_fit_their_scenes(void **state)
+TEST(views_fit_their_scenes)
 {
-    (void)state;
     foliot_body_definition bodies[] = {{.position = {0, 0, 0}}, {.position = {4, 0.5, 1}}};
     foliot_scene scene = {.bodies = bodies, .body_count = 2};
     bodies[0].orientation[0] = bodies[1].orientation[0] = 1;
@@ -163,9 +156,8 @@ static void views_fit_their_scenes(void **state)
     assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_TOP);
 }
 
-static void what_may_move_in_depth_is_not_seen_edge_on(void **state)
+TEST(what_may_move_in_depth_is_not_seen_edge_on)
 {
-    (void)state;
     foliot_body_definition bodies[] = {{.position = {0, 0, 0}}, {.position = {4, 0.1, 1}}};
     foliot_scene scene = {.bodies = bodies, .body_count = 2, .gravity = {0, 0, -9.81}};
     bodies[0].orientation[0] = bodies[1].orientation[0] = 1;
@@ -184,9 +176,8 @@ static void what_may_move_in_depth_is_not_seen_edge_on(void **state)
     assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_CORNER);
 }
 
-static void scenes_that_are_empty_at_first_are_seen_from_a_corner(void **state)
+TEST(scenes_that_are_empty_at_first_are_seen_from_a_corner)
 {
-    (void)state;
     foliot_body_definition prototype = {.mass = 1};
     foliot_scene scene = {.prototypes = &prototype, .prototype_count = 1};
     assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_CORNER);
@@ -199,9 +190,8 @@ static void scenes_that_are_empty_at_first_are_seen_from_a_corner(void **state)
     assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_TOP);
 }
 
-static void sides_have_words(void **state)
+TEST(sides_have_words)
 {
-    (void)state;
     foliot__view_side side = FOLIOT__VIEW_TOP;
     assert_true(foliot__view_side_of("side", &side));
     assert_int_equal(side, FOLIOT__VIEW_SIDE);
@@ -210,17 +200,5 @@ static void sides_have_words(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(views_show_everything_and_keep_still, small_canvas),
-        cmocka_unit_test_setup(one_point_alone_is_in_the_middle, small_canvas),
-        cmocka_unit_test_setup(planes_are_lines_at_their_height, small_canvas),
-        cmocka_unit_test_setup(shapes_are_drawn_where_they_turn, small_canvas),
-        cmocka_unit_test_setup(near_bodies_hide_far_ones, small_canvas),
-        cmocka_unit_test_setup(joints_are_lines_until_they_part, small_canvas),
-        cmocka_unit_test(views_fit_their_scenes),
-        cmocka_unit_test(what_may_move_in_depth_is_not_seen_edge_on),
-        cmocka_unit_test(scenes_that_are_empty_at_first_are_seen_from_a_corner),
-        cmocka_unit_test(sides_have_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, free_canvas);
+    return check_run(NULL, free_canvas);
 }

@@ -2,17 +2,13 @@
 // test_watchdog.c: a signal ends a program in the middle of a unit of work that takes the processor
 // for longer than the grace, and lets one end that was only given no processor. Method: a child of
 // its own for each case. Tier: test
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "check.h"
 
 #include "base/exit_code.h"
 #include "base/watchdog.h"
@@ -65,30 +61,17 @@ static int ends_with(void (*work)(double), double time)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static void work_without_a_processor_may_end(void **state)
+TEST(work_without_a_processor_may_end)
 {
-    (void)state;
     assert_int_equal(ends_with(sleep_for, 4 * GRACE_SECONDS), CALM);
 }
 
-static void work_that_computes_is_ended(void **state)
+TEST(work_that_computes_is_ended)
 {
-    (void)state;
     assert_int_equal(ends_with(compute_for, 50), FOLIOT__EXIT_ERROR);
 }
 
-static void work_that_is_blocked_is_ended(void **state)
+TEST(work_that_is_blocked_is_ended)
 {
-    (void)state;
     assert_int_equal(ends_with(sleep_for, 50), FOLIOT__EXIT_ERROR);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_without_a_processor_may_end),
-        cmocka_unit_test(work_that_computes_is_ended),
-        cmocka_unit_test(work_that_is_blocked_is_ended),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

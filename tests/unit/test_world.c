@@ -70,9 +70,8 @@ static foliot_input joining(uint32_t player, foliot_input_kind kind)
     return (foliot_input){.player = player, .sequence = 1, .kind = (uint8_t)kind};
 }
 
-static void a_world_holds_what_its_scene_says(void **state)
+TEST(a_world_holds_what_its_scene_says)
 {
-    (void)state;
     fixture f = made();
     foliot_world *world = world_of(&f);
     assert_int_equal(foliot_world_get_body_count(world), 3);
@@ -88,9 +87,8 @@ static void a_world_holds_what_its_scene_says(void **state)
     foliot_world_destroy(world);
 }
 
-static void a_block_that_is_too_small_or_misaligned_is_refused(void **state)
+TEST(a_block_that_is_too_small_or_misaligned_is_refused)
 {
-    (void)state;
     fixture f = made();
     foliot_world *world = world_of(&f);
     foliot_world_config config = foliot_world_config_default(&f.scene);
@@ -113,9 +111,8 @@ static void step(foliot_world *world, const foliot_input *inputs, uint32_t count
     assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
 }
 
-static void copies_agree_until_inputs_differ(void **state)
+TEST(copies_agree_until_inputs_differ)
 {
-    (void)state;
     fixture f = made();
     foliot_world *one = world_of(&f), *two = aligned_alloc(64, foliot_world_get_bytes(one));
     foliot_input join = joining(0, FOLIOT_INPUT_JOIN);
@@ -136,9 +133,8 @@ static void copies_agree_until_inputs_differ(void **state)
     foliot_world_destroy(one);
 }
 
-static void disordered_inputs_are_refused_and_change_nothing(void **state)
+TEST(disordered_inputs_are_refused_and_change_nothing)
 {
-    (void)state;
     fixture f = made();
     foliot_world *world = world_of(&f);
     foliot_digest before = foliot_world_get_digest(world);
@@ -153,9 +149,8 @@ static void disordered_inputs_are_refused_and_change_nothing(void **state)
     foliot_world_destroy(world);
 }
 
-static void players_join_push_and_leave(void **state)
+TEST(players_join_push_and_leave)
 {
-    (void)state;
     fixture f = made();
     f.scene.gravity[2] = 0;
     foliot_world *world = world_of(&f);
@@ -184,9 +179,8 @@ static void players_join_push_and_leave(void **state)
     foliot_world_destroy(world);
 }
 
-static void what_cannot_be_applied_is_counted_and_told(void **state)
+TEST(what_cannot_be_applied_is_counted_and_told)
 {
-    (void)state;
     fixture f = made();
     foliot_world *world = world_of(&f);
     foliot_input inputs[2] = {control(0, 1, 5), joining(1, FOLIOT_INPUT_LEAVE)};
@@ -200,9 +194,8 @@ static void what_cannot_be_applied_is_counted_and_told(void **state)
     foliot_world_destroy(world);
 }
 
-static void a_body_that_leaves_the_numbers_is_frozen_where_it_was(void **state)
+TEST(a_body_that_leaves_the_numbers_is_frozen_where_it_was)
 {
-    (void)state;
     fixture f = made();
     f.scene.integrator = FOLIOT_INTEGRATOR_EXPLICIT_EULER;
     f.scene.dt = 10; // k dt^2 / m = 1000: grows by that factor a step
@@ -220,9 +213,8 @@ static void a_body_that_leaves_the_numbers_is_frozen_where_it_was(void **state)
     foliot_world_destroy(world);
 }
 
-static void speed_is_clamped_where_the_scene_says_so(void **state)
+TEST(speed_is_clamped_where_the_scene_says_so)
 {
-    (void)state;
     fixture f = made();
     f.scene.speed_max = 3;
     foliot_world *world = world_of(&f);
@@ -231,19 +223,4 @@ static void speed_is_clamped_where_the_scene_says_so(void **state)
     const double *v = foliot_world_get_body_state(world, 0).velocity;
     check_near(v[0] * v[0] + v[1] * v[1] + v[2] * v[2], 9, 1e-14);
     foliot_world_destroy(world);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_world_holds_what_its_scene_says),
-        cmocka_unit_test(a_block_that_is_too_small_or_misaligned_is_refused),
-        cmocka_unit_test(copies_agree_until_inputs_differ),
-        cmocka_unit_test(disordered_inputs_are_refused_and_change_nothing),
-        cmocka_unit_test(players_join_push_and_leave),
-        cmocka_unit_test(what_cannot_be_applied_is_counted_and_told),
-        cmocka_unit_test(a_body_that_leaves_the_numbers_is_frozen_where_it_was),
-        cmocka_unit_test(speed_is_clamped_where_the_scene_says_so),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -158,9 +158,8 @@ static foliot_command join(foliot_constraint_kind kind, foliot_body_id a, foliot
 
 // -- spawn and despawn
 
-static void a_body_is_spawned_from_its_prototype(void **state)
+TEST(a_body_is_spawned_from_its_prototype)
 {
-    (void)state;
     stage *s = stage_new();
     foliot_command c = spawn(CRATE, 6, 0, 5);
     c.fields |= HAS(spawn, velocity) | HAS(spawn, tag) | HAS(spawn, mass_scale);
@@ -187,9 +186,8 @@ static void a_body_is_spawned_from_its_prototype(void **state)
     stage_free(s);
 }
 
-static void a_spawn_is_refused_with_its_reason(void **state)
+TEST(a_spawn_is_refused_with_its_reason)
 {
-    (void)state;
     stage *s = stage_new();
     assert_refused(s, spawn(2, 6, 0, 5), prototype);
     assert_refused(s, spawn(CRATE, 0.2, 0, 0.5), overlap);
@@ -218,9 +216,8 @@ static void a_spawn_is_refused_with_its_reason(void **state)
     stage_free(s);
 }
 
-static void what_holds_a_removed_body_goes_with_it(void **state)
+TEST(what_holds_a_removed_body_goes_with_it)
 {
-    (void)state;
     stage *s = stage_new();
     run_ticks(s->world, 30); // contacts with the floor
     assert_acts(s, join(FOLIOT_CONSTRAINT_WELD, id_of(s, 1), id_of(s, 2)));
@@ -241,9 +238,8 @@ static void what_holds_a_removed_body_goes_with_it(void **state)
 
 // -- motion
 
-static void an_impulse_changes_velocity_by_its_share_of_the_mass(void **state)
+TEST(an_impulse_changes_velocity_by_its_share_of_the_mass)
 {
-    (void)state;
     stage *s = stage_new();
     assert_acts(s, spawn(CRATE, 6, 0, 50));
     uint32_t slot = event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77);
@@ -262,9 +258,8 @@ static void an_impulse_changes_velocity_by_its_share_of_the_mass(void **state)
     stage_free(s);
 }
 
-static void motion_is_set_and_sleepers_wake(void **state)
+TEST(motion_is_set_and_sleepers_wake)
 {
-    (void)state;
     stage *s = stage_new();
     foliot_world_destroy(s->world);
     s->builder.scene.sleep = true;
@@ -291,9 +286,8 @@ static void motion_is_set_and_sleepers_wake(void **state)
 
 // A lift 5,000 km away rises by 2 m/s, by targets that travel as bytes: binary32 knows places there
 // to half a metre alone.
-static void far_places_are_exact(void **state)
+TEST(far_places_are_exact)
 {
-    (void)state;
     const double far = 5e6;
     stage *s = stage_new();
     assert_acts(s, spawn(LIFT, 30, 0, 10));
@@ -337,9 +331,8 @@ static void far_places_are_exact(void **state)
     stage_free(s);
 }
 
-static void a_body_changes_its_kind(void **state)
+TEST(a_body_changes_its_kind)
 {
-    (void)state;
     stage *s = stage_new();
     assert_acts(s, spawn(CRATE, 6, 0, 50));
     uint32_t slot = event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77);
@@ -363,9 +356,8 @@ static void a_body_changes_its_kind(void **state)
 
 // -- joints
 
-static void joints_hold_until_they_are_broken(void **state)
+TEST(joints_hold_until_they_are_broken)
 {
-    (void)state;
     stage *s = stage_new();
     assert_acts(s, spawn(CRATE, 20, 0, 10));
     uint32_t slot = event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77);
@@ -395,9 +387,8 @@ static void joints_hold_until_they_are_broken(void **state)
     stage_free(s);
 }
 
-static void a_motor_follows_its_speed(void **state)
+TEST(a_motor_follows_its_speed)
 {
-    (void)state;
     stage *s = stage_new();
     assert_acts(s, spawn(CRATE, 20, 0, 10));
     uint32_t slot = event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77);
@@ -418,9 +409,8 @@ static void a_motor_follows_its_speed(void **state)
 
 // -- the session
 
-static void a_player_drives_another_body(void **state)
+TEST(a_player_drives_another_body)
 {
-    (void)state;
     stage *s = stage_new();
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_control);
     c.fields = HAS(control, player) | HAS(control, body);
@@ -446,9 +436,8 @@ static void a_player_drives_another_body(void **state)
     stage_free(s);
 }
 
-static void variables_are_kept_by_key(void **state)
+TEST(variables_are_kept_by_key)
 {
-    (void)state;
     stage *s = stage_new();
     assert_acts(s, set_integer("b", 2));
     assert_acts(s, set_integer("a", 1));
@@ -477,9 +466,8 @@ static void variables_are_kept_by_key(void **state)
     stage_free(s);
 }
 
-static void gravity_turns_and_the_session_ends(void **state)
+TEST(gravity_turns_and_the_session_ends)
 {
-    (void)state;
     stage *s = stage_new();
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_gravity);
     c.fields = HAS(gravity, acceleration);
@@ -498,9 +486,8 @@ static void gravity_turns_and_the_session_ends(void **state)
     stage_free(s);
 }
 
-static void a_world_refuses_what_is_out_of_order(void **state)
+TEST(a_world_refuses_what_is_out_of_order)
 {
-    (void)state;
     stage *s = stage_new();
     foliot_command two[2] = {set_integer("a", 1), set_integer("b", 1)};
     two[0].sequence = two[1].sequence = 4;
@@ -557,12 +544,9 @@ static foliot_command drawn_command(const stage *s, foliot__rng *rng)
     return c;
 }
 
-static void restored_worlds_go_on_alike(void **state)
+TEST(restored_worlds_go_on_alike)
 {
-    (void)state;
-    const char *given = getenv("SEED");
-    uint64_t seed = given ? strtoull(given, NULL, 10) : 1;
-    print_message("SEED=%llu\n", (unsigned long long)seed);
+    uint64_t seed = check_seed(1);
     stage *a = stage_new(), *b = stage_new();
     foliot__rng rng = foliot__rng_seeded(seed);
     uint64_t acted = 0;
@@ -648,9 +632,8 @@ static foliot_command drawn_leave(const stage *s, foliot__rng *rng)
 }
 
 // The rows of many bodies are found by lists, those of few by looking through the table.
-static void many_leave_as_few_do(void **state)
+TEST(many_leave_as_few_do)
 {
-    (void)state;
     stage *a = pile_new(), *b = pile_new();
     foliot__rng rng = foliot__rng_seeded(3);
     assert_true(a->world->capacity.listed_rows > 0);
@@ -676,9 +659,8 @@ static void many_leave_as_few_do(void **state)
 
 // Captured bytes with a few of them changed: refused, or a state that captures as the same bytes
 // and steps.
-static void hostile_states_are_refused_or_sound(void **state)
+TEST(hostile_states_are_refused_or_sound)
 {
-    (void)state;
     stage *s = stage_new(), *other = stage_new();
     foliot__rng rng = foliot__rng_seeded(7);
     assert_acts(s, set_integer("score", 3));
@@ -716,9 +698,8 @@ static void hostile_states_are_refused_or_sound(void **state)
 }
 
 // The third section of a captured state, with one thing in it that no command can have left.
-static void a_session_that_no_command_left_is_refused(void **state)
+TEST(a_session_that_no_command_left_is_refused)
 {
-    (void)state;
     stage *s = stage_new(), *other = stage_new();
     assert_acts(s, set_integer("score", 3));
     assert_acts(s, join(FOLIOT_CONSTRAINT_HINGE, id_of(s, 1), id_of(s, 2)));
@@ -753,28 +734,4 @@ static void a_session_that_no_command_left_is_refused(void **state)
     free(bytes);
     stage_free(s);
     stage_free(other);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_body_is_spawned_from_its_prototype),
-        cmocka_unit_test(a_spawn_is_refused_with_its_reason),
-        cmocka_unit_test(what_holds_a_removed_body_goes_with_it),
-        cmocka_unit_test(an_impulse_changes_velocity_by_its_share_of_the_mass),
-        cmocka_unit_test(motion_is_set_and_sleepers_wake),
-        cmocka_unit_test(far_places_are_exact),
-        cmocka_unit_test(a_body_changes_its_kind),
-        cmocka_unit_test(joints_hold_until_they_are_broken),
-        cmocka_unit_test(a_motor_follows_its_speed),
-        cmocka_unit_test(a_player_drives_another_body),
-        cmocka_unit_test(variables_are_kept_by_key),
-        cmocka_unit_test(gravity_turns_and_the_session_ends),
-        cmocka_unit_test(a_world_refuses_what_is_out_of_order),
-        cmocka_unit_test(restored_worlds_go_on_alike),
-        cmocka_unit_test(many_leave_as_few_do),
-        cmocka_unit_test(hostile_states_are_refused_or_sound),
-        cmocka_unit_test(a_session_that_no_command_left_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

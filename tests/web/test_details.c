@@ -54,9 +54,8 @@ static void place_sheaf(web_detail_body *body, uint32_t count)
     }
 }
 
-static void a_heap_whose_bounds_overlap_is_searched_whole_while_it_is_small(void **state)
+TEST(a_heap_whose_bounds_overlap_is_searched_whole_while_it_is_small)
 {
-    (void)state;
     web_detail_body *body = begin(202, 0);
     place_sheaf(body, 200);
     place_pair_that_touches(body + 200);
@@ -66,9 +65,8 @@ static void a_heap_whose_bounds_overlap_is_searched_whole_while_it_is_small(void
 }
 
 // 499,500 pairs, each of which counts as much as 65 looks.
-static void looking_for_points_of_contact_has_a_bound(void **state)
+TEST(looking_for_points_of_contact_has_a_bound)
 {
-    (void)state;
     web_detail_body *body = begin(1002, 0);
     place_sheaf(body, 1000);
     place_pair_that_touches(body + 1000);
@@ -77,9 +75,8 @@ static void looking_for_points_of_contact_has_a_bound(void **state)
 }
 
 // 24 million pairs of bodies that stand still, of which nothing is asked but whether bounds meet.
-static void looking_at_pairs_of_bounds_has_a_bound(void **state)
+TEST(looking_at_pairs_of_bounds_has_a_bound)
 {
-    (void)state;
     web_detail_body *body = begin(7002, 0);
     place_sheaf(body, 7000);
     for (uint32_t i = 0; i < 7000; i++)
@@ -89,10 +86,9 @@ static void looking_at_pairs_of_bounds_has_a_bound(void **state)
     check_eq(web_details_cut(), 1);
 }
 
-static void looking_at_planes_has_a_bound(void **state)
+TEST(looking_at_planes_has_a_bound)
 {
     const foliot_shape floor = {.kind = FOLIOT_SHAPE_PLANE, .normal = {0, 0, 1}, .offset = -1e9};
-    (void)state;
     web_detail_body *body = begin(9002, 0);
     place_sheaf(body, 5000);
     for (uint32_t i = 0; i < 5000; i++)
@@ -106,10 +102,9 @@ static void looking_at_planes_has_a_bound(void **state)
     check_eq(web_details_cut(), 1);
 }
 
-static void more_contacts_than_are_drawn_are_cut(void **state)
+TEST(more_contacts_than_are_drawn_are_cut)
 {
     const foliot_shape ball = {.kind = FOLIOT_SHAPE_SPHERE, .radius = 1};
-    (void)state;
     web_detail_body *body = begin(400, 0); // 79,800 pairs
     for (uint32_t i = 0; i < 400; i++)
         place(&body[i], ball, 0.001 * i, 0);
@@ -119,9 +114,8 @@ static void more_contacts_than_are_drawn_are_cut(void **state)
 }
 
 // Joints come first, and may take all the room there is.
-static void contacts_that_find_no_room_behind_joints_are_cut(void **state)
+TEST(contacts_that_find_no_room_behind_joints_are_cut)
 {
-    (void)state;
     const uint32_t joints = 70000;
     web_detail_body *body = begin(2, joints);
     place_pair_that_touches(body);
@@ -135,17 +129,4 @@ static void contacts_that_find_no_room_behind_joints_are_cut(void **state)
     check_eq(web_details_cut(), 1);
     check_eq(web_details_draw(CONTACTS, 1), 1);
     check_eq(web_details_cut(), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_heap_whose_bounds_overlap_is_searched_whole_while_it_is_small),
-        cmocka_unit_test(looking_for_points_of_contact_has_a_bound),
-        cmocka_unit_test(looking_at_pairs_of_bounds_has_a_bound),
-        cmocka_unit_test(looking_at_planes_has_a_bound),
-        cmocka_unit_test(more_contacts_than_are_drawn_are_cut),
-        cmocka_unit_test(contacts_that_find_no_room_behind_joints_are_cut),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

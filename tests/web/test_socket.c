@@ -54,11 +54,10 @@ static uint32_t taken(size_t length)
     return count;
 }
 
-static void what_waits_is_bounded_however_small_it_is(void **state)
+TEST(what_waits_is_bounded_however_small_it_is)
 {
     foliot_transport *t = web_socket_transport();
     foliot_peer_id peer;
-    (void)state;
     demand(foliot_transport_connect(t, "", 0, 0, &peer));
     assert_true(web_socket_opened());
     for (int round = 0; round < 2; round++) { // what was polled has left its room to others
@@ -70,12 +69,4 @@ static void what_waits_is_bounded_however_small_it_is(void **state)
         check_eq(polled(t), large);
     }
     foliot_transport_disconnect(t, peer, 0, true);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_waits_is_bounded_however_small_it_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,19 +12,10 @@ void page_want_tables(void)
 {
 }
 
-static void tables_of_another_length_have_no_room(void **state)
+TEST(tables_of_another_length_have_no_room)
 {
-    (void)state;
     assert_ptr_equal(web_tables_room(sizeof web_tables), &web_tables);
     assert_null(web_tables_room(0));
     assert_null(web_tables_room(sizeof web_tables - 1));
     assert_null(web_tables_room(sizeof web_tables + 1));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_of_another_length_have_no_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }
