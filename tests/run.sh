@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # run.sh TEST...: runs test programs and scripts in the given order, JOBS at a time (2). Those of tests/program run in
-# parallel with them, two at a time: they wait for clocks more than they compute. A program is a cmocka one, whose closing lines are
-# on stderr; a script prints "ok - NAME" and "not ok - NAME" lines. A test that ends badly without naming a failed test
-# counts as one failure. So does one that names no test at all unless it says "skip", a program that ends before its
-# last group of tests, and a script that calls what does not exist. To be given no test is a failure.
+# parallel with them, two at a time: they wait for clocks more than they compute. A program prints TAP: a plan "1..N" for
+# each group of tests and a line "ok 1 - NAME" or "not ok 1 - NAME" for each test; a script prints "ok - NAME" and
+# "not ok - NAME" lines. A test that ends badly without naming a failed test counts as one failure. So does one that
+# names no test at all unless it says "skip", a program that runs fewer tests than it planned, and a script that calls
+# what does not exist. To be given no test is a failure.
 # RESULTS=FILE: the counts are appended there. TIMES=FILE: the seconds are written there. Last line: "N passed, N failed".
 set -u
 logs=${BUILD:-build}/test-logs
@@ -12,7 +13,7 @@ mkdir -p "$logs"
 export logs
 
 run_one() {
-    local test=$1 log passed failed rc word=ok begin=$SECONDS
+    local test=$1 log passed failed planned skipped rc word=ok begin=$SECONDS
     log=$logs/$(echo "$test" | tr '/' '-').log
     local run=(timeout "${TEST_TIMEOUT:-900}")
     case $test in
@@ -20,7 +21,7 @@ run_one() {
     *) run+=(${TEST_WRAPPER:-} "$test") ;; # not quoted: the wrapper and its options
     esac
     local TIMEFORMAT='%U %S %R'
-    { time "${run[@]}" >"$log" 2>&1 </dev/null; } 2>"$log.seconds"
+    { time CMOCKA_MESSAGE_OUTPUT=TAP "${run[@]}" >"$log" 2>&1 </dev/null; } 2>"$log.seconds"
     rc=$?
     case $test in
     *.sh)
@@ -31,12 +32,11 @@ run_one() {
         fi
         ;;
     *)
-        passed=$(grep -ac '^\[       OK \]' "$log")
-        # cmocka lists each failed test twice: where it ran, and at the end.
-        failed=$(grep -aE '^\[  (FAILED|ERROR) *\] [A-Za-z_0-9]+$' "$log" | sort -u | wc -l)
-        if [ "$failed" = 0 ] && [ "$(grep -ac '^\[=*\] Running' "$log")" != "$(grep -ac '^\[=*\] .*) run\.$' "$log")" ]; then
-            failed=1
-        fi
+        planned=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log" | awk '{ n += $1 } END { print n + 0 }')
+        passed=$(grep -ac '^ok [0-9]* - ' "$log")
+        skipped=$(grep -acE '^(not )?ok [0-9]+ # SKIP ' "$log")
+        failed=$(grep -aE 'not ok [0-9]+ - ' "$log" | wc -l) # anywhere: what was printed before may lack its end of line
+        if [ "$failed" = 0 ] && [ "$planned" != $((passed + skipped)) ]; then failed=1; fi
         ;;
     esac
     if [ "$rc" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
@@ -48,7 +48,7 @@ run_one() {
     else
         printf 'FAILED  %-60s %4d passed, %d failed (exit %d)\n' "$test" "$passed" "$failed" "$rc"
         {
-            grep -aE -A 5 'not ok - |^\[  (FAILED|ERROR)|error: |ERROR: |\.sh: line ' "$log" | head -n 24
+            grep -aE -A 5 'not ok |does not hold|error: |ERROR: |\.sh: line ' "$log" | head -n 24
             echo "... $log"
             tail -n 3 "$log"
         } | cut -c 1-160 | sed 's/^/    | /'

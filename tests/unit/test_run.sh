@@ -8,7 +8,7 @@ cd "$(dirname "$0")/../.." || exit 1
 failed=0
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-begin='[==========] Running 2 test(s).' end='[==========] 2 test(s) run.' first='[       OK ] first'
+begin='1..2' first='ok 1 - first' second='ok 2 - second' fails='not ok 2 - second'
 
 # counts NAME WANTED LINE...: the last line of tests/run.sh over a test NAME of these lines is WANTED. Without lines
 # there is no such test.
@@ -24,9 +24,13 @@ counts() {
     fi
 }
 say() { printf "echo '%s'" "$1"; }
-counts passes "2 passed, 0 failed" "$(say "$begin")" "$(say "$first")" "$(say '[       OK ] second')" "$(say "$end")"
-counts fails "1 passed, 1 failed" "$(say "$begin")" "$(say "$first")" "$(say '[  FAILED  ] second')" "$(say "$end")" "exit 1"
-counts fails-with-status-0 "1 passed, 1 failed" "$(say "$begin")" "$(say "$first")" "$(say '[  FAILED  ] second')" "$(say "$end")"
+counts passes "2 passed, 0 failed" "$(say "$begin")" "$(say "$first")" "$(say "$second")"
+counts passes-twice "4 passed, 0 failed" "$(say "$begin")" "$(say "$first")" "$(say "$second")" "$(say "$begin")" "$(say "$first")" "$(say "$second")"
+counts fails "1 passed, 1 failed" "$(say "$begin")" "$(say "$first")" "$(say "$fails")" "exit 1"
+counts fails-with-status-0 "1 passed, 1 failed" "$(say "$begin")" "$(say "$first")" "$(say "$fails")"
+counts fails-in-a-line "1 passed, 1 failed" "$(say "$begin")" "$(say "$first")" 'printf noise' "$(say "$fails")"
+counts skips-one "1 passed, 0 failed" "$(say "$begin")" "$(say "$first")" "$(say 'not ok 2 # SKIP second')"
+counts has-no-plan "2 passed, 1 failed" "$(say "$first")" "$(say "$second")"
 counts crashes-at-start "0 passed, 1 failed" 'kill -ABRT $$'
 counts crashes-on-the-way "1 passed, 1 failed" "$(say "$begin")" "$(say "$first")" 'kill -SEGV $$'
 counts leaves-on-the-way "1 passed, 1 failed" "$(say "$begin")" "$(say "$first")" 'exit 0'
