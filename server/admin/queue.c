@@ -11,7 +11,7 @@
 #include "program/app.h"
 #include "program/options/arguments.h"
 #include "program/complain.h"
-#include "http/access.h"
+#include "http/http.h"
 #include "program/report/log.h"
 #include "admin.h"
 #include "base/clock.h"

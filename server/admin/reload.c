@@ -10,7 +10,7 @@
 
 #include "program/app.h"
 #include "program/options/arguments.h"
-#include "http/access.h"
+#include "http/http.h"
 #include "program/report/log.h"
 #include "program/options/security.h"
 #include "admin.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// access.c: see access.h.
-#include "access.h"
+// access.c: checks Host, Origin, bearer tokens, and paths of routes. Pure functions of untrusted
+// text.
+#include "http.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>

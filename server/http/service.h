@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // service.h: shared by the files of the service: connections, and answers on their way to the
 // thread. service.c: start and end. takeover.c: a thread that does not return. context.c: the
-// library's loop, and the queue. listen.c: listening sockets. requests.c: requests and answers.
-// sockets.c: WebSockets. connection.c: one connection. Each calls only those listed after it.
+// library's loop, and the queue. requests.c: requests and answers. sockets.c: WebSockets.
+// connection.c: listening sockets and connections. Each calls only those listed after it.
 #ifndef FOLIOT_SERVER_HTTP_SERVICE_H
 #define FOLIOT_SERVER_HTTP_SERVICE_H
 
@@ -11,8 +11,6 @@
 
 #include <libwebsockets.h>
 #include <uv.h>
-
-#include "access.h"
 
 #include "http.h"
 #include "intake.h"
@@ -84,7 +82,7 @@ typedef struct foliot__http_waiting {
     uint8_t bytes[];
 } foliot__http_waiting;
 
-// listen.c
+// connection.c
 typedef struct foliot__http_listening {
     int listeners[FOLIOT__HTTP_LISTENERS];
     bool has_unix_file;
@@ -156,15 +154,15 @@ uint64_t foliot__http_host_of(const char *address);
 bool foliot__http_within_share(const foliot__http *http, uint64_t host);
 
 void foliot__http_unwatch(foliot__http_connection *c);
+// Listening sockets.
+bool foliot__http_listen(foliot__http *http, char *problem, size_t problem_bytes);
+void foliot__http_listen_end(foliot__http *http);
+void foliot__http_accept(foliot__http *http, struct lws_vhost *vhost);
 // context.c
 void foliot__http_cancel(foliot__http *http); // wakes the loop; a parked thread ignores it
 // Called by the service's thread: creates the library's context, then serves until the end.
 bool foliot__http_open_context(foliot__http *http);
 void foliot__http_serve(void *http);
-// listen.c
-bool foliot__http_listen(foliot__http *http, char *problem, size_t problem_bytes);
-void foliot__http_listen_end(foliot__http *http);
-void foliot__http_accept(foliot__http *http, struct lws_vhost *vhost);
 // takeover.c
 void foliot__http_takeover_open(void);
 void foliot__http_thread_begins(foliot__http *http);

@@ -10,7 +10,7 @@
 #include "base/exit_code.h"
 #include "program/options/bind.h"
 #include "program/report/log.h"
-#include "http/access.h"
+#include "http/http.h"
 
 static int fail(int code, const char *problem)
 {

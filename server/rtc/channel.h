@@ -11,7 +11,7 @@
 #include "rtc/dtls.h"
 #include "rtc/rtc.h"
 #include "rtc/sctp.h"
-#include "rtc/stun.h"
+#include "rtc/ice.h"
 
 #define FOLIOT__RTC_INDEX_BYTES 3  // of a user name: 6 bits each
 #define FOLIOT__RTC_UFRAG_BYTES 12 // with 54 random bits

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rtc/sdp.h"
+#include "rtc/ice.h"
 
 #define FOLIOT__RTC_TICK_MS 20
 #define FOLIOT__RTC_OPEN_SECONDS 10     // for a handshake, from the offer on

@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "crypto/crypto.h"
-#include "http/access.h"
 #include "net/transport.h"
 
 #define TOKEN_HEAD (1 + FOLIOT_RETURN_SECRET_BYTES) // the signal's kind, and the return secret

@@ -20,7 +20,6 @@
 
 #include "base/assert.h"
 #include "crypto/crypto.h"
-#include "http/access.h"
 #include "net/address.h"
 #include "net/queues.h"
 

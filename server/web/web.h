@@ -93,7 +93,7 @@ bool foliot__web_set_home(foliot__http_file *files, const char *path);
 extern const foliot__http_file foliot__web_embedded[];
 bool foliot__web_has_page(void); // false: this build was made without `make web`
 
-// link.c: prints the link for players, and a QR code of it if stdout is a terminal. Without the
+// Prints the link for players, and a QR code of it if stdout is a terminal. Without the
 // page it prints that there is no link.
 void foliot__web_print_link(const char *address, uint16_t port);
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "rtc/stun.h"
+#include "rtc/ice.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

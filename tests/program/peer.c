@@ -18,7 +18,7 @@
 #include "net/transport.h"
 #include "rtc/dtls.h"
 #include "rtc/sctp.h"
-#include "rtc/stun.h"
+#include "rtc/ice.h"
 #include "web_socket.h"
 
 #define ASK_NS 500000000u // between two binding requests

@@ -17,7 +17,7 @@
 #include "far_end.h"
 #include "clock.h"
 #include "rtc/channel.h"
-#include "rtc/stun.h"
+#include "rtc/ice.h"
 #include "status.h"
 #include "web_site.h"
 

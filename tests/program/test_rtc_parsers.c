@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "corpus.h"
-#include "rtc/sdp.h"
-#include "rtc/stun.h"
+#include "rtc/ice.h"
 
 #define LLVMFuzzerTestOneInput fuzz_stun_one
 #include "../fuzz/fuzz_stun.c"

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "crypto/crypto.h"
-#include "http/access.h"
+#include "http/http.h"
 #include "log.h"
 
 #define COPY_MS 1000u
