@@ -46,8 +46,10 @@ typedef struct foliot_server_config {
     // waits.
     void (*start)(void *user, void (*run)(void *job), void *job);
     void *start_user;
-    double snapshot_hz;      // maximum rate to each client; 0: every tick
-    uint32_t reconnect_ms;   // how long the place of a player whose peer was lost is kept
+    double snapshot_hz; // maximum rate to each client; 0: every tick
+    // How long the place of a player whose peer was lost is kept. In a full session a newcomer gets
+    // the place that long after the player's last packet.
+    uint32_t reconnect_ms;
     uint32_t catch_up_ticks; // maximum number of late ticks that one update closes
     // Staggers sessions: each begins at one of 16 offsets within a period (or a sixtieth of a
     // second if that is shorter) after it was added, so that the ticks of many sessions do not fall
@@ -358,6 +360,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(updates, "Parts of updates sent: variables, messages, players.")                             \
     X(update_bytes, "Bytes of updates sent.")                                                      \
     X(updates_dropped, "Updates for spectators who are behind: no memory.")                        \
+    X(places_yielded, "Silent players whose places newcomers got.")                     \
     X(players_dismissed, "Players dismissed by the rules.")                                        \
     X(kind_changes, "Changes of clients between watching and stepping.")                        \
     X(kind_changes_refused, "Requests to step or watch refused: too frequent, or not possible.")                \

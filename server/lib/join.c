@@ -247,8 +247,17 @@ static bool host_admits(foliot_server *server, const foliot__session *session, f
     return false;
 }
 
+// Whether a silent player makes room. The hello is left unanswered: it comes again every 20 ms.
+static bool awaits_place(foliot__session *session, foliot__peer *peer, uint64_t host)
+{
+    if (!foliot__players_yield(session, peer, host))
+        return false;
+    peer->connected_ns = session->server->now_ns; // is not silent
+    return true;
+}
+
 // Whether the newcomer may have a place; if not, it is refused.
-static bool may_enter(foliot_server *server, const foliot__session *session, foliot__peer *peer,
+static bool may_enter(foliot_server *server, foliot__session *session, foliot__peer *peer,
                       const foliot__hello_message *hello)
 {
     uint64_t host = foliot__transport_get_peer_address_key(server->config.transport, peer->id);
@@ -265,6 +274,8 @@ static bool may_enter(foliot_server *server, const foliot__session *session, fol
                "the session '%s' has no players: it can only be watched (--spectate)",
                session->name);
     } else if (plays && !returns && foliot__players_over_address(session, host)) {
+        if (awaits_place(session, peer, host))
+            return false;
         server->counters.refusals_over_address++;
         refuse(server, peer, FOLIOT__REFUSE_FULL,
                "your address holds all the slots that it may in the session '%s'", session->name);
@@ -326,7 +337,7 @@ void foliot__server_hello(foliot_server *server, foliot__peer *peer,
         player = foliot__player_enter(session, hello, (uint32_t)(peer - server->peers), &resumed);
     if (hello->spectates || player != FOLIOT_NO_PLAYER)
         let_in(server, session, peer, hello, player, resumed);
-    else
+    else if (!awaits_place(session, peer, 0))
         refuse(server, peer, FOLIOT__REFUSE_FULL,
                "the session '%s' is full: it has room for %u player%s", session->name,
                session->player_limit, session->player_limit == 1 ? "" : "s");

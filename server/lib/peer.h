@@ -132,6 +132,7 @@ typedef struct foliot__peer {
     foliot__peer_build build;
     uint32_t malformed;
     uint64_t connected_ns; // or sent a hello that has to wait
+    uint64_t received_ns;  // when its last packet arrived
     uint64_t welcomed_ns;
     uint64_t stepper_input_ns, stepper_status_ns; // of its lockstep packets
     foliot__lockstep_peer lockstep;

@@ -13,9 +13,11 @@
 #include "player.h"
 #include "session.h"
 
-#define PLAYERS_SHARE 4     // an address may have a quarter of a session's places,
-#define PLAYERS_MIN 2       // and this many at least
-#define NAME_NUMBER_BYTES 6 // "-1000", closed
+#define PLAYERS_SHARE 4             // an address may have a quarter of a session's places,
+#define PLAYERS_MIN 2               // and this many at least
+#define SILENCE_NS_MIN 5000000000u  // after which a newcomer may get a silent player's place,
+#define SILENCE_NS_SAME 2000000000u // and a newcomer of the same client of connect tokens
+#define NAME_NUMBER_BYTES 6         // "-1000", closed
 #define NAME_NUMBER_MAX 1000
 
 static const foliot_player_proof no_proof; // all zero
@@ -123,6 +125,70 @@ bool foliot__players_over_address(const foliot__session *session, uint64_t host)
     return host != 0 && held >= most;
 }
 
+static uint64_t client_of(const foliot_server *server, const foliot__peer *peer)
+{
+    foliot_peer_identity identity = {0};
+    bool known = foliot_transport_get_peer_identity(server->config.transport, peer->id, &identity);
+    return known && identity.security == FOLIOT_SECURITY_TOKEN ? identity.token.client : 0;
+}
+
+// Time in which this server did not run does not count.
+static uint64_t silence_of(const foliot_server *server, const foliot__player_slot *player)
+{
+    uint64_t received =
+        player->peer >= 0 ? server->peers[player->peer].received_ns : player->received_ns;
+    return server->now_ns - (received > server->ran_since_ns ? received : server->ran_since_ns);
+}
+
+// Places are kept for reconnect_ms of silence. Without newcomers they are kept longer, by the time
+// that the transport takes to notice that a peer is gone. A client that a connect token names
+// follows itself much sooner: nobody else has its identity.
+bool foliot__players_yield(foliot__session *session, const foliot__peer *newcomer, uint64_t host)
+{
+    foliot_server *server = session->server;
+    const uint64_t client = client_of(server, newcomer);
+    uint64_t keep_ns = (uint64_t)server->config.reconnect_ms * 1000000u, longest = 0;
+    foliot__player_slot *silent = NULL;
+    keep_ns = keep_ns > SILENCE_NS_MIN ? keep_ns : SILENCE_NS_MIN;
+    if (session->life.paused)
+        return false;
+    for (uint32_t p = 0; p < session->player_limit; p++) {
+        foliot__player_slot *player = &session->players[p];
+        if (player->state == FOLIOT__PLAYER_NONE || (host && player->host != host))
+            continue;
+        if (player->state == FOLIOT__PLAYER_LEAVING || player->leaves ||
+            (player->peer >= 0 && has_ended(session, player) &&
+             server->peers[player->peer].departure.for_good))
+            return true; // its place is free with the next tick
+        const bool same = client != 0 && player->client == client;
+        const uint64_t silence = silence_of(server, player);
+        if (silence < (same ? SILENCE_NS_SAME : keep_ns) || silence <= longest)
+            continue;
+        longest = silence;
+        silent = player;
+    }
+    if (!silent)
+        return false;
+    char text[FOLIOT_NAME_BYTES + 64];
+    snprintf(text, sizeof text, "%s was silent for %u s, and a newcomer gets the place",
+             silent->name, (unsigned)(longest / 1000000000u));
+    foliot__server_event(server, FOLIOT_SERVER_DROPPED, session,
+                         (uint32_t)(silent - session->players), FOLIOT__REFUSE_SILENT, text);
+    server->counters.places_yielded++;
+    if (silent->peer >= 0 && foliot__peer_is_here(&server->peers[silent->peer])) {
+        foliot__peer_end(
+            &server->peers[silent->peer],
+            (foliot__departure){.for_good = true,
+                                .at_once = true,
+                                .code = FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_SILENT});
+    } else if (silent->state == FOLIOT__PLAYER_ENTERING) {
+        silent->leaves = true;
+    } else {
+        silent->state = FOLIOT__PLAYER_LEAVING;
+    }
+    return true;
+}
+
 // Whether another player of the session has that name, including absent ones.
 static bool name_taken(const foliot__session *session, uint32_t player, const char *name)
 {
@@ -159,6 +225,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
     if (*resumed) {
         resume_player(session, &session->players[found], &hello->token, peer);
         session->players[found].host = host;
+        session->players[found].client = client_of(session->server, &session->server->peers[peer]);
         return found;
     }
     report_spent_token(session, &hello->token);
@@ -175,6 +242,7 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
     session->players_here++;
     player->peer = peer;
     player->host = host;
+    player->client = client_of(session->server, &session->server->peers[peer]);
     give_token(session->server, player);
     player->token.before = proof_of(&hello->token); // of a player that is gone
     player->input.next_sequence = 1;
@@ -206,6 +274,7 @@ bool foliot__player_peer_lost(foliot__session *session, const foliot__peer *peer
         return false; // it has come back through another peer, or the place is another's
     player->peer = -1;
     player->lost_ns = session->server->now_ns;
+    player->received_ns = peer->received_ns;
     if (for_good && player->state == FOLIOT__PLAYER_ENTERING)
         player->leaves = true; // after its join, so that the recording has both
     else if (for_good && player->state != FOLIOT__PLAYER_NONE)
@@ -235,7 +304,7 @@ void foliot__players_keep(foliot__session *s)
             continue;
         s->players[p].state = FOLIOT__PLAYER_IN_WORLD; // though nobody may know it again
         s->players_here++;
-        s->players[p].lost_ns = s->server->now_ns;
+        s->players[p].lost_ns = s->players[p].received_ns = s->server->now_ns;
         s->players[p].input.next_sequence = 1;
         foliot__orders_keep(&s->players[p].orders, 0, 0, s->server->now_ns);
     }
@@ -246,7 +315,7 @@ void foliot__players_keep(foliot__session *s)
         foliot__player_slot *player = &s->players[r->player];
         s->players_here += player->state == FOLIOT__PLAYER_NONE;
         player->state = FOLIOT__PLAYER_IN_WORLD;
-        player->lost_ns = s->server->now_ns;
+        player->lost_ns = player->received_ns = s->server->now_ns;
         if (r->join_sequence) {
             player->token.proof = r->proof;
             player->token.before = r->before;

@@ -77,12 +77,13 @@ typedef struct foliot__player_slot {
     foliot__player_state state;
     char name[FOLIOT_NAME_BYTES];
     foliot__player_token token;
-    uint64_t host;           // address of its last peer, to count by; 0: unknown
-    bool leaves;             // its goodbye came before its first tick
-    bool announced;          // everybody knows of it,
-    uint32_t announced_body; // and of this body
-    int64_t peer;            // index, -1: its peer is gone
-    uint64_t lost_ns;
+    uint64_t host;                 // address of its last peer, to count by; 0: unknown
+    uint64_t client;               // that the connect token of its last peer names; 0: none
+    bool leaves;                   // its goodbye came before its first tick
+    bool announced;                // everybody knows of it,
+    uint32_t announced_body;       // and of this body
+    int64_t peer;                  // index, -1: its peer is gone
+    uint64_t lost_ns, received_ns; // when its peer was lost, and its last packet arrived
     foliot__player_input input;
     uint32_t aim; // the last one that the rules were given; UINT32_MAX: none
     foliot__order_book orders;
@@ -97,6 +98,9 @@ uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_mess
                               uint32_t peer, bool *resumed);
 // Whether the address has used up its share of player places.
 bool foliot__players_over_address(const foliot__session *session, uint64_t host);
+// Whether a place becomes free for the newcomer: a player who has been silent for too long leaves
+// with the next tick. `host` is the newcomer's, where its address has no place left, else 0.
+bool foliot__players_yield(foliot__session *session, const foliot__peer *newcomer, uint64_t host);
 // Whether somebody may return to that player with the token.
 bool foliot__player_known(const foliot__session *session, const foliot__token *token);
 void foliot__player_acknowledge_token(foliot__session *session,

@@ -304,7 +304,8 @@ static void receive_event(foliot_server *server, const foliot_transport_event *e
         *peer = (foliot__peer){.id = event->peer,
                                .state = FOLIOT__PEER_GREETING,
                                .player = FOLIOT_NO_PLAYER,
-                               .connected_ns = server->now_ns};
+                               .connected_ns = server->now_ns,
+                               .received_ns = server->now_ns};
         return;
     }
     if (!foliot__peer_is_here(peer) || peer->id.value != event->peer.value) {
@@ -312,6 +313,8 @@ static void receive_event(foliot_server *server, const foliot_transport_event *e
         return;
     }
     server->arrived_ns = event->arrived_ns;
+    if (event->kind == FOLIOT_TRANSPORT_RECEIVED)
+        peer->received_ns = server->now_ns;
     if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED) {
         server->counters.peers_lost += peer->player != FOLIOT_NO_PLAYER;
         foliot__peer_end(peer, (foliot__departure){.lost = true});
@@ -354,6 +357,7 @@ static void expire_silent_peers(foliot_server *server)
     X(connects_over_address)                                                                       \
     X(connects_too_fast)
 #define COOKIE_DROPS_A_JOIN 16
+#define HELD_NS 1000000000u // between two updates: something held this server up
 #define WATCHED_SERVER(X)                                                                          \
     X(messages_malformed)                                                                          \
     X(messages_unexpected)                                                                         \
@@ -412,6 +416,8 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
 {
     foliot_transport_event event;
     uint64_t set[FOLIOT__SET_WORDS];
+    if (now_ns - server->now_ns > HELD_NS)
+        server->ran_since_ns = now_ns;
     server->now_ns = now_ns;
     foliot__schedule_begin(server);
     while (foliot_transport_poll(server->config.transport, now_ns, &event))

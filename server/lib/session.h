@@ -223,7 +223,8 @@ struct foliot_server {
     foliot_peer_id *group;          // scratch of the fan-out
     uint32_t *order;
     uint64_t now_ns, expire_ns, watch_ns;
-    uint64_t watched[32]; // counts at which watch_counters reports, by its lists
+    uint64_t ran_since_ns; // without a long break
+    uint64_t watched[32];  // counts at which watch_counters reports, by its lists
     uint64_t cookies_seen, connects_seen, cookies_beyond; // see cookies_beyond_joins
     uint64_t arrived_ns;                                  // the packet that is being read
     foliot_digest fingerprint, fingerprint_base;

@@ -422,7 +422,7 @@ static foliot_status tick_busy(void *self, const foliot_rules_view *view, foliot
 }
 
 // Stepping and watching: a player whom the rules had no time for comes back by itself, later each
-// time, and at last is told so. One that is kicked does not.
+// time, and then is refused. One that is kicked does not.
 TEST(who_is_dismissed_for_a_reason_that_passes_comes_back)
 {
     foliot_rules_kind kind = game_rules_kind;

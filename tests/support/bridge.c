@@ -31,9 +31,11 @@ static void carry_event(bridge *b, const foliot_transport_event *e, uint64_t now
         i++;
     if (e->kind == FOLIOT_TRANSPORT_CONNECTED) {
         FOLIOT_ASSERT(i < BRIDGE_PEERS);
-        demand(foliot_queues_join(b->queues, "bridge",
-                                  foliot__transport_get_peer_address_key(b->listener, e->peer),
-                                  NULL, now_ns, &b->near[i]));
+        demand(foliot_queues_join(
+            b->queues, "bridge",
+            b->address_key ? b->address_key
+                           : foliot__transport_get_peer_address_key(b->listener, e->peer),
+            b->identity, now_ns, &b->near[i]));
         b->far[i] = e->peer;
         b->stopped[i] = false;
         b->count++;

@@ -14,6 +14,9 @@ typedef struct bridge {
     foliot_peer_id near[BRIDGE_PEERS], far[BRIDGE_PEERS]; // in the queues; of the listener
     bool stopped[BRIDGE_PEERS];                           // it takes nothing: a page that hangs
     unsigned count;
+    // For those that connect from now on; 0, NULL: as the listener has them.
+    uint64_t address_key;
+    const foliot_peer_identity *identity;
 } bridge;
 
 void bridge_open(bridge *b, foliot_hub *hub, uint16_t port, foliot_queues *queues, uint64_t now_ns);

@@ -218,8 +218,8 @@ static void drop_connection(foliot_client *c)
     c->connection.peer = (foliot_peer_id){0};
 }
 
-// Whether this client tries again by itself. Nobody waits for a session that ends, and a newcomer
-// is rather told at once that a session is full.
+// Whether this client tries again by itself. It does not wait for a session that ends, and a
+// newcomer does not wait for a place.
 static bool may_retry(const foliot_client *c, const foliot__refuse *refuse)
 {
     bool passes = refuse->reason == FOLIOT__REFUSE_BUSY ||

@@ -196,7 +196,9 @@ static const foliot__option host_options[] = {
      .help = "prints every option, its value and its source, and ends",
      .details = "The source is the command line, a line of the file, or the default."},
     {"reconnect-seconds", "N", FOLIOT__OPTION_COUNT, &parsed.network.reconnect_seconds, 0, 86400,
-     .help = "keeps a player's slot for N seconds after a lost connection"},
+     .help = "keeps a player's slot for N seconds after a lost connection",
+     .details = "In a full session a newcomer gets the slot N seconds after the player's last "
+                "packet, if N is 5 or more."},
     {"http", "[ADDR:]PORT", FOLIOT__OPTION_TEXT, &parsed.web.http,
      .help = "TCP port for /livez, /readyz, /metrics and foliotctl (which tries 7780)",
      .details = "`/metrics` is for Prometheus. A separate thread serves it: no request delays a "
