@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// channel.c: players in browsers by WebSocket alone, and with a data channel beside it. First what
+// channel.c: players in browsers by WebSocket alone, and with a data channel as well. First what
 // a snapshot for one costs, all in, and what memory one takes, on the loopback: as bench web does,
 // against bare sockets that send and take as many datagrams of as many bytes. Then, where network
 // namespaces may be made: a server in one and a client library in another, with a wire between them
@@ -331,7 +331,7 @@ static void hurry(int priority)
         fprintf(stderr, "channel: no real-time scheduling: figures depend on what else runs\n");
 }
 
-// In a namespace of its own: a tun device with this address. Returns its descriptor; -1: not
+// In a separate namespace: a tun device with this address. Returns its descriptor; -1: not
 // allowed.
 static int enter_network(const char *address)
 {
@@ -565,7 +565,7 @@ static void watch_session(rtc_peer *peer, foliot_transport *transport, figures *
             foliot_sample sample;
             sampled_ns = now;
             foliot_status status = foliot_client_sample(client, now, &sample);
-            // What is shown, against the earliest arrivals of the same time.
+            // The shown time, against the earliest arrivals of the same time.
             if (counts && status == FOLIOT_STATUS_OK)
                 delays += (double)now * 1e-6 - sample.render_tick * 1000.0 / HZ;
             samples += counts && status == FOLIOT_STATUS_OK;

@@ -236,7 +236,8 @@ static double measure_removed(void)
 
 static char file[] = P_tmpdir "/foliot-commands-XXXXXX";
 
-// Of a recording in which every tick has one command that `make` made, less one without.
+// Size of a recording in which every tick has one command that `make` made, less that of one
+// without.
 static double recorded_bytes(void (*make)(foliot_command *command, uint64_t tick))
 {
     double bytes[2];
@@ -294,7 +295,7 @@ static void count_bytes(void *user, const uint8_t *bytes, size_t length)
     *(size_t *)user += length;
 }
 
-// Bytes of a changed tag in a katamari of 900 cubes and four players, where so many change in a
+// Bytes of a changed tag in a katamari of 900 cubes and four players, where that many change in a
 // tick, at random.
 static double tag_bytes(uint32_t at_once)
 {

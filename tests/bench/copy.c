@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // copy.c: what a rollback costs: a copy of a world's state, the same as bytes, a digest of it, and
 // the way back, for the 900 cubes of the ready scene and the player who has drawn a heap of them
-// together. Nobody sleeps. A plain memcpy of the whole block stands beside the copy.
+// together. Nobody sleeps. A plain memcpy of the whole block is timed too.
 #include "../support/bench.h"
 #include "foliot/foliot.h"
 #include "status.h"

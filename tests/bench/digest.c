@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// digest.c: what a digest of the full state costs: microseconds for 256 bodies of 13 doubles,
-// beside libxxhash's own XXH3-128 over as many bytes in one piece, and its share of a step. A step
-// and its digest are timed in turn in the same run; cold rows hash a world that fell out of the
-// caches.
+// digest.c: what a digest of the full state costs: microseconds for 256 bodies of 13 doubles, next
+// to libxxhash's own XXH3-128 over as many bytes in one piece, and its share of a step. A step and
+// its digest are timed in turn in the same run; cold rows hash a world that fell out of the caches.
 #include "../support/bench.h"
 #include "../support/crowd.h"
 #include "status.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // fanout.c: processor time that the server spends on one client and snapshot over ENet on loopback,
 // all in: encoding, sending, status, receiving what clients answer, and waiting as
-// foliot-server does; the world's own steps and the capture of their snapshots are told apart.
-// Against bare sendto of as many bytes, heads included, to as many sockets, sixty times a second,
-// in turn with it; and against sendto and recvfrom, where each client answers as ours do. Sockets
-// are bound as the server's and the clients' are.
+// foliot-server does; the world's own steps and the capture of their snapshots are reported
+// separately. Against bare sendto of as many bytes, heads included, to as many sockets, sixty times
+// a second, in turn with it; and against sendto and recvfrom, where each client answers as ours do.
+// Sockets are bound as the server's and the clients' are.
 //
 // The opponent has no disadvantage by its call: to 64 and to 1,000 sockets, sendmmsg from 8 to
 // 1,000 buffers and sendto from one differed by less than the noise, 7 %. It receives nothing and
-// wakes up once a tick. What is beyond it are the inputs, 0.65 us each at 1,000 clients and 1.1 us
+// wakes up once a tick. The difference is the inputs, 0.65 us each at 1,000 clients and 1.1 us
 // at 64 for recvmmsg alone, and our own code. Where anything else runs on the machine, both sides
 // slow down, and not alike: measure alone.
 //
@@ -256,7 +256,7 @@ typedef struct bench_case {
     double memory;
 } bench_case;
 
-// Of one round, a client and snapshot.
+// Figures of one round, for each client and snapshot.
 typedef struct figures {
     double network_us, step_us, bare_us, both_us, bytes, inputs, late, encodes, updates, served;
 } figures;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // history.c: what the past costs, for the 901 cubes of the ready scene: to keep a tick, where a few
 // cubes move and where all do; a ray into the past at a tick that was not asked for before, and one
-// more at the same tick, beside a ray into the present; and what a keyframe holds. Then how far the
-// rules' past is from what a client showed when it pressed a button: ten seeds of a round trip of
-// 100 ms with jitter and loss, on a virtual clock, and one of 150 ms.
+// more at the same tick, next to a ray into the present; and what a keyframe holds. Then how far
+// the rules' past is from what a client showed when it pressed a button: ten seeds of a round trip
+// of 100 ms with jitter and loss, on a virtual clock, and one of 150 ms.
 #include "../support/bench.h"
 #include "foliot/foliot.h"
 #include "foliot/query.h"
@@ -248,7 +248,7 @@ int main(void)
     for (int all = 0; all < 2; all++) {
         size_t length = 0;
         fill_worlds(all);
-        // The first tick of each pass begins anew, and is one of sixty.
+        // The first tick of each pass starts from nothing, and is one of sixty.
         report("keep a tick", all, time_of(keep_all, TICKS), "us");
         report("ray at another tick", all, time_of(cast_past, TIMES), "us");
         report("ray at the same tick", all, time_of(cast_again, TIMES), "us");

@@ -106,7 +106,7 @@ static void let_attack(const attack *a, unsigned port, double seconds)
     uint64_t welcomes = 0, come_ns = now;
     while ((now = clock_now_ns()) < end) {
         for (; here < a->peers && now >= come_ns;
-             here++, come_ns += COME_EVERY_NS) { // each at a tick of its own
+             here++, come_ns += COME_EVERY_NS) { // each at another tick
             foliot_transport *wire;
             if (foliot_transport_create_enet(&config, now, &wire) != FOLIOT_STATUS_OK)
                 exit(1);

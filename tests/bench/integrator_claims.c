@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// integrator_claims.c: what is said of integrators, measured. docs/explanation/integrators.md
+// integrator_claims.c: claims about integrators, measured. docs/explanation/integrators.md
 // quotes these figures. Not a matter of speed: a bench because it prints figures, and the same ones
 // on every machine but for the last digits.
 //

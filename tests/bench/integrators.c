@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // integrators.c: what accuracy costs. Force evaluations per orbit for an energy error of 1e-10 over
-// ten turns of Kepler's orbit, per scheme, beside the figures measured with the same tables
+// ten turns of Kepler's orbit, per scheme, next to the figures measured with the same tables
 // elsewhere (binary64, plain sums); the energy error of a game's 60 steps a unit of time; and what
 // a step costs beyond its forces.
 #include "../support/bench.h"

@@ -24,9 +24,9 @@
 #define RING_COUNT 3
 #define AGES 512
 #define SEEN 0.01 // metres: what moved by less does not count ...
-#define WITHIN 10 // ... in so many ticks
+#define WITHIN 10 // ... in this number of ticks
 #define BODIES_MAX 16384
-#define WATCHED 8 // one in so many watchers is measured
+#define WATCHED 8 // one in this number of watchers is measured
 #define WARM_SECONDS 4.0
 
 static const double rings[RING_COUNT] = {6, 12, 35};
@@ -143,8 +143,8 @@ static double distance(const foliot__session *s, const int32_t a[3], const int32
     return sqrt(sum);
 }
 
-// Whether what a watcher has of a body is right to a centimetre; of a body that it was told nothing
-// of, that is what the scene says.
+// Whether what a watcher has of a body is right to a centimetre; of a body that was never sent to
+// it, that is what the scene says.
 static bool shows_right(const city *c, const foliot__session *s, const foliot__tracks *t,
                         uint32_t body, const foliot_snapshot_body *is)
 {

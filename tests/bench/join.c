@@ -118,7 +118,7 @@ int main(void)
         return fail(error.text);
     foliot_transport_config config = foliot_transport_config_default();
     config.bind = "127.0.0.1";
-    config.peers_max = JOINS + 20; // those who left, and were not heard to, hold theirs for a while
+    config.peers_max = JOINS + 20; // peers whose goodbye was lost hold theirs for a while
     config.peers_per_address_max =
         2 * config.peers_max;        // all are of one address, leave before ENet has connected,
     config.joins_per_second = JOINS; // and come fast

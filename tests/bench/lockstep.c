@@ -53,7 +53,7 @@ static void measure(uint32_t players)
     cluster_destroy(a);
 }
 
-// What is shown, sixty times a second. Stalled: there was no newer state to show, and it was
+// Samples, sixty times a second. Stalled: there was no newer state to show, and it was
 // guessed.
 static void watch(cluster *a, double seconds)
 {

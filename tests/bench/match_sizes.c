@@ -180,7 +180,7 @@ static void count_bytes(void *user, const uint8_t *bytes, size_t length)
     *(size_t *)user += length;
 }
 
-// What an update of this tick says of tags.
+// Adds the tags of this tick's update.
 static void weigh_tags(match *m)
 {
     static foliot__update_writer writer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // nbody.c: pairwise gravity. A pair is two bodies i < j, met once in a force evaluation; N bodies
 // have N (N - 1) / 2. The opponents: a plain scalar loop compiled with -O3 for the baseline ISA,
-// and Boost.odeint's velocity Verlet (a program of its own beside this one), in turn with ours.
+// and Boost.odeint's velocity Verlet (a separate program next to this one), in turn with ours.
 // Errors are of positions, at equal dt and the same end, against our own order 8 at a quarter of
 // the step.
 #include "../support/bench.h"

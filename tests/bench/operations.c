@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // operations.c: what running a server costs its players: the end of 64 sessions that are played,
-// scrapes of /metrics with 1,000 sessions, ticks beside calls of the admin API, and the beginning
+// scrapes of /metrics with 1,000 sessions, ticks during calls of the admin API, and the beginning
 // of a recording in mid-session. Real programs; a time is that of whoever asks, on a machine that
 // does other things too. Usage: operations [SESSIONS PLAYED]
 #include <arpa/inet.h>
@@ -162,7 +162,8 @@ static lateness lateness_now(unsigned port)
     return now;
 }
 
-// What a panel asks, a message, a recording, and a session that comes and goes. Returns how many.
+// The questions of a panel, a message, a recording, and a session that comes and goes. Returns how
+// many.
 static unsigned call_all(void)
 {
     static const struct {

@@ -185,7 +185,7 @@ static void bench_speed_with_commands(void)
     recording_fixture_free(&fixture);
 }
 
-// What a tick pays for being recorded, with a thread that writes to a file.
+// The cost of recording a tick, with a thread that writes to a file.
 static void bench_append(void)
 {
     double costs[ROUNDS];
@@ -318,7 +318,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The file closed, its pages dropped, opened anew and brought to a random tick.
+// The file closed, its pages dropped, opened again and brought to a random tick.
 static void bench_seek(void)
 {
     static double times[SEEKS], cpu[SEEKS];
@@ -389,7 +389,7 @@ static void bench_many(const char *program)
     recording_memory_free(&memory);
 }
 
-// The program lies beside the benches' folder.
+// The program lies next to the benches' folder.
 static void program_path(const char *self, char path[512])
 {
     const char *slash = strrchr(self, '/');

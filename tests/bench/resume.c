@@ -106,8 +106,7 @@ static bool start_server(child *c, unsigned port)
     return false;
 }
 
-// What all its threads have had of the processors: the share of the time that a busy machine does
-// not change.
+// Processor time of all its threads: the share of the time that a busy machine does not change.
 static double cpu_ms(pid_t pid)
 {
     char path[64 + NAME_MAX];
@@ -167,7 +166,8 @@ static void update_client(client *g)
     nanosleep(&pause, NULL);
 }
 
-// Until so many snapshots have come, in all or since. The time, or a negative one.
+// Waits until this number of snapshots has come, in all or since. Returns the time, or a negative
+// one.
 static double seconds_until_snapshots(client *g, uint64_t snapshots)
 {
     double begin = bench_now();
@@ -201,7 +201,7 @@ static bool kill_and_resume(child *server, client *player, round_result *r)
         return false;
     at = seconds_until_snapshots(
         &newcomer,
-        2); // the first is of the tick that it went on from, the second one was stepped anew
+        2); // the first is of the tick that it went on from, the second one was stepped after that
     r->newcomer_ms = 1e3 * (at - killed);
     disconnect_client(&newcomer);
     double again = seconds_until_snapshots(player, seen.snapshots_received + 2);

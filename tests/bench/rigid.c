@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// rigid.c: boxes and spheres that fall, pile up and stand, beside Bullet and ODE on the same
+// rigid.c: boxes and spheres that fall, pile up and stand, next to Bullet and ODE on the same
 // bodies. Engines run in turn, a few ticks each, sleeping off, each at its defaults: CPU ms a tick
 // on one thread, wall time with more, and for every engine how good the result is, measured by one
 // function from the final poses alone: a fast pile that sinks, creeps or trembles does not count.
@@ -383,7 +383,7 @@ static void report(const problem *p, race *r, const options *o)
     free(states);
 }
 
-// What a pile costs that may sleep, once it does, beside the same pile awake.
+// The cost of a pile that sleeps, next to that of the same pile awake.
 static void report_sleep(problem *p, double awake)
 {
     double times[100];

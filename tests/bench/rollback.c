@@ -138,7 +138,7 @@ static void place_of(const foliot__prediction_view *view, uint32_t line, double 
                 (u < 1 ? (1 - u) * before->bodies[slot].state.position[k] : 0);
 }
 
-// What the replacements of this frame did, by body: how far it moved before that is smoothed.
+// Displacements by the replacements of this frame, for each body, before they are smoothed.
 static struct replaced {
     void (*then)(void *user);
     double moved[BODIES]; // millimetres
@@ -258,7 +258,7 @@ static void look(run *r, figures *f)
     f->delay += foliot_client_get_statistics(c).input_delay_ticks;
 }
 
-// Every millisecond the server; each client once a frame, at a time of its own.
+// Every millisecond the server; each client once a frame, at its own time.
 static void pass_frame(run *r, figures *f, int frame, bool counts)
 {
     static figures unused;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// rules.c: what a tick of rules costs beside the step: 901 cubes, 200 of which touch the floor and
-// are looked at every tick, as in a game in which what is touched changes its owner. Once in Lua
-// and once in C; both give the same commands.
+// rules.c: what a tick of rules costs in addition to the step: 901 cubes, 200 of which touch the
+// floor and are looked at every tick, as in a game in which what is touched changes its owner. Once
+// in Lua and once in C; both give the same commands.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

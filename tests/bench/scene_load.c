@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // scene_load.c: how long 100,000 bodies take from text to a checked scene: as YAML (against libyaml
 // alone, which reads the same text and throws its events away), as CSV, and as a grid of 300 x 300
-// bodies with springs. Texts are written to a folder of their own first; each is read RUNS times,
+// bodies with springs. Texts are written to a separate folder first; each is read RUNS times,
 // in turn with the opponent.
 #include "../support/bench.h"
 

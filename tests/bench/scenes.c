@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // scenes.c: whether every ready scene keeps its rate: CPU ms of each of its first 600 ticks on one
 // thread, nobody asleep who does not sleep by the scene, once alone and, where it has players, once
-// with all of them, who steer, pull, push and jump. Beside the time that a tick has. A world's
+// with all of them, who steer, pull, push and jump. Next to it, the time that a tick has. A world's
 // every run does the same work, so a tick's time is the least of several runs: what other programs
 // on the machine add is no part of it.
 //
@@ -29,7 +29,7 @@ typedef struct options {
 
 static bool failed;
 
-// What the players of a scene do at this tick; the number of inputs.
+// The inputs of a scene's players at this tick. Returns their number.
 static uint32_t inputs_of(uint32_t players, uint32_t tick, foliot_input *inputs)
 {
     static const uint16_t buttons[4] = {FOLIOT_BUTTON_PULL, FOLIOT_BUTTON_PUSH, FOLIOT_BUTTON_JUMP,

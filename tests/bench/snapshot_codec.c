@@ -153,7 +153,7 @@ typedef struct world_run {
     tally tally;
 } world_run;
 
-// What a snapshot takes where nothing has moved since the baseline.
+// Size of a snapshot where nothing has moved since the baseline.
 static void unchanged_row(const char *name, world_run *r, const worlds_pair *pair)
 {
     char text[128];

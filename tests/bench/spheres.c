@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // spheres.c: spheres falling into a walled box until they lie: CPU ms a tick and how it grows,
-// beside Bullet on the same problem, one thread each, in turn. Quality is told beside speed: a fast
-// pile that sinks does not count.
+// next to Bullet on the same problem, one thread each, in turn. Quality is printed with speed: a
+// fast pile that sinks does not count.
 //
 //     spheres [COUNT TICKS]
 #include <math.h>
@@ -44,7 +44,7 @@ static foliot_world *problem(scene_builder *y, uint32_t count)
     return builder_create_world(y);
 }
 
-// Overlaps of all pairs by sorting along x would be a broad phase of its own: each sphere looks at
+// Overlaps of all pairs by sorting along x would be another broad phase: each sphere looks at
 // those of its column of a coarse grid.
 static double deepest_overlap(const foliot_world *world, uint32_t count)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// tick_jitter.c: how late foliot-server starts its ticks, idle, beside a busy core and with 256
+// tick_jitter.c: how late foliot-server starts its ticks, idle, next to a busy core and with 256
 // clients, against a bare timerfd loop in the same run; and how soon it answers while a heavy step
 // runs. Real programs. Usage: tick_jitter [answers]
 #include <arpa/inet.h>

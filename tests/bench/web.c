@@ -3,7 +3,7 @@
 // all in: queues, both threads, sending, and receiving an input packet for each; and the memory of
 // one. The browsers are sockets in a child process. The opponent is the least that a server can do
 // over TCP: one thread, one send a socket and snapshot, one recv for what comes back, and nothing
-// else. What it takes is the kernel's, for the most part that of the loopback, where a send also
+// else. Its cost is the kernel's, for the most part that of the loopback, where a send also
 // does the receiver's half and wakes it up.
 #include <arpa/inet.h>
 #include <netinet/in.h>

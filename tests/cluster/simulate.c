@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // simulate.c: the whole system under many seeds: `simulate [OPTION]... SEEDS`, where SEEDS is a
-// count (from seed 1), FROM-TO, or with --seed N one alone, told in full. Every failing seed prints
-// the command that repeats it.
+// count (from seed 1), FROM-TO, or with --seed N only this one, with a full log. Every failing seed
+// prints the command that repeats it.
 //   --each           a line for every seed: the digest of all that happened in it, what it
 //   simulated, what that took
 //   --seconds S      no seed begins later than that
 //   --until-failure  nor after one has failed
-//   --jobs N         processes, as many as there are processors unless said
+//   --jobs N         processes, as many as there are processors unless given
 //   --root FOLDER    of the sources, where the scenes are
-// Processes of their own run the seeds, so that one that crashes or hangs is a failure like any
+// Separate processes run the seeds, so that one that crashes or hangs is a failure like any
 // other.
 #include <errno.h>
 #include <malloc.h>
@@ -92,7 +92,7 @@ static size_t held(void)
     return info.uordblks + info.hblkhd;
 }
 
-// What a run leaves in memory is a leak, but for the first one's buffers of the C library.
+// Memory that a run does not free is a leak, except the C library's buffers of the first run.
 static seed_result run_one(const seed_resources *resources, uint64_t seed, FILE *log, bool first)
 {
     seed_plan plan = seed_plan_draw(seed);
@@ -247,7 +247,7 @@ static bool read_seeds(const char *text)
 
 int main(int argc, char **argv)
 {
-    // What lies in malloc's cache of a thread counts as held; so no such cache.
+    // Memory in a thread's malloc cache counts as held, so there is no such cache.
     if (!getenv("GLIBC_TUNABLES")) {
         setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
         execv("/proc/self/exe", argv);

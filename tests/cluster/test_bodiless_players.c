@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Goal: everybody knows who plays and whose body is whose, where a game gives players their bodies.
-// Players without bodies used to be told to newcomers alone, never to those who were there, and to
-// nobody whose body it was. Method: clients of a real server that is given the commands.
+// Players without bodies were once reported only to newcomers, never to clients that were there,
+// and nobody learned whose body it was. Method: clients of a real server that is given the
+// commands.
 #include "../support/check.h"
 
 #include "cluster.h"

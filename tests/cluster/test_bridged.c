@@ -70,7 +70,7 @@ TEST(a_peer_that_takes_nothing_harms_nobody)
     cluster_run(s, 2);
     assert_int_equal(state_of(s, 1), FOLIOT_CLIENT_PLAYING);
     assert_true(snapshots_of(s, 1) > snapshots + 60);
-    // What had waited for too long was not given to it.
+    // Packets that had waited for too long were not given to it.
     assert_true(foliot_transport_get_counters(s->host)->packets_queue_full > 20);
     cluster_destroy(s);
 }

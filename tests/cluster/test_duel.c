@@ -21,7 +21,7 @@
 #define CLIENTS 3
 #define TARGET 1 // the client that walks about; client 0 shoots
 
-// What a probe in C found, shot by shot.
+// The findings of a probe in C, shot by shot.
 typedef struct shot {
     bool fired, judged, hit, hit_now;
     double shown[3], tick; // the target, as the client showed it

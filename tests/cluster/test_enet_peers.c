@@ -2,8 +2,8 @@
 // Goal: what a client tells ENet of itself harms nobody. A client with ENet's largest MTU made the
 // server's datagrams outgrow their buffer by the checksum, and the server ended; and one address
 // held all of ENet's peers, since those that a host still says farewell to were counted by nobody.
-// Method: real transports on the loopback; the clients' ENet is told to lie, or falls silent as
-// soon as it has connected.
+// Method: real transports on the loopback; the clients' ENet lies, or falls silent as soon as it
+// has connected.
 #include "check.h"
 #include "clock.h"
 
@@ -66,7 +66,7 @@ TEST(a_client_with_the_largest_mtu_ends_no_server)
         drain(&host->head, &at_host);
         drain(client, &at_client);
     }
-    // What just fits without the checksum.
+    // The largest packet that fits without the checksum.
     allow_failure(
         foliot_transport_send(&host->head, at_host, FOLIOT_DELIVERY_RELIABLE, bytes, 4000));
     allow_failure(foliot_transport_send(&host->head, at_host, FOLIOT_DELIVERY_RELIABLE, bytes,
@@ -100,7 +100,7 @@ TEST(one_address_holds_no_more_of_enets_peers_than_connections)
             for (uint32_t i = 0; i < PEERS; i++) {
                 if (host->slots[i].state != SLOT_CONNECTED)
                     continue;
-                // Refused: it is told so, and says nothing any more.
+                // Refused: it is notified, and then silent.
                 foliot_peer_id peer = foliot__slot_id(host, &host->slots[i]);
                 allow_failure(foliot_transport_send(&host->head, peer, FOLIOT_DELIVERY_RELIABLE,
                                                     bytes, sizeof bytes));
@@ -122,7 +122,7 @@ TEST(one_address_holds_no_more_of_enets_peers_than_connections)
 }
 
 // Four answers fit into a datagram of 45 bytes, and to find the largest that waits in ENet's queues
-// takes as long as they are: so only an answer to a probe has its peer's sizes found anew.
+// takes as long as they are: so only an answer to a probe updates its peer's sizes.
 TEST(answers_that_nobody_asked_for_walk_no_queue)
 {
     enet_transport *host = open_host();
@@ -143,7 +143,7 @@ TEST(answers_that_nobody_asked_for_walk_no_queue)
     assert_non_null(s);
     assert_int_equal(s->path.proven, s->path.most);
     enet_uint32 found = s->peer->mtu;
-    s->peer->mtu = found + 1; // until it is found anew
+    s->peer->mtu = found + 1; // until it is found again
     const uint16_t sizes[] = {FOLIOT__PATH_BYTES_MIN, FOLIOT__PATH_BYTES_START, 1};
     for (uint32_t i = 0; i < 4 * 65536; i++) {
         const uint16_t size = i % 4 < 3 ? sizes[i % 4] : s->path.proven;
@@ -162,7 +162,7 @@ TEST(answers_that_nobody_asked_for_walk_no_queue)
     foliot_transport_destroy(&host->head);
 }
 
-// What waits for a peer that acknowledges nothing is walked when something of it is to be sent
+// The queue of a peer that acknowledges nothing is walked when one of its packets is to be sent
 // again, and at no poll before.
 TEST(a_silent_peers_queue_is_walked_when_a_resend_is_due)
 {

@@ -294,7 +294,7 @@ TEST(the_game_ends_its_session)
     cluster_destroy(s);
 }
 
-// Everybody plays on in the next scene, with rules and a score that begin anew.
+// Everybody plays on in the next scene, with rules and a score that begin again.
 TEST(players_follow_to_the_next_scene)
 {
     foliot_client_event e;
@@ -340,7 +340,7 @@ static void end_the_game(cluster *s)
     }
 }
 
-// A large scene takes its time, and is opened beside the loop that serves the peers.
+// A large scene takes its time, and is opened in parallel with the loop that serves the peers.
 TEST(players_wait_for_a_next_scene_that_is_being_opened)
 {
     cluster *s =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // test_heal.c: a stepper whose state differs from the server's watches, is searched, is given the
-// server's state and steps again. Others notice nothing, and no input of its own is lost.
+// server's state and steps again. Others notice nothing, and none of its inputs is lost.
 #include "check.h"
 
 #include <stdio.h>
@@ -164,7 +164,7 @@ TEST(no_input_is_lost_while_it_is_healed)
     remove(FILE_NAME);
 }
 
-// Once in ten seconds; then it watches, and the host is told.
+// Once in ten seconds; then it watches, and the host is notified.
 TEST(one_that_differs_again_and_again_watches)
 {
     cluster *a = cluster_create(&(cluster_options){.samples = true});
@@ -243,7 +243,7 @@ TEST(a_build_that_rounds_otherwise_is_found_on_long_ways)
     }
 }
 
-// What has no snapshots stands still, and goes on from the server's state.
+// A client without snapshots stands still, and continues from the server's state.
 TEST(a_simulation_that_is_no_world_is_healed_too)
 {
     cluster *a = cluster_create(&(cluster_options){.kind = chain_kind(CHAIN_NO_FAULT)});

@@ -96,7 +96,7 @@ TEST(a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes)
     check_refused_for_memory(0, FOLIOT_CONSTRAINTS_MAX);
 }
 
-// Of zeros: a few kilobytes hold 64 MiB of them, and the world has some.
+// A state of zeros: a few kilobytes hold 64 MiB of them, and the world has some.
 TEST(a_state_of_some_bytes_does_not_become_gigabytes)
 {
     enum { CLAIMED = 64 << 20 };
@@ -184,7 +184,7 @@ static void count_and_send(void *user, const uint8_t *bytes, size_t length)
     fake_server_send(user, &m);
 }
 
-// Updates of ticks that are far off wait to be shown; so many that the oldest are shown early.
+// Updates of ticks that are far off wait to be shown; with too many the oldest are shown early.
 // Joints far apart take a page each.
 TEST(updates_that_wait_take_bounded_memory)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Goal: what a peer of a lockstep session can make the server do is bounded, however often it comes
 // again. Plausible lies about digests began a search each; the relay of a silent peer was encoded
-// anew for it, ever longer, with every tick; each join was sent 256 KiB at once; and a tick with
+// again for it, ever longer, with every tick; each join was sent 256 KiB at once; and a tick with
 // more inputs than a packet holds never reached anybody. Method: hostile peers in memory on a
-// virtual clock beside honest clients; counts of what was done, not times.
+// virtual clock next to honest clients; counts of what was done, not times.
 #include "../support/check.h"
 
 #include "bulky.h"
@@ -13,7 +13,7 @@
 #define STEP_NS 2000000u
 #define PACE_HZ 60
 
-// What the transport would put off is to hold without it, too.
+// The limits of the transport are to hold without it, too.
 static cluster *begin(void)
 {
     return cluster_create(&(cluster_options){.kind = bulky_kind(),
@@ -24,7 +24,7 @@ static cluster *begin(void)
                                              .joins_per_second = 1e6});
 }
 
-// It is where the server is, and has been told of no difference.
+// It is where the server is, and no difference was reported to it.
 static bool plays(const cluster *s, unsigned client)
 {
     foliot_client_statistics seen = foliot_client_get_statistics(s->clients[client]);
@@ -54,7 +54,7 @@ TEST(a_liar_is_searched_three_times_however_often_it_comes)
     cluster_destroy(s);
 }
 
-// Each at an address of its own: the server's budget, and the others' turn.
+// Each at another address: the server's budget, and the others' turn.
 TEST(many_liars_share_one_budget)
 {
     cluster *s = begin();
@@ -76,7 +76,7 @@ TEST(silent_spectators_are_sent_less_and_less_and_then_nothing)
         cluster_run(s, 0.07); // each begins with other ticks
     }
     cluster_run(s, 5);
-    // Of a state that nobody acknowledges only a window is sent: these get no ticks.
+    // Only a window of an unacknowledged state is sent: these clients get no ticks.
     check_le(s->hostile[0].packets, 2); // copies of the welcome
     cluster_run(s, 12);
     for (unsigned i = 0; i < HOSTILE; i++)
@@ -125,7 +125,7 @@ TEST(deaf_spectators_are_sent_the_same)
              3 * (cluster_get_counters(s)->ticks - ticks));
     cluster_run(s, 125);
     check_gt(cluster_get_counters(s)->behind,
-             0); // the log has come round: they are given a state anew
+             0); // the log has wrapped: they are given another state
     assert_true(plays(s, client));
     cluster_destroy(s);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Goal: a client outlives every server: one that comes back with another scene or in another mode,
-// one whose numbers make no sense, one that asks about a divergence twice. What the client kept of
-// an earlier connection is kept only where it is the same. Method: the real client against servers
-// of the test's own, over ENet on loopback and over memory, and against real servers that are
-// restarted with another scene.
+// one whose numbers make no sense, one that asks about a divergence twice. The client keeps data of
+// an earlier connection only where it is the same. Method: the real client against servers of the
+// test's own, over ENet on loopback and over memory, and against real servers that are restarted
+// with another scene.
 #include "check.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 // -- the scene after a reconnect
 
-// A hostile server goes on where the first connection ended, before it begins anew.
+// A hostile server goes on where the first connection ended, before it begins again.
 static void come_back_with(bool real, size_t first_bytes, bool hostile)
 {
     fake_scene *small = fake_scene_create("small", 2), *large = fake_scene_create("large", 900);
@@ -156,7 +156,7 @@ static void check_plays(fake_server *s, foliot_server *server, const fake_scene 
     run(s, server, 1);
     foliot_client_statistics after = foliot_client_get_statistics(s->client);
     check_gt(after.newest_tick, before.newest_tick + 20);
-    check_gt(foliot_server_get_counters(server)->inputs, heard); // and it is heard
+    check_gt(foliot_server_get_counters(server)->inputs, heard); // and its inputs arrive
     if (lockstep) {
         assert_int_equal(after.divergences, 0);
         assert_non_null(foliot_client_get_simulation(s->client));
@@ -203,7 +203,7 @@ TEST(what_was_refused_stays_refused)
     fake_server_close(&s);
 }
 
-// -- a divergence that is half told
+// -- an incomplete divergence report
 
 static void search(fake_server *s, foliot__message_kind kind, uint64_t tick)
 {
@@ -268,7 +268,7 @@ TEST(what_a_divergence_lends_does_not_outlast_the_next_question)
     fake_server_run(&s, 0.1);
     search(&s, FOLIOT__DIVERGED, 3);
     fake_server_run(&s, 0.1);
-    assert_true(foliot_client_poll_divergence(s.client, &found)); // told at once: all is there
+    assert_true(foliot_client_poll_divergence(s.client, &found)); // reported at once: all is there
     check_gt(found.before_bytes, 0);
     check_gt(found.after_bytes, 0);
     assert_int_equal(found.input_count, 1);

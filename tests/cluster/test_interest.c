@@ -38,13 +38,13 @@ typedef struct town {
     foliot_scene scene;
     foliot_body_definition bodies[BODIES];
     foliot_force_definition drag;
-    // What the server sent.
+    // Packets of the server.
     uint64_t whole, partial; // packets
     struct {
         uint64_t at_ns;
         size_t bytes;
     } sent[SENT_MAX];
-    // Of each client: the newest state of a body that was looked at.
+    // For each client the newest state of a body that was checked.
     uint64_t looked[PLAYERS + 1][BODIES + PLAYERS];
     uint64_t states;
 } town;
@@ -166,7 +166,7 @@ static void run_and_look(town *t, double seconds)
     }
 }
 
-// The body as the client has it, or as the scene says where it was told nothing of it.
+// The body as the client has it, or as the scene says if it was never sent.
 static void check_shown(const town *t, const foliot_sample *sample, const foliot__tracks *tracks,
                         uint32_t slot, const foliot_snapshot_body *is)
 {
@@ -186,7 +186,7 @@ static void check_shown(const town *t, const foliot_sample *sample, const foliot
     assert_true(foliot_snapshot_equal(&one, &other));
 }
 
-// What a watcher of that focus has is what the server has. Returns how many bodies it sees.
+// A watcher of that focus has the server's states. Returns how many bodies it sees.
 static uint32_t check_rest(town *t, unsigned client, const int32_t focus[3])
 {
     const foliot__session *s = session_of(t);
@@ -205,7 +205,7 @@ static uint32_t check_rest(town *t, unsigned client, const int32_t focus[3])
             check_shown(t, &sample, c->tracks, i, is);
             seen++;
         } else if (d > 1.06 * FAR) {
-            assert_int_equal(track->count, 0); // it was told to forget it
+            assert_int_equal(track->count, 0); // the server made it forget the body
         }
     }
     return seen;
@@ -366,7 +366,7 @@ TEST(hostile_acknowledgements_break_nothing)
             run_and_look(t, 0.016);
     }
     walk_about(t, 3);
-    check_gt(check_player(t, 0), 8); // who said nothing wrong has all
+    check_gt(check_player(t, 0), 8); // an honest client has everything
     check_gt(check_player(t, 2), 8);
     assert_int_equal(t->whole, 0);
     town_destroy(t);

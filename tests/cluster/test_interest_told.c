@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // test_interest_told.c: a session with interest and commands, over the virtual network with a tenth
 // lost. Goal: of bodies and joints that are far nothing travels, neither when they change nor to
-// those who join late; who comes near is told how they are by then. Method: bodies in a row; every
-// record that the server sends is read, and players are set down where the test wants them.
+// those who join late; a client that comes near is sent their present state. Method: bodies in a
+// row; every record that the server sends is read, and players are set down where the test wants
+// them.
 #include "check.h"
 
 #include <stdlib.h>
@@ -30,11 +31,11 @@ typedef struct row {
     foliot_scene scene;
     foliot_body_definition bodies[BODIES], prototypes[2];
     foliot_constraint_definition joint;
-    // What the server has sent: to read a record one needs what came before.
+    // The server's records so far: a record is read against those before it.
     foliot__session_state read;
     uint64_t far_records, records, bytes;
     uint32_t reason; // of the last message of kinds
-    double to;       // whoever is told may know of what is around this place alone
+    double to;       // receivers may know only of the surroundings of this place
 } row;
 
 static bool may_name(const row *r, uint32_t slot)
@@ -42,7 +43,7 @@ static bool may_name(const row *r, uint32_t slot)
     const foliot_world *world = foliot_server_get_world(r->a->server, "main");
     foliot_body_state body = foliot_world_get_body_state(world, slot);
     double d = body.position[0] - r->to;
-    return body.flags == 0 || (d > -FAR - 1 && d < FAR + 1); // its going may be told
+    return body.flags == 0 || (d > -FAR - 1 && d < FAR + 1); // its leaving may be reported
 }
 
 static void read_record(void *user, const foliot__record *record)
@@ -359,7 +360,7 @@ TEST(a_joint_of_an_index_that_was_anothers_shows_no_joint_too_many)
     go(r, 0, HERE);
     break_joint(r, index);
     cluster_run(r->a, 0.5);
-    assert_int_equal(joint_between(c, 48, 49), index); // it was not told
+    assert_int_equal(joint_between(c, 48, 49), index); // it was not sent
     join_bodies(r, 25, 26);
     cluster_run(r->a, 0.5);
     go(r, 0, THERE);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_kind_after_crash.c: a watcher whose server died and came back with a session that steps.
 // Goal: changes that the dead server did not acknowledge are none of the new one's; when the client
-// watches again its changes have the numbers that the new server told it. They used to keep the old
+// watches again its changes have the numbers that the new server gave it. They used to keep the old
 // ones, which the new server took for copies: keys did nothing. Method: a watcher in play, with
 // changes on their way, is welcomed as a stepper by hand, and then given watcher.
 #include "check.h"
@@ -57,7 +57,7 @@ TEST(it_watches_again_with_the_new_servers_numbers)
     cluster_destroy(a);
 }
 
-// What was pressed while it watches goes out by change, as before: it is not given up.
+// Keys pressed while it watches go out by change, as before: they are not given up.
 TEST(a_watcher_that_stays_one_keeps_its_changes)
 {
     cluster *a = cluster_create(&(cluster_options){.snapshots = true});

@@ -66,7 +66,7 @@ TEST(a_fault_is_found_with_stage_body_and_field)
     assert_int_equal(found->divergence.ulps, 2);
     check_le(found->exchanged, 2048);
     print_message("%u bytes exchanged\n", found->exchanged);
-    // Noticed within a tick and a round trip, and the client has been told the same.
+    // Noticed within a tick and a round trip, and the client has the same report.
     check_le(a->last[FOLIOT_SERVER_DIVERGED].tick, 400 + 1 + 10 + 2);
     foliot_divergence_report told;
     assert_true(foliot_client_poll_divergence(a->clients[bad], &told));

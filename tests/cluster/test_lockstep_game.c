@@ -137,7 +137,7 @@ TEST(the_game_ends_for_all)
     cluster_destroy(a);
 }
 
-// What is asked for fits what is shown, not what has been stepped since.
+// Queries answer for the shown time, not for what has been stepped since.
 TEST(all_that_is_shown_is_of_the_render_time)
 {
     cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind, .input_delay = 3});

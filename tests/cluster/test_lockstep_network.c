@@ -38,7 +38,7 @@ TEST(ten_minutes_at_two_seconds_and_a_quarter_lost)
     cluster_destroy(a);
 }
 
-// Jitter, reordering, duplicates, bursts: drawn anew for each client.
+// Jitter, reordering, duplicates, bursts: drawn for each client.
 TEST(any_network_gives_the_same_bits)
 {
     cluster *a = cluster_create(NULL);

@@ -58,7 +58,7 @@ TEST(both_kinds_share_a_session)
     }
 }
 
-// What one kind needs is not made for the other.
+// Data that one kind needs is not made for the other.
 TEST(each_kind_costs_what_it_did)
 {
     for (int snapshots = 0; snapshots < 2; snapshots++) {
@@ -104,7 +104,7 @@ typedef struct counting {
     uint64_t next_ns;
 } counting;
 
-// Controls that are a number which grows, so that each can be told from all others.
+// Controls that are a number which grows, so that each differs from all others.
 static void count_on(cluster *a, counting *c)
 {
     const int8_t axes[FOLIOT_AXIS_COUNT] = {0};
@@ -298,7 +298,7 @@ TEST(others_of_either_kind_change_nothing_that_is_recorded)
     remove(PURE_NAME);
 }
 
-// Variables, tags and events are told once, whichever kind a client is while they happen.
+// Variables, tags and events are reported once, whichever kind a client is while they happen.
 TEST(a_game_goes_on_through_a_change)
 {
     cluster *a = cluster_create(
@@ -352,7 +352,7 @@ static void check_predicts(const cluster *a, unsigned client, bool predicts)
     assert_true((foliot_client_get_predicted(a->clients[client]) != NULL) == predicts);
 }
 
-// Each event is there once: predicted and not taken back, or as it was told.
+// Each event is there once: predicted and not taken back, or as it was reported.
 TEST(it_predicts_while_it_steps)
 {
     cluster *a = cluster_create(&(cluster_options){.rules = &game_rules_kind, .samples = true});
@@ -465,7 +465,7 @@ TEST(one_that_changes_without_end_is_dropped)
     cluster_destroy(a);
 }
 
-// Healing, it says without end that it is ready: each time it is told what it is.
+// During a heal it keeps sending ready: each time it is sent its kind.
 TEST(one_that_asks_to_be_healed_without_end_is_told_seldom)
 {
     cluster *a = cluster_create(&(cluster_options){.samples = true});

@@ -361,7 +361,7 @@ TEST(forged_datagrams_end_no_connection)
 
 // -- locking out
 
-// Connections without end, from one cookie each and from one cookie for all, each opened anew as
+// Connections without end, from one cookie each and from one cookie for all, each opened again as
 // soon as it is given up.
 TEST(one_address_locks_nobody_out)
 {

@@ -282,7 +282,7 @@ TEST(a_resumed_game_goes_on)
     foliot_replay *replay;
     assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL), FOLIOT_STATUS_OK);
     allow_failure(foliot_replay_scan(replay));                // it was never closed
-    check_gt(foliot_replay_get_summary(replay)->messages, 0); // notes beside the ticks
+    check_gt(foliot_replay_get_summary(replay)->messages, 0); // messages next to the ticks
     foliot_replay_close(replay);
     unlink(file);
 }

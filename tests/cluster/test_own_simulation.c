@@ -437,7 +437,7 @@ static foliot_simulation_kind hidden_kind(void)
                                     .copy = hidden_copy};
 }
 
-// Who joins late begins with a state that lacks something. The report says so, and does not look
+// A late joiner begins with a state that lacks something. The report says so, and does not look
 // for a part that differs.
 TEST(a_state_that_is_not_all_is_named)
 {

@@ -26,7 +26,7 @@ static unsigned join(cluster *a, const char *network)
     return cluster_join(a, network, &config);
 }
 
-// What a client predicted, by tick, until it was found wrong.
+// A client's predictions, by tick, until they were found wrong.
 typedef struct forecast {
     foliot_digest digests[CLUSTER_HISTORY];
     uint64_t ticks[CLUSTER_HISTORY]; // that the digest is of; 0: none
@@ -400,7 +400,8 @@ TEST(stalls_are_not_slow_steps)
     cluster_destroy(a);
 }
 
-// What is in a predicted world is a guess: whatever becomes of it, the server hears nothing of it.
+// The content of a predicted world is a guess: whatever becomes of it, nothing of it is sent to the
+// server.
 TEST(digests_are_of_closed_ticks)
 {
     cluster *a = cluster_create(NULL);
@@ -523,7 +524,8 @@ TEST(early_inputs_are_few_bytes)
     cluster_destroy(a);
 }
 
-// Balls that bounce: each hit is told once, and what was told and did not happen is cancelled.
+// Balls that bounce: each hit is reported once, and a reported hit that did not happen is
+// cancelled.
 TEST(each_sound_is_heard_once)
 {
     static const char text[] = "foliot: 1\nname: balls\ntick_hz: 60\nbodies:\n"

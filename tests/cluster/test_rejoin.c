@@ -121,7 +121,7 @@ TEST(a_connection_that_nobody_hears_makes_way)
     close_fixture(&i);
 }
 
-// Who holds the new token is not to be had for the old one, be it while he plays or while he is
+// The old token does not reach the player with the new one, whether the player is connected or
 // away.
 TEST(the_old_token_is_worth_nothing_once_the_new_one_was_heard)
 {

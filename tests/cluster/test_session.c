@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_session.c: a server and its clients in one process, over the transport in memory and a
-// virtual clock: hours in seconds, and every run the same. What clients show is compared with the
-// server's state.
+// virtual clock: hours in seconds, and every run the same. The clients' samples are compared with
+// the server's state.
 #include "check.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ TEST(a_narrow_network_is_given_what_it_takes)
     cluster_destroy(s);
 }
 
-// What a client acknowledged while the host stood still says nothing of its network.
+// Acknowledgements from a time when the host stood still say nothing of the network.
 TEST(a_host_that_stood_still_thins_nothing)
 {
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});
@@ -172,7 +172,7 @@ TEST(a_full_session_refuses_with_a_sentence)
     cluster_destroy(s);
 }
 
-// Those who were there from the beginning, and those who come later, behind networks of their own.
+// Those who were there from the beginning, and those who come later, each behind another network.
 TEST(spectators_are_shown_what_was_so_long_ago)
 {
     cluster *s =
@@ -238,7 +238,7 @@ TEST(a_far_client_has_what_the_server_refers_to)
     cluster_destroy(s);
 }
 
-// What was lost while there was no connection is no loss of the network.
+// Packets lost while there was no connection are no loss of the network.
 TEST(figures_go_on_over_a_new_connection)
 {
     cluster *s = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS});

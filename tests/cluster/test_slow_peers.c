@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // test_slow_peers.c: peers that do not acknowledge what they are sent. Goal: what a server holds
-// for one of them is bounded, it is told why it was dropped, and nobody else notices. Method: ENet
+// for one of them is bounded, it learns why it was dropped, and nobody else notices. Method: ENet
 // on the loopback; a host that sends 64 messages of 1,000 bytes a tick, a client that reads them
 // and one that is never updated again.
 #include "check.h"
@@ -237,7 +237,7 @@ TEST(a_stopped_server_waits_for_a_starved_client)
                 if (h.clients[i] && foliot_client_get_state(h.clients[i]) == FOLIOT_CLIENT_PLAYING)
                     foliot_client_update(h.clients[i], clock_now_ns());
                 else
-                    end_client(&h, i); // as a program does that was told
+                    end_client(&h, i); // as a program does after the notice
             foliot_server_update(h.server, stopped_ns + (uint64_t)ms * SECOND / 1000);
         }
         foliot_server_update(h.server, stopped_ns + 3 * SECOND);

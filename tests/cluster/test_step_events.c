@@ -219,7 +219,7 @@ TEST(names_are_of_what_was_meant)
     host_destroy(h);
 }
 
-// What the world itself says after every tick, in the words of the queue.
+// The world's own events after every tick, as entries of the queue.
 static uint32_t counted_by_world(const foliot_world *world, uint32_t counts[4])
 {
     foliot_contact_event contacts[64];

@@ -37,7 +37,7 @@
 
 enum { HONEST_SNAPSHOTS, HONEST_LOCKSTEP, VICTIM_SNAPSHOTS, VICTIM_LOCKSTEP, NEWCOMER, PATHS };
 
-// A client behind a proxy with an address of its own: 127.0.0.10 and so on at the server's side.
+// A client behind a proxy with its own address: 127.0.0.10 and so on at the server's side.
 typedef struct path {
     int front, back; // what the client talks to, what the server talks to
     struct sockaddr_in near;
@@ -285,7 +285,7 @@ static void inject(rig *r)
     r->to_clients++;
 }
 
-// As one who can forge addresses, and sees other connections than the one that he is after.
+// An attacker that can forge addresses, and sees other connections than the targeted one.
 static void forge(rig *r)
 {
     uint8_t bytes[DATAGRAM_BYTES];

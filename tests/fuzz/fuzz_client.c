@@ -22,8 +22,8 @@
 #define UPDATES_MAX 1500
 #define RECORDS_MAX 300
 #define SLOTS_MAX (1u << 17)
-// What a client may take, whatever comes: snapshots, world and a state's doubling by the bytes that
-// came, and what is always there.
+// Bounds of a client's memory, whatever comes: snapshots, world and a state's doubling by the bytes
+// that came, and what is always there.
 #define MEMORY_FREE ((size_t)96 << 20)
 #define MEMORY_A_BYTE 300
 
@@ -119,7 +119,7 @@ static double real(game *g)
     return reals[byte(g) % 16];
 }
 
-// -- what is said
+// -- messages
 
 static void put(game *g, bool reliable, const uint8_t *bytes, size_t length)
 {
@@ -537,7 +537,7 @@ static void end(game *g)
     foliot_hub_destroy(g->hub);
 }
 
-// What came before is forgotten: scene, mode and snapshots are those of the server that is there
+// The client forgets the past: scene, mode and snapshots are those of the server that is there
 // now.
 static void come_back_honestly(game *g)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // fuzz_command.c: any bytes as commands: canonical bytes, JSON, or a file of commands, as the first
-// byte says. What is read is written again to the same bytes, and reads back from JSON as the same
-// command; what is refused gives a status and one clean line.
+// byte says. A command that is read is written again to the same bytes, and reads back from JSON as
+// the same command; a refusal gives a status and one clean line.
 #include <string.h>
 
 #include "base/assert.h"

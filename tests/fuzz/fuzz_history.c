@@ -43,7 +43,7 @@ static void history_fuzz_look(foliot_history *history)
     }
 }
 
-// Steps of a world of the scene follow it, or begin it anew.
+// Steps of a world of the scene follow it, or restart it.
 static void history_fuzz_go_on(foliot_history *history, const foliot_scene *scene)
 {
     foliot_world *world;

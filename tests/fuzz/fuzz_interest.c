@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // fuzz_interest.c: any bytes as what watchers of a session with interest say, at any moment: their
 // acknowledgements and focuses (packet 28), and which packets reached them. Nothing beyond `far`
-// travels but that it left, budgets hold, memory is bounded, and a client that is honest beside
-// liars understands every packet of its own.
+// travels but that it left, budgets hold, memory is bounded, and an honest client next to hostile
+// ones understands each of its packets.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +131,7 @@ static void check_packet(const fuzz_world *w, fuzz_watcher *f, size_t length)
     }
 }
 
-// What the server sends it this tick, and, if that arrives, what it says to that.
+// The server's packets to it in this tick, and, if they arrive, its answers.
 static void serve(const fuzz_world *w, fuzz_watcher *f, uint32_t own, bool arrives, bool answers)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];

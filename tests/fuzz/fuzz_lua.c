@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// fuzz_lua.c: any bytes as a script. It is refused with a sentence, or runs within its budgets
-// beside a small world; what it saves is restored, and saved again as the same bytes. One tick is
-// run as a recorded one, in which the host dropped a callback somewhere.
+// fuzz_lua.c: any bytes as a script. It is refused with a sentence, or runs within its budgets with
+// a small world; what it saves is restored, and saved again as the same bytes. One tick is run as a
+// recorded one, in which the host dropped a callback somewhere.
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // fuzz_message.c: any bytes as a control message and as every packet, those of lockstep with their
-// blocks. What decodes encodes to something that decodes to the same.
+// blocks. A message that decodes encodes to something that decodes to the same.
 #include <stdint.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void take_again(void *user, const uint8_t *bytes, size_t length)
                   FOLIOT_STATUS_OK);
 }
 
-// What a state holds after any records is written as records that give the same state.
+// The content of a state after any records is written as records that give the same state.
 static void fuzz_update(const uint8_t *bytes, size_t length)
 {
     static foliot__update_writer w;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // fuzz_partial.c: any bytes as packets of some bodies that a client takes one after the other, and
-// as acknowledgements. What a client holds is bounded by what it was sent, what it shows are bodies
-// below the session's most, and an acknowledgement that decodes encodes to itself.
+// as acknowledgements. A client's memory is bounded by what it was sent, it shows only slots below
+// the session's limit, and an acknowledgement that decodes encodes to itself.
 #include <stdint.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz_scene_bytes.c: any bytes as a canonical scene. What decodes encodes to the same bytes, and
-// what the check admits of it makes a world.
+// fuzz_scene_bytes.c: any bytes as a canonical scene. Bytes that decode encode to the same bytes,
+// and a scene that passes the check makes a world.
 #include "try_scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

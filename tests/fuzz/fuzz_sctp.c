@@ -14,7 +14,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// Of the first byte.
+// Flags in the first byte.
 #define NO_TAG 1 // as an INIT has it
 #define RELATIVE                                                                                   \
     2           // bytes 4 to 7 of each chunk count from what is due there; an answer to a
@@ -36,7 +36,7 @@ typedef struct end {
     uint32_t tsn;                          // of its last data
     uint8_t probe[12];                     // what its last probe is answered with
     size_t emitted, probed;                // probed: the largest one
-    uint32_t probes, packets, lost;        // packets, lost: beside the probes
+    uint32_t probes, packets, lost;        // packets, lost: without the probes
     struct {
         size_t length;
         uint8_t bytes[FOLIOT__SCTP_FILTER_BYTES_MAX];
@@ -186,7 +186,7 @@ static void inject(uint8_t kind, const uint8_t *bytes, size_t length)
     victim.emitted = 0;
     disturbed = true;
     foliot__sctp_receive(victim.sctp, packet, packet_bytes);
-    // What was waiting or is lost may go out now; more than that may not.
+    // Waiting and lost data may go out now, but no more than that.
     FOLIOT_ASSERT(victim.emitted <= ANSWERS * packet_bytes + 64 * FOLIOT__SCTP_PACKET_BYTES);
     uint32_t most = (uint32_t)victim.probed + FOLIOT__DTLS_OVER_BYTES + 3;
     FOLIOT_ASSERT(foliot__sctp_get_datagram_bytes(victim.sctp) <=

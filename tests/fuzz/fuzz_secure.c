@@ -87,7 +87,7 @@ static void unseal(const uint8_t *data, size_t size)
     free(plain);
 }
 
-// What reads as an address reads so again when it was printed.
+// An address that is read and printed reads as the same address.
 static void address(const uint8_t *data, size_t size)
 {
     foliot__net_address one, other;

@@ -4,8 +4,8 @@
 // connect, hold, say hello with tokens that they saw or made up, send any bytes and every message
 // well-formed, acknowledge anything, and come and go. Whatever they do, the player plays on, and
 // who comes in the end is in within three seconds. The limits of lockstep are tiny: logs wrap and
-// saved states take many windows. Records of the input: what to do, for whom, a length, so many
-// bytes. FUZZ_WITHOUT=hold,pin,storm leaves out what a server is known not to bear.
+// saved states take many windows. Records of the input: what to do, for whom, a length, that number
+// of bytes. FUZZ_WITHOUT=hold,pin,storm leaves out what a server is known not to bear.
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>

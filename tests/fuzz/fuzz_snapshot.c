@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz_snapshot.c: any bytes as a piece of a snapshot. What decodes is a snapshot: it encodes, and
-// decodes to itself.
+// fuzz_snapshot.c: any bytes as a piece of a snapshot. Bytes that decode are a snapshot: it
+// encodes, and decodes to itself.
 #include <stdint.h>
 #include <string.h>
 

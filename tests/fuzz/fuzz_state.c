@@ -459,8 +459,7 @@ static bool state_equal(const foliot_world *a, const foliot_world *b)
     return foliot_digest_equal(foliot_world_get_digest(a), foliot_world_get_digest(b));
 }
 
-// What looks at a world: a snapshot of it for clients, its energy, what touches and what lies
-// where.
+// Everything that reads a world: a snapshot for clients, its energy, contacts, and queries.
 static void state_look(const foliot_world *world, const foliot_scene *scene)
 {
     foliot_snapshot_format format = foliot_snapshot_format_default(scene);
@@ -538,7 +537,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     foliot_world *world = state_world(probe, integrator);
     uint64_t script = data[4] * UINT64_C(7);
-    for (int i = 0; i < 3; i++) // a past of its own
+    for (int i = 0; i < 3; i++) // another past
         state_step(world, &probe->scene, script + 31u * (unsigned)i);
     foliot_digest before = foliot_world_get_digest(world);
     foliot_status status = foliot_world_restore(world, s.bytes, s.length);

@@ -32,7 +32,7 @@ void page_progress(double tick)
     page_sum += tick > 0;
 }
 
-// What a machine would simulate for long is opened, and no more.
+// A recording that would take long to simulate is only opened.
 static bool is_quick(const uint8_t *bytes, size_t size)
 {
     foliot_replay *replay;

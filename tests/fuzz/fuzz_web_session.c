@@ -110,7 +110,7 @@ void page_disconnect(uint32_t reason)
     net.dialled = false;
 }
 
-// The one before may still be there: the module was told that it is closed.
+// The one before may still be there: the module knows that it is closed.
 void page_connect(void)
 {
     page_disconnect(0);

@@ -43,7 +43,7 @@ static uint32_t take_world(records *r)
     return id < WORLDS ? id : take_number(r);
 }
 
-// A copy of its own, so that reading beyond it is seen.
+// A separate copy, so that a read beyond its end is seen.
 static char *copy_of(const uint8_t *bytes, uint32_t length, bool closed)
 {
     char *copy = web_allocate(length + closed);
@@ -61,7 +61,7 @@ static char *take_text(records *r, uint32_t limit)
     return copy_of(bytes, length, true);
 }
 
-// What a machine would step for long is left to others.
+// A scene that would take long to step is left to other tests.
 static bool is_quick(const char *text, uint32_t length)
 {
     foliot_scene *scene = NULL;

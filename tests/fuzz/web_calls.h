@@ -32,7 +32,7 @@ uint32_t web_details_draw(uint32_t what, double length);
 uint32_t web_details_contacts(void);
 uint32_t web_details_cut(void);
 
-// What the module calls.
+// The functions that the module calls.
 void page_connect(void);
 void page_disconnect(uint32_t reason);
 void page_send(uint32_t reliable, const uint8_t *bytes, size_t length);

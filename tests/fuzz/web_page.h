@@ -67,8 +67,8 @@ static inline void read_text(const char *text)
     read_bytes(text, strlen(text));
 }
 
-// What the page gives JSON.parse, which throws where it is none. Bytes that are no UTF-8 have been
-// replaced by then.
+// The page passes this to JSON.parse, which throws if it is not JSON. Bytes that are no UTF-8 have
+// been replaced by then.
 static inline void read_json(const char *text)
 {
     read_text(text);

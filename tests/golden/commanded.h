@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// commanded.h: a scene of its own for the golden digests: kinematic bodies, damping, gravity
+// commanded.h: a separate scene for the golden digests: kinematic bodies, damping, gravity
 // scales, filters, and commands of every kind that computes, in ticks that depend on the tick
 // alone.
 #ifndef FOLIOT_TESTS_COMMANDED_H

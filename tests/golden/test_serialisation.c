@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Goal: a world has no hidden state. Method: in every case a second world is restored from a
-// capture of the first before each tick and stepped beside it; a third is a copy of its block. All
-// digests are equal at every tick, and captures of the three are the same bytes.
+// capture of the first before each tick and stepped along with it; a third is a copy of its block.
+// All digests are equal at every tick, and captures of the three are the same bytes.
 #include "../support/check.h"
 
 #include <stdlib.h>

@@ -17,7 +17,7 @@ typedef struct rtc_answer { // the fields of a server's answer
     struct sockaddr_in address;
 } rtc_answer;
 
-// Starts usrsctp for so many peers of this process.
+// Starts usrsctp for this number of peers of this process.
 void rtc_start(uint32_t peers);
 void rtc_stop(void);
 void rtc_tick(uint32_t elapsed_ms); // timers of all
@@ -28,7 +28,7 @@ rtc_peer *rtc_peer_create(const char *host, bool channel, foliot_transport **tra
 // Whether packets come by the channel, how many have come by each path, and how many may be lost.
 bool rtc_peer_is_open(const rtc_peer *peer);
 uint64_t rtc_peer_get_received(const rtc_peer *peer, bool by_channel);
-// From now on its datagrams of more than so many bytes are dropped, both ways; 0: all.
+// From now on its datagrams of more than `bytes` bytes are dropped, both ways; 0: all.
 void rtc_peer_narrow(rtc_peer *peer, size_t bytes);
 // The server's answer; NULL: it has not come.
 const rtc_answer *rtc_peer_get_answer(const rtc_peer *peer);

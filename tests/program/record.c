@@ -23,7 +23,7 @@ static foliot_status save_rules(void *user, void *bytes, size_t capacity, size_t
     return FOLIOT_STATUS_OK;
 }
 
-// What is said in one tick: every third has an order, every tenth a message.
+// The orders and messages of one tick: every third has an order, every tenth a message.
 static void say(foliot_recording *recording, uint64_t tick, const char *other, foliot_order *order,
                 uint32_t *count)
 {

@@ -189,7 +189,7 @@ says "a drain" 200 true POST drain
 is_not_ready() { test "$(curl -s -m 60 -o /dev/null -w '%{http_code}' "http://127.0.0.1:$http/readyz")" = 503; }
 ok "is not ready" eventually is_not_ready
 exits "lets nobody in" '1|75' 'no new players' "$client" "127.0.0.1:$port" --name fay --bot idle --seconds 1 --connect-timeout 50
-says "nor a session" 409 'drains' POST sessions '{"name": "x", "scene": "cubes"}'
+says "nor a session" 409 'draining' POST sessions '{"name": "x", "scene": "cubes"}'
 call POST sessions/two/end
 says "the last one ends" 200 true POST sessions/spacewar/end
 eventually gone "$server_pid"

@@ -236,7 +236,7 @@ static size_t next_dtls(int fd, uint8_t bytes[2048])
     return 0;
 }
 
-// The attacker begins a handshake at an address of its own, and goes on in the victim's name.
+// The attacker begins a handshake at its own address, and continues in the victim's name.
 TEST(a_handshake_amplifies_nothing)
 {
     static const foliot__dtls_hook hook = {on_datagram, on_content};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_channel.c: data channels beside WebSockets over real sockets on the loopback. A peer in
+// test_channel.c: data channels and WebSockets over real sockets on the loopback. A peer in
 // another process opens a channel, as a browser does, and echoes every packet with its path.
 // Strangers forge requests, offers and certificates. tests/web tests real browsers. Tier: test
 
@@ -21,7 +21,7 @@
 #include "status.h"
 #include "web_site.h"
 
-// Sends a packet of so many bytes every 10 ms until `count` of them in a row come back that took
+// Sends a packet of `bytes` bytes every 10 ms until `count` of them in a row come back that took
 // the given path there. The connection must hold meanwhile.
 static void exchange(site *s, foliot_peer_id peer, size_t bytes, int by_channel, int count,
                      int seconds)

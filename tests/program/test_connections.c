@@ -63,8 +63,8 @@ static void read_statuses(const char *answers, char *statuses, size_t bytes)
     }
 }
 
-// What a connection answers to bytes that are sent in two parts, with or without a look at the
-// answer between them, and whose sender closes his end or does not.
+// The answer of a connection to bytes sent in two parts, with or without a look at the answer
+// between them, by a sender that closes its end or does not.
 static void ask(const sequence *s, size_t cut, bool waits, bool half_closed)
 {
     static char answers[65536];

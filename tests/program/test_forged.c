@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_forged.c: recordings of a game whose commands or rules' state were changed, with right
 // checksums: what `foliot-replay verify` sees, and what it sees with --rules. Method: siege is
-// recorded, and one tick is told to the recording, or also to the world, otherwise than the rules
-// gave it.
+// recorded, and one tick is given to the recording, or also to the world, different from that of
+// the rules.
 #include "check.h"
 
 #include <stdio.h>

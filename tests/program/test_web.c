@@ -76,8 +76,8 @@ static uint32_t segments_received(int fd)
     return info.tcpi_data_segs_in;
 }
 
-// What is sent to a browser in one update goes in one packet, in its order, however much it is; and
-// what is left of more than its socket takes at once follows.
+// Messages to a browser in one update share one packet, in their order, however large; if its
+// socket takes only a part at once, the rest follows.
 TEST(what_is_sent_together_shares_packets)
 {
     site s = open_site(4);
@@ -120,7 +120,7 @@ TEST(what_is_sent_together_shares_packets)
     close_site(&s);
 }
 
-// Who is behind a proxy on this machine has the address that the proxy saw.
+// A client behind a proxy on this machine has the address that the proxy saw.
 // A browser's socket as a proxy on this machine passes it on.
 static int open_forwarded(uint16_t port, const char *forwarded)
 {
@@ -216,7 +216,7 @@ static bool evicts_the_first(site *s)
     return stays;
 }
 
-// Who is refused and stays holds no more than a few sockets, whatever address of a /64 it has.
+// A refused client that stays holds only a few sockets, whatever address of a /64 it has.
 TEST(who_is_refused_holds_few_sockets)
 {
     site s = open_site(1);
@@ -430,7 +430,7 @@ TEST(frames_without_a_mask_are_refused)
     close_site(&s);
 }
 
-// What comes with the request waits until the answer is out, and is looked at as all else is.
+// Data that comes with the request waits until the answer is out, and is checked like all else.
 TEST(frames_before_the_answer_are_read_behind_it)
 {
     site s = open_site(4);

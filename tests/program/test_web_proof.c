@@ -105,7 +105,7 @@ TEST(a_token_lets_in_one_browser)
     close_site(&s);
 }
 
-// Who has many links, or comes by UDP as well, holds no more of them at once than by UDP alone.
+// A client with many links, or also by UDP, holds no more of them at once than by UDP alone.
 TEST(a_client_holds_no_more_than_its_share)
 {
     char texts[8][FOLIOT_TOKEN_TEXT_BYTES], other[FOLIOT_TOKEN_TEXT_BYTES];
@@ -178,12 +178,12 @@ TEST(a_password_lets_in_and_is_not_to_be_guessed)
         close(fd);
     }
     assert_in_range(tries, 10, 400);
-    // Then the right one is not told from others.
+    // Then the right one is refused as well.
     expect_refusal(show_password(&s, "a night in may"), FOLIOT_DISCONNECT_PASSWORD);
     close_site(&s);
 }
 
-// What a browser had on its way when it was refused is read: a reset would take the reason from it.
+// Data that a browser had sent before it was refused is read: a reset would lose the reason.
 TEST(a_refusal_waits_for_its_answer)
 {
     web_frame frame = {0};
@@ -209,7 +209,8 @@ TEST(a_refusal_waits_for_its_answer)
     close_site(&s);
 }
 
-// Who never answers, or never ends talking, holds its socket for some seconds and no longer.
+// A client that never answers, or never stops sending, holds its socket for some seconds and no
+// longer.
 TEST(a_refused_browser_does_not_stay)
 {
     web_frame frame = {0};

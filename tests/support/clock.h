@@ -20,7 +20,7 @@ static inline uint64_t clock_now_ns(void)
     return clock_read_ns(CLOCK_MONOTONIC);
 }
 
-// Of the processor, in seconds: of this process, or of the calling thread alone.
+// Processor time in seconds: of this process, or of the calling thread alone.
 static inline double clock_process_s(void)
 {
     return 1e-9 * (double)clock_read_ns(CLOCK_PROCESS_CPUTIME_ID);

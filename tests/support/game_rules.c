@@ -158,7 +158,7 @@ static void take_chat(foliot_rules *rules, const foliot_order *order)
     say(rules, FOLIOT_TO_ALL, text, order->length + 1u, true);
 }
 
-// What a player saw decides their future too: the first body, where it was. Whatever a client
+// The first body where a player saw it decides their future too. Whatever a client
 // claims, it is not the future, and not so far back as all that is kept.
 static void look_back(game_rules_state *g, const foliot_rules_view *view, const foliot_rules *rules,
                       uint32_t player)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// game_rules.h: rules in C for tests: a game of a few words that says back what it was told, so
-// that a test sees what was lost, doubled or out of order.
+// game_rules.h: rules in C for tests: a game of a few words that repeats its orders, so that a test
+// sees those that are lost, doubled or out of order.
 #ifndef FOLIOT_TESTS_GAME_RULES_H
 #define FOLIOT_TESTS_GAME_RULES_H
 
 #include "foliot/rules.h"
 
 // Its state: orders of each of the first 32 players so far, a chain of all that came, the score.
-// What it does with an order of the kind GAME, by the first byte:
+// Effect of an order of the kind GAME, by its first byte:
 //   'n' u32   the player's next number, from 1 on: var "wrong" counts those that are not
 //   'r'       the player's numbers begin again
 //   's'       spawns a body from prototype 0, with its player's number as tag

@@ -105,7 +105,7 @@ static void take_state(hostile *h, const foliot__keyframe_part *part)
         acknowledge_state(h, h->state_have);
 }
 
-// Whatever is asked, something else than the truth, in the form that the question wants.
+// Answers each question falsely, in the form that it expects.
 static void answer(hostile *h, const foliot__search_message *question)
 {
     uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];

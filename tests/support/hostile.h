@@ -37,12 +37,12 @@ typedef struct hostile {
     uint32_t state_bytes, state_have, state_said;
     bool state_whole;
     uint64_t salt;
-    // What came of it.
+    // Results.
     uint64_t welcomes, ends, questions, answered, found, packets, bytes, state_parts, states_whole;
     foliot__refuse refused; // the last
 } hostile;
 
-// Takes a transport of its own, and connects. Its wire is destroyed with it.
+// Takes a separate transport, and connects. Its wire is destroyed with it.
 void hostile_begin(hostile *h, hostile_kind kind, bool spectates, foliot_transport *wire,
                    uint16_t port, uint64_t now_ns);
 void hostile_update(hostile *h, uint64_t now_ns);

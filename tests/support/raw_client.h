@@ -16,7 +16,7 @@ typedef struct raw_client {
     foliot__welcome welcome; // the last
 } raw_client;
 
-// A wire of its own, and a connection that is asked for.
+// Makes a separate wire, and asks for a connection.
 void raw_client_connect(raw_client *c, foliot_hub *hub, uint64_t now_ns);
 // One connection more over the same wire.
 void raw_client_connect_again(raw_client *c, uint64_t now_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// real_server.h: for benches: a foliot-server of its own process that hosts spacewar N times, and
-// players of a child process: clients that are awake 60 times a second, spread over the period.
+// real_server.h: for benches: a foliot-server in a separate process that hosts spacewar N times,
+// and players of a child process: clients that are awake 60 times a second, spread over the period.
 #ifndef FOLIOT_TESTS_REAL_SERVER_H
 #define FOLIOT_TESTS_REAL_SERVER_H
 

@@ -30,7 +30,7 @@ uint32_t builder_add_capsule(scene_builder *y, double mass, double radius, doubl
 uint32_t builder_add_point(scene_builder *y, double mass, double px, double py,
                            double pz); // mass 0: static
 uint32_t builder_add_plane(scene_builder *y, double nx, double ny, double nz, double offset);
-// Of that kind between two bodies at the distance that they have; b FOLIOT_NO_BODY: to the point
+// A link of that kind between two bodies at their present distance; b FOLIOT_NO_BODY: to the point
 // at.
 uint32_t builder_add_link(scene_builder *y, foliot_constraint_kind kind, uint32_t a, uint32_t b,
                           const double at[3]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // secure_stage.h: two transports over ENet on the loopback, and a wire of the test's between them,
-// which keeps every datagram and sends what it likes. What must not fail is a failed assertion.
+// which keeps every datagram and sends what it likes. A call that must not fail is asserted.
 #ifndef FOLIOT_TESTS_SECURE_STAGE_H
 #define FOLIOT_TESTS_SECURE_STAGE_H
 
@@ -20,8 +20,8 @@ typedef struct stage {
     foliot_transport *host, *client;
     foliot_transport_config host_config, client_config;
     int front, back; // the wire's sockets: where clients come to, and where the host sees them from
-    // Of somebody beside the wire who is faster: what clients say comes from there first, and of
-    // what the host sends there challenges alone go on. 0: nobody.
+    // A faster attacker next to the wire: clients' datagrams arrive from there first, and only the
+    // host's challenges are passed on from there. 0: none.
     int foe;
     uint16_t port;
     foliot__net_address host_at, client_at;
@@ -50,7 +50,7 @@ void stage_run(stage *s, unsigned ms);
     stage_run(s, 5)
 void stage_close(stage *s);
 
-// Both say the phrase so many times.
+// Both send the phrase `count` times.
 void stage_talk(stage *s, unsigned count);
 void stage_expect_talk(stage *s); // and hear all of it
 void stage_expect_refused(stage *s, uint32_t reason);

@@ -120,7 +120,7 @@ typedef struct recorded { // what a recording says
 
 #define ORDERS_BURST 256 // at once, after a silence
 
-// What the server stepped at that tick, in the life that the recording went on with.
+// The server's state at that tick, in the life that the recording continued with.
 static const foliot_digest *digest_at(const seed_host *h, uint64_t tick)
 {
     for (uint32_t i = h->era + 1; i-- > h->anew;) {
@@ -291,7 +291,7 @@ void seed_check_recordings(seed_run *run)
 
 // -- what foes may cost
 
-#define JOINS_AT_ONCE 20   // of one address, and so many a second
+#define JOINS_AT_ONCE 20   // of one address, and the same number a second
 #define SEARCHES_AT_ONCE 5 // of one protocol violator, and one a second
 #define EVENTS_A_SECOND 10 // per peer: what a log must hold
 #define CHANGES_AT_ONCE 6  // of the kind of one connection: wished, to be healed, and unhealed

@@ -17,7 +17,7 @@
 #define JOIN_CLEAR_NS (3 * (uint64_t)SEED_SECOND) // and in one that does nothing to packets
 #define FOE_PLAYERS 2 // places that one address may take by coming and going
 #define APPLIED_NS (3 * (uint64_t)SEED_SECOND) // by then a change of controls has reached the world
-#define FOLLOWED_NS (9 * (uint64_t)SEED_SECOND) // a peer that missed the word asks anew
+#define FOLLOWED_NS (9 * (uint64_t)SEED_SECOND) // a peer that missed the message asks again
 #define LOOK_NS (SEED_SECOND / 4)
 #define RECOVERED_NS (6 * (uint64_t)SEED_SECOND) // after a gap all is as it should be
 
@@ -129,8 +129,8 @@ static void begin_life(seed_run *run, seed_caller *c)
     seed_log(run, "client %u: comes", c->index);
 }
 
-// The places of players that one address may take, however it comes and goes: who is dropped keeps
-// his for a while.
+// The player slots that one address may hold, however it comes and goes: a dropped player keeps its
+// slot for a while.
 static uint32_t foe_players(const seed_client *foe)
 {
     return foe->scheme == SEED_holds ? 0 : FOE_PLAYERS;
@@ -204,7 +204,7 @@ static void check_join(seed_run *run, const seed_caller *c, const foliot_client_
     if (c->plan->session == SEED_SESSIONS && state == FOLIOT_CLIENT_PLAYING)
         seed_fail(run, "client %u: is in a session that is not there", c->index);
     // Through a tiny window in a network that loses packets, a state is a while on its way, and
-    // nothing else is said.
+    // nothing else is sent.
     bool slow = run->plan->limits.window_bytes < FOLIOT_PACKET_BYTES_MAX && !is_clear(c->plan);
     if (seen->reconnects && !slow)
         seed_fail(run, "client %u: had to reconnect in a calm network", c->index);
@@ -388,7 +388,7 @@ static void give_orders(seed_run *run, seed_caller *c)
         c->number = number;
 }
 
-// What the world has of it now is something that it held a short while ago.
+// The world's controls of it are those that it held a short while ago.
 static bool is_heard(const seed_run *run, const seed_caller *c, const foliot_input *has)
 {
     uint32_t kept = c->control_count < SEED_CONTROLS ? c->control_count : SEED_CONTROLS;
@@ -433,7 +433,7 @@ static void check_up_to_date(seed_run *run, const seed_caller *c,
 {
     const seed_client *g = c->plan;
     uint64_t from_ns = run->now_ns - RECOVERED_NS;
-    // What was sent reliably in an outage may never arrive: the connection is then given up.
+    // Reliable data sent in an outage may never arrive: the connection is then given up.
     uint64_t timeout_ns = (uint64_t)run->plan->timeout_ms * 1000000u;
     uint64_t given_up_ns = from_ns > timeout_ns ? from_ns - timeout_ns : 0;
     if (run->now_ns < c->playing_ns + RECOVERED_NS || !seed_plan_fair(run->plan, g) ||
@@ -569,7 +569,7 @@ static void check_sample(seed_run *run, seed_caller *c)
     seed_mix(run, bits);
 }
 
-// What is predicted is near what is closed, and is exact if no guess was wrong: the state that was
+// A predicted state is near the closed one, and is exact if no guess was wrong: the state that was
 // noted is looked at when its tick is closed.
 static void check_prediction(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
@@ -596,7 +596,7 @@ static void check_prediction(seed_run *run, seed_caller *c, const foliot_client_
     }
 }
 
-// A player that this life was given, beside the one that it plays.
+// A player that this life was given, other than the one that it plays.
 static uint32_t ghost_of(const seed_run *run, const seed_caller *c)
 {
     const seed_host *h = &run->hosts[c->plan->session];

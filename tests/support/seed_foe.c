@@ -110,7 +110,7 @@ static void say_bye(foe *f, const seed_link *l)
 
 // -- hearing
 
-// What differs everywhere, in the form that was asked for.
+// An answer that differs everywhere, in the requested form.
 static void answer_falsely(foe *f, seed_link *l, const foliot__search_message *question)
 {
     uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX] = {0};
@@ -259,7 +259,7 @@ static void report_false_digests(foe *f)
         if (!whole || l->end <= l->keyframe_tick || f->run->now_ns - l->said_ns < LIE_NS)
             continue;
         if (l->told || (l->said_ns && f->run->now_ns - l->began_ns >
-                                          HEARD_OUT_NS)) { // heard out: as somebody new
+                                          HEARD_OUT_NS)) { // answered: again, as a newcomer
             close_link(f, l);
             open_link(f, l);
             continue;
@@ -368,7 +368,7 @@ static void turn_bits(foe *f, foliot__hello_message *hello)
     bytes[at] ^= (uint8_t)(1u << bit);
 }
 
-// A token of its own first; then, one after another, what may be somebody's.
+// Its own token first; then, one after another, those that may be somebody's.
 static void try_tokens(foe *f)
 {
     seed_link *l = &f->c->links[f->c->turn % 2];
@@ -419,7 +419,7 @@ static void say_order(foe *f, const seed_link *l, uint32_t sequence)
     send_packet(f, l, FOLIOT_DELIVERY_RELIABLE, bytes, out.length);
 }
 
-// What only a server says.
+// Messages that only a server sends.
 static void say_as_server(foe *f, seed_link *l)
 {
     uint8_t bytes[40];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // seed_game.c: the games of a run: rules, what their hosts say and do, and ends of sessions, whose
-// players follow to the next scene. What clients know of a game is compared with what its world
-// says, and what its rules did with what they do on the recording.
+// players follow to the next scene. The clients' view of a game is compared with its world, and the
+// effects of its rules with those on the recording.
 #include "seed_run.h"
 
 #include <stdlib.h>
@@ -118,7 +118,7 @@ static void act_as_host(seed_run *run, uint32_t s)
         return;
     h->command_ns = run->now_ns + 30000000u + foliot__rng_below(&h->rng, 400000000u);
     if (!foliot_world_get_var(h->world, "born", &var))
-        set_var(run, s, "born", 1); // once: who comes later is told all the same
+        set_var(run, s, "born", 1); // once: a later client receives it all the same
     switch (foliot__rng_below(&h->rng, 3)) {
     case 0:
         set_var(run, s, "host", ++h->counted);
@@ -270,7 +270,7 @@ void seed_game_hear(seed_run *run, seed_caller *c)
     }
 }
 
-// What the world had some seconds ago, the client has, or something newer.
+// The client has the world's variables of some seconds ago, or newer ones.
 void seed_game_check_vars(seed_run *run, const seed_caller *c)
 {
     seed_host *h = &run->hosts[c->plan->session];
@@ -307,7 +307,7 @@ static bool same_command(const foliot_command *recorded, const foliot_command *g
            memcmp(a, b, length) == 0;
 }
 
-// Who floods a session may leave no room for all that its rules give.
+// A client that floods a session may leave no room for all commands of its rules.
 static void compare_commands(seed_run *run, foliot_rules *rules, foliot_replay *replay)
 {
     uint64_t tick = foliot_replay_get_tick(replay);

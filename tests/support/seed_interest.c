@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// seed_interest.c: what a client of a session with interest was sent last is what the server had in
-// that tick, coarsely at most, and none of it was beyond `far` of its own body.
+// seed_interest.c: the last states that a client of a session with interest was sent are the
+// server's of that tick, coarse at most, and none was beyond `far` of the client's body.
 #include "seed_run.h"
 
 #include <stdlib.h>

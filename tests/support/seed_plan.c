@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// seed_plan.c: see seed_plan.h. Every part draws from a stream of its own, so that a change of one
+// seed_plan.c: see seed_plan.h. Every part draws from a separate stream, so that a change of one
 // leaves the others of a seed as they were.
 #include "seed_plan.h"
 
@@ -134,7 +134,7 @@ static seed_client_kind draw_kind(dice *d, bool trouble)
     return draw_chance(d, 0.2) ? SEED_SPECTATOR : SEED_PLAYER;
 }
 
-// By dice of its own, so that all else in a seed is as it was.
+// By separate dice, so that all else in a seed is as it was.
 static void draw_prediction(dice apart, seed_client *g)
 {
     g->predicts = draw_chance(&apart, 0.6);
@@ -468,7 +468,7 @@ uint32_t seed_plan_foes(const seed_plan *plan, seed_scheme scheme)
     return count;
 }
 
-// Of all sessions that the run will have.
+// Draws the games of all sessions of the run.
 static void draw_games(seed_plan *plan)
 {
     dice d = dice_of(plan->seed, 60);
@@ -479,7 +479,7 @@ static void draw_games(seed_plan *plan)
     }
 }
 
-// Of a game whose end has a next scene: it, with other rules or none, and in either mode.
+// Draws the session of a game's next scene, with other rules or none, and in either mode.
 static seed_session draw_next(const seed_plan *plan, uint32_t s, dice *d)
 {
     seed_session next = plan->sessions[s];
@@ -520,7 +520,7 @@ static void draw_ends(seed_plan *plan)
     }
 }
 
-// Who steps and who watches, and who changes his mind.
+// Draws the clients that step, those that watch and those that change.
 static void draw_kinds(seed_plan *plan)
 {
     dice d = dice_of(plan->seed, 63);
@@ -537,8 +537,8 @@ static void draw_kinds(seed_plan *plan)
     }
 }
 
-// Sessions that send everybody what is around him alone; all their clients watch. What rules tell
-// of bodies is not compared then, so games have none.
+// Sessions with interest; all their clients watch. Messages of rules about bodies are not compared
+// then, so games have none.
 static void draw_interest(seed_plan *plan)
 {
     dice d = dice_of(plan->seed, 59);

@@ -14,7 +14,7 @@
 #include "wire/lockstep_message.h"
 
 #define SEED_CLIENTS 8 // that are honest, sick or make noise
-#define SEED_FOES 3    // beside them: three states pinned leave one to save the next in
+#define SEED_FOES 3    // besides them: three states pinned leave one to save the next in
 #define SEED_COMERS (SEED_CLIENTS + SEED_FOES)
 #define SEED_LIVES 3
 #define SEED_GAPS 2
@@ -32,7 +32,7 @@ typedef enum seed_client_kind {
     SEED_FOE,     // speaks the protocol well, and means harm
 } seed_client_kind;
 
-// What a foe is after; each has an address of its own. seed_foe.c says how.
+// The aim of a foe; each has its own address. seed_foe.c says how.
 #define SEED_SCHEMES(X)                                                                            \
     X(withholds) /* is let in, and acknowledges nothing */                                         \
     X(pins)      /* hears nothing of the saved states that it is sent */                           \
@@ -53,10 +53,10 @@ typedef enum seed_scheme {
     SEED_SCHEMES_DRAWN = SEED_looks // of any session; those who look need one with interest
 } seed_scheme;
 
-// What the storage of a server that died may have done to its recording.
+// Damage that the storage of a server that died may have done to its recording.
 typedef enum seed_storage {
     SEED_STORAGE_SOUND,
-    SEED_STORAGE_UNSYNCED,    // said that it had written what it had not: the end is missing
+    SEED_STORAGE_UNSYNCED,    // reported bytes as written that were not: the end is missing
     SEED_STORAGE_ZEROED,      // or is there as zeros
     SEED_STORAGE_FLIPPED,     // bits are turned, anywhere
     SEED_STORAGE_MISDIRECTED, // a part lies where another should be
@@ -160,8 +160,8 @@ extern const uint32_t seed_scene_count;
 seed_plan seed_plan_draw(uint64_t seed);
 void seed_plan_print(const seed_plan *plan, FILE *out);
 
-// What may be expected of a client: its network never too bad but in its gaps; no gaps either; nor
-// a crash of the server.
+// Whether a client can be held to its promises: its network is never too bad except in its gaps; no
+// gaps either; nor a crash of the server.
 bool seed_plan_fair(const seed_plan *plan, const seed_client *client);
 bool seed_plan_audible(const seed_plan *plan, const seed_client *client);
 bool seed_plan_calm(const seed_plan *plan, const seed_client *client);

@@ -41,7 +41,7 @@ void seed_resources_close(seed_resources *resources)
     memset(resources, 0, sizeof *resources);
 }
 
-// -- what is said, and what is remembered of it
+// -- the log
 
 void seed_log(seed_run *run, const char *format, ...)
 {
@@ -120,8 +120,8 @@ static void turn_server(seed_run *run)
         run->server_next_ns = UINT64_MAX; // it could not come back, which is a failure
 }
 
-// Of memory. The queue of a recording has 16 MiB. A client in lockstep may hold 8 MiB of states to
-// be asked about and, where it predicts, three worlds, of a game's up to 8 MiB each; while it
+// Most memory. The queue of a recording has 16 MiB. A client in lockstep may hold 8 MiB of states
+// to be asked about and, where it predicts, three worlds, of a game's up to 8 MiB each; while it
 // changes its kind, snapshots too.
 static size_t bytes_max(const seed_plan *plan)
 {

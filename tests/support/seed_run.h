@@ -30,10 +30,10 @@ typedef struct seed_resources {
     foliot_digest fingerprint;
 } seed_resources;
 bool seed_resources_open(seed_resources *resources,
-                         const char *root); // of the sources; false: told on stderr
+                         const char *root); // of the sources; false: reported on stderr
 void seed_resources_close(seed_resources *resources);
 
-// What a run was, to be summed.
+// Figures of a run, to be summed.
 #define SEED_TALLY(X)                                                                              \
     X(ticks)                                                                                       \
     X(clients)                                                                                     \
@@ -124,7 +124,7 @@ typedef struct seed_link { // a foe's connection
     bool connected, greeted, in, told;
     uint64_t began_ns, said_ns;
     uint32_t player, question;
-    uint64_t keyframe_tick, end; // end: of the ticks that it was told
+    uint64_t keyframe_tick, end; // end: of the ticks that it was sent
     uint32_t keyframe_total, keyframe_have, heard;
 } seed_link;
 
@@ -177,7 +177,7 @@ typedef struct seed_host { // a session's runtime
     seed_owner owners[SEED_PLAYERS]; // by player
     uint64_t drain_ns, last_tick;
     foliot_status recorded;
-    uint64_t ticks_lost; // told by the recording
+    uint64_t ticks_lost; // as the recording reports
 } seed_host;
 
 typedef struct seed_control { // controls, and when others took their place (0: not yet)
@@ -228,7 +228,7 @@ typedef struct seed_caller { // a client's runtime
     uint64_t order_ns;               // when the next order is given
     uint32_t order_sequence, number; // of the last one; of the last that has a number
     uint32_t heard;                  // the number of the host's last message
-    uint64_t heard_ns, followed_ns;  // when that was; when it was told to follow, 0: it has
+    uint64_t heard_ns, followed_ns;  // when that was; when it was to follow, 0: it has
 } seed_caller;
 
 typedef struct seed_capture {
@@ -275,15 +275,14 @@ typedef struct seed_run {
     seed_result result;
 } seed_run;
 
-// What lockstep is limited to in the run that is on: a program that runs seeds gives the library
-// these.
+// Limits of lockstep in the present run: a program that runs seeds gives the library these.
 extern foliot__lockstep_limits seed_limits;
 
 void seed_fail(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void seed_log(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void seed_mix(seed_run *run, uint64_t value);
 void seed_check_interest(seed_run *run, seed_caller *c);
-// What spectators look at does not change more often than it may.
+// The spectators' focus does not change more often than it may.
 void seed_check_foci(seed_run *run, uint32_t session);
 uint64_t seed_after_gaps(const seed_gap *gaps, uint32_t count,
                          uint64_t at_ns); // the next time outside of all
@@ -323,8 +322,8 @@ void seed_game_act(seed_run *run);                   // before the server does
 void seed_game_ended(seed_run *run, uint32_t session);
 void seed_game_hear(seed_run *run, seed_caller *caller); // events of the client
 void seed_game_check_vars(seed_run *run, const seed_caller *caller);
-// Gives the recording's ticks to rules of their own, which must say what was recorded: NULL, or
-// begun for a replay that stands at its first tick.
+// Gives the recording's ticks to separate rules, which must give what was recorded: NULL, or begun
+// for a replay at its first tick.
 foliot_rules *seed_game_begin_again(seed_run *run, const seed_host *host, foliot_replay *replay);
 void seed_game_tick_again(seed_run *run, const seed_host *host, foliot_rules *rules,
                           foliot_replay *replay);

@@ -173,7 +173,7 @@ static foliot_recording_config recording_config(const seed_run *run, seed_host *
     return config;
 }
 
-// What is cut off in the middle of a recording is kept beside it: for that a file needs a name.
+// The part cut off in the middle of a recording is kept next to it: for that a file needs a name.
 static bool open_file(const seed_run *run, seed_host *h, uint32_t index)
 {
     if (run->plan->storage[0] == SEED_STORAGE_SOUND &&
@@ -229,7 +229,7 @@ static size_t spoil_bytes(foliot__rng *rng, seed_storage how, uint8_t *bytes, si
     return length;
 }
 
-// What storage makes of the file while its server is down.
+// Damages the file as storage does while its server is down.
 static bool spoil_file(const seed_run *run, const seed_host *h, uint32_t index)
 {
     seed_storage how = run->plan->storage[run->generation];
@@ -260,7 +260,7 @@ static bool put_down(seed_run *run, seed_host *h, uint32_t index)
     FILE *file = fopen(h->file, "ab");
     if (!file)
         return false;
-    // What looks like a block: the end of the recording again; else noise.
+    // Bytes that look like a block: the end of the recording again; else noise.
     for (size_t i = 0; i < count; i++)
         garbage[i] = (uint8_t)foliot__rng_u64(&rng);
     if (h->written.length > count && foliot__rng_below(&rng, 2))
@@ -395,7 +395,7 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
                                              &h->recording) == FOLIOT_STATUS_OK);
 }
 
-// What is known of the world before it says nothing about this one.
+// Knowledge of the previous world does not hold for this one.
 void seed_server_begin_anew(seed_run *run, seed_host *h, const seed_session *plan)
 {
     h->anew = h->era;
@@ -549,7 +549,7 @@ void seed_server_crash(seed_run *run)
     run->result.tally.server_crashes++;
 }
 
-// What a server that resumes is told of the session, whichever scene of it this is.
+// The header that a resuming server reads about the session, whichever scene of it this is.
 static void check_header(seed_run *run, const seed_host *h, uint32_t index)
 {
     const foliot_resumption *about = foliot_recording_get_resumption(h->recording);

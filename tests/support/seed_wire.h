@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// seed_wire.h: a transport around the one in memory: its owner may live by a clock of his own,
-// skewed and drifting, while packets travel by the true one; it can be struck dumb, as by a crash;
-// it shows what is sent to whoever wants to misuse it, and it can damage bytes.
+// seed_wire.h: a transport around the one in memory: its owner may have another clock, skewed and
+// drifting, while packets travel by the true one; it can be silenced, as by a crash; it shows what
+// is sent to whoever wants to misuse it, and it can damage bytes.
 #ifndef FOLIOT_TESTS_SEED_WIRE_H
 #define FOLIOT_TESTS_SEED_WIRE_H
 

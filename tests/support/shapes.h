@@ -25,7 +25,7 @@ double shape_gap_along(const shaped *a, const shaped *b, const double n[3]);
 double shape_gap(const shaped *a, const shaped *b, foliot__rng *rng);
 // How far a point is outside the shape, 0 within.
 double shape_outside(const shaped *s, const double p[3]);
-// Of two shapes of which the first is a sphere or a capsule; no more than 0 where they overlap.
+// Distance of two shapes, the first a sphere or a capsule; no more than 0 where they overlap.
 double shape_distance(const shaped *round, const shaped *other);
 
 shaped shape_random(foliot__rng *rng, uint32_t kind, double size); // at the origin

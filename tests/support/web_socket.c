@@ -33,7 +33,7 @@ static bool readable(int fd, int ms)
     return poll(&p, 1, ms) == 1;
 }
 
-// Exactly so many bytes, within seconds; false: the connection ended, or nothing came.
+// Reads exactly `length` bytes, within seconds; false: the connection ended, or nothing came.
 static bool read_all(int fd, void *bytes, size_t length)
 {
     uint8_t *at = bytes;

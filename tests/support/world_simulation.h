@@ -11,7 +11,7 @@
     (&(foliot_simulation){                                                                         \
         .kind = &foliot_world_kind,                                                                \
         .self = &(foliot_hosted_world){.world = (of_world), .scene = (foliot_scene *)(of_scene)}})
-// What entered a tick, without commands.
+// The inputs of a tick, without commands.
 #define TICK_INPUTS(some, some_count)                                                              \
     (&(foliot_tick_inputs){.inputs = (some), .input_count = (some_count)})
 

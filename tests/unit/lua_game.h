@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lua_game.h: a world of a floor, three balls and two players, with rules in Lua beside it, for the
-// tests of scripts. Commands of the rules act in the next step, as in a session.
+// lua_game.h: a world of a floor, three balls and two players, with rules in Lua, for the tests of
+// scripts. Commands of the rules act in the next step, as in a session.
 #ifndef FOLIOT_TESTS_LUA_GAME_H
 #define FOLIOT_TESTS_LUA_GAME_H
 

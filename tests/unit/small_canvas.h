@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// small_canvas.h: the canvas of 4 x 2 characters on which drawing is tested, made anew for each
+// small_canvas.h: the canvas of 4 x 2 characters on which drawing is tested, a new one for each
 // test.
 #ifndef FOLIOT_TESTS_SMALL_CANVAS_H
 #define FOLIOT_TESTS_SMALL_CANVAS_H
@@ -27,7 +27,7 @@ static int free_canvas(void **state)
     return 0;
 }
 
-// What is printed is this text.
+// The canvas prints this text.
 static void check_shows(bool colours, const char *expected)
 {
     char *text;

@@ -136,8 +136,8 @@ TEST(newtons_cradle_passes_the_blow_on)
     }
 }
 
-// A off-centre blow with friction throws and spins; a gas of such balls keeps momentum and loses
-// energy.
+// An off-centre collision with friction throws and spins; a gas of such balls keeps momentum and
+// loses energy.
 TEST(a_gas_keeps_momentum)
 {
     foliot__rng rng = foliot__rng_seeded(check_seed(7));

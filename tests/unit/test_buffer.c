@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_buffer.c: what is sampled between snapshots and beyond the newest, for bodies that fly and
 // turn freely, so that the exact motion is known. Snapshots are put in as they are captured; the
-// wire has tests of its own.
+// wire has its own tests.
 #include "small_scene.h"
 
 #include <math.h>

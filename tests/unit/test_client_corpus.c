@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Goal: what servers of the fuzzer said, and everything that it once found, goes on to be survived.
-// Method: fuzz_client.c itself, built as any test is, over its corpus. Its assertions end the
-// program where one does not hold.
+// Goal: the client survives the messages of the fuzzer's servers, and everything that it once
+// found. Method: fuzz_client.c itself, built as any test is, over its corpus. Its assertions end
+// the program where one does not hold.
 #include "../support/check.h"
 
 #include "../fuzz/fuzz_client.c"

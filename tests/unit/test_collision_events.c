@@ -182,7 +182,7 @@ TEST(head_on_collisions_have_the_impulse_of_the_closed_form)
     }
 }
 
-// What lies, and what is put down, does not hit; what falls does, once.
+// A body that lies or is put down does not hit; one that falls does, once.
 TEST(resting_contacts_do_not_hit)
 {
     const double heights[] = {0, 1e-4, 0.05};

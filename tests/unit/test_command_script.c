@@ -93,7 +93,7 @@ TEST_BETWEEN(wrong_lines_are_named, NULL, free_all)
     }
 }
 
-// What a recording's export prints reads back as the same command.
+// Commands exported from a recording read back as the same commands.
 TEST_BETWEEN(exported_lines_are_read, NULL, free_all)
 {
     char text[300];

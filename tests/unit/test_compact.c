@@ -57,7 +57,7 @@ static void play(recording_fixture *fixture, foliot_recording *recording, foliot
     for (int i = 0; i < ticks; i++) {
         uint64_t tick = foliot_world_get_tick(world);
         uint32_t count = recording_fixture_inputs(fixture, tick, true, inputs);
-        // Who a player is stands before the JOIN, as a server writes it.
+        // The player's identity precedes the JOIN, as a server writes it.
         for (uint32_t k = 0; k < count; k++)
             if (inputs[k].kind == FOLIOT_INPUT_JOIN)
                 assert_int_equal(
@@ -154,7 +154,7 @@ TEST(a_closed_file_has_blocks_of_a_second)
     remove_folder(folder);
 }
 
-// Who was there is told alike, whatever the blocks.
+// The players are the same, whatever the blocks.
 TEST(a_compacted_file_resumes)
 {
     char folder[PATH_BYTES], file[2 * PATH_BYTES];
@@ -302,7 +302,7 @@ TEST(a_file_that_cannot_be_replaced_stays_as_it_is)
     check_gt(blocks_of(file), TICKS / 3);
     verifies(file);
     assert_int_equal(rmdir(beside), 0);
-    // What a killed compaction left does not keep the next one from its work.
+    // Leftovers of a killed compaction do not hinder the next one.
     FILE *rest = fopen(beside, "w");
     assert_non_null(rest);
     fclose(rest);

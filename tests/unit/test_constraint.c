@@ -366,7 +366,7 @@ TEST(a_cloth_tears_where_a_ball_is_thrown_at_it)
     builder_free(&y);
 }
 
-// What is broken stays so in a restored world, and the digest tells.
+// A broken constraint stays broken in a restored world, and the digest shows it.
 TEST(breaking_is_state)
 {
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
@@ -392,7 +392,7 @@ TEST(breaking_is_state)
     builder_free(&y);
 }
 
-// The force told for a hanging weight is its weight, so a rope breaks where it says.
+// The reported force of a hanging weight is its weight, so a rope breaks where it says.
 TEST(a_rope_breaks_at_its_force)
 {
     for (int k = 0; k < 2; k++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_crash.c: a process that records is killed at a random moment. Every tick that it was told is
-// durable is in the file, and the file replays. KILLS=1000 for more (make damage).
+// test_crash.c: a process that records is killed at a random moment. Every tick that was reported
+// as durable is in the file, and the file replays. KILLS=1000 for more (make damage).
 #include "recording_fixture.h"
 #include "check.h"
 #include "status.h"
@@ -46,7 +46,7 @@ static _Noreturn void record_for_ever(const char *file, int say)
     }
 }
 
-// The last tick that was said before the process died. Half of the kills wait for the first word,
+// The last tick reported before the process died. Half of the kills wait for the first report,
 // so that a slow machine has something to lose as well.
 static uint64_t kill_at_random(const char *file, foliot__rng *rng, bool after_first_word)
 {

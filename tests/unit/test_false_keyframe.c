@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Goal: a keyframe whose bytes do not give the digest beside it is found by whatever reads
-// recordings, and nothing goes on from it. Its checksum says nothing: who changes the bytes mends
-// it. Such files were a match to verify, and a body moved by 10 m in them was where seeking,
-// playing and resuming began. Method: in recordings of a world and of another simulation one
-// keyframe after the other is changed and its checksum mended.
+// Goal: a keyframe whose bytes do not give its digest is found by whatever reads recordings, and
+// nothing goes on from it. Its checksum says nothing: who changes the bytes mends it. Such files
+// were a match to verify, and a body moved by 10 m in them was where seeking, playing and resuming
+// began. Method: in recordings of a world and of another simulation one keyframe after the other is
+// changed and its checksum mended.
 #include "../support/chain.h"
 #include "../support/check.h"
 #include "../support/recording_fixture.h"
@@ -293,7 +293,7 @@ TEST(a_false_digest_is_as_bad_as_false_bytes)
     recording_memory_free(&t.memory);
 }
 
-// A chain with a digest of its own, and without.
+// A chain with its own digest, and without.
 TEST(another_simulations_keyframes_are_looked_at_too)
 {
     for (int plain = 0; plain < 2; plain++) {
@@ -334,8 +334,8 @@ TEST(another_simulations_keyframes_are_looked_at_too)
     }
 }
 
-// What is compared: digests of captured bytes are those of the world that was captured, and of the
-// one restored from them.
+// Digests of captured bytes are those of the world that was captured, and of the one restored from
+// them.
 TEST(captured_bytes_have_the_worlds_digest)
 {
     recording_fixture fixture;

@@ -254,7 +254,7 @@ static uint32_t no_order(const void *self, const foliot_order *order, foliot_com
     return 0;
 }
 
-// What an order becomes is commands, so who takes orders takes commands.
+// Orders become commands, so a simulation that takes orders takes commands.
 TEST(orders_need_commands)
 {
     foliot_simulation simulation;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // test_games.c: goal: no player stops the rules of the games in games/, or takes a callback from
-// them, by what it may send; the honest player beside them is heard. Method: each game on its own
-// scene; four players send as many of the longest orders as a server takes in, of texts that the
-// patterns of the games take the longest for, and one plays on. Further: the clocks of the games
-// run while players are there, and the next round begins by itself.
+// them, by what it may send; the honest player next to them can play on. Method: each game on its
+// own scene; four players send as many of the longest orders as a server takes in, of texts that
+// the patterns of the games take the longest for, and one plays on. Further: the clocks of the
+// games run while players are there, and the next round begins by itself.
 #include "check.h"
 
 #include <stdio.h>

@@ -439,7 +439,7 @@ TEST(hostile_bytes_leave_it_as_it_was)
         foliot_history_destroy(third);
         bytes[at] = was;
     }
-    // Of another number of ticks.
+    // A history of another number of ticks.
     foliot_history *fourth;
     assert_int_equal(foliot_history_create(p.scene, TICKS + 1, &fourth), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_history_restore(fourth, bytes, length), FOLIOT_STATUS_CORRUPT);

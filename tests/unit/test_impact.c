@@ -182,7 +182,7 @@ TEST(a_plate_of_a_centimetre_is_not_passed)
     foliot_world_destroy(world);
 }
 
-// A rod that turns about a point beside the plate would come out on its other side.
+// A rod that turns about a point next to the plate would come out on its other side.
 TEST(a_plate_is_not_passed_by_turning)
 {
     foliot__rng rng = foliot__rng_seeded(check_seed(20263));
@@ -313,7 +313,7 @@ TEST(a_flat_fall_bounces_by_its_restitution)
     foliot_world_destroy(world);
 }
 
-// Coulomb's friction within the blow: mu times its impulse, where mu is the square root of the
+// Coulomb's friction within the collision: mu times its impulse, where mu is the square root of the
 // product.
 TEST(a_blow_rubs_by_the_friction_of_both)
 {

@@ -445,7 +445,7 @@ TEST(a_looser_tolerance_costs_fewer_iterations)
     check_lt(iterations[0], iterations[1]);
 }
 
-// -- beside bodies that do not move
+// -- with bodies that do not move
 
 TEST(static_bodies_frozen_bodies_and_thrust)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// test_joint_contact.c: joints beside contacts: chains and dolls that come to rest, the wrecking
+// test_joint_contact.c: joints with contacts: chains and dolls that come to rest, the wrecking
 // ball; copies, restores and tasks in another order give the same bits.
 #include "joint_world.h"
 
-// -- beside contacts
+// -- with contacts
 
 static double speed_of(const joint_world *y)
 {
@@ -108,7 +108,7 @@ static joint_world dropped_doll(double turn)
     return make();
 }
 
-// Of what bears the weight: arms may dangle.
+// Energy of the parts that bear the weight: arms may dangle.
 static double trunk_energy(const joint_world *y)
 {
     static const struct {

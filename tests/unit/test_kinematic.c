@@ -570,7 +570,7 @@ TEST(strang_runs_back_when_velocities_are_turned)
     foliot_world_destroy(back);
 }
 
-// -- beside bodies that do not move
+// -- with bodies that do not move
 
 TEST(static_bodies_stay_and_anchor)
 {

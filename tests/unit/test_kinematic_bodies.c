@@ -194,7 +194,7 @@ TEST(a_pusher_does_not_sink_in)
     foliot_world_destroy(world);
 }
 
-// Faster than contacts can follow, and about no axis of its own.
+// Faster than contacts can follow, and about no principal axis.
 TEST(a_fast_spin_is_kept)
 {
     foliot_world *world = text_world("foliot: 1\nname: t\ntick_hz: 60\nbodies:\n"

@@ -280,7 +280,7 @@ static trend energy_trend(foliot_integrator id, double dt)
     return t;
 }
 
-// Kepler's orbit e = 0.2, 62 to 12 steps a turn, 16,000 to 80,000 turns. What is left of a trend is
+// Kepler's orbit e = 0.2, 62 to 12 steps a turn, 16,000 to 80,000 turns. The rest of a trend is
 // rounding: plain sums walk by 1e-16 a kick, the lattice by 1e-12 and Newton's method by its
 // tolerance.
 TEST(the_energy_of_symplectic_schemes_has_no_trend)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // test_log.c: lines as people and machines read them, compared byte for byte; names that would do
-// harm; what repeats too fast is left out, counted and told.
+// harm; lines that repeat too fast are left out, counted and reported.
 #include "check.h"
 
 #include <stdlib.h>
@@ -141,7 +141,7 @@ TEST(floods_are_cut_and_counted)
         lines += burst(flood, 1);
     }
     assert_in_range(lines, 60 * FOLIOT__LOG_PER_SECOND - 5, 60 * FOLIOT__LOG_PER_SECOND + 10);
-    // What is left out at the end is told at the end.
+    // Lines left out at the end are reported at the end.
     fflush(out);
     before = length;
     foliot__log_close(&log_);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_lua.c: goal: what a script sees of the world and does to it is what docs/reference/rules.md
-// says, and what is wrong with it has a sentence with its place. Method: scripts that assert,
-// beside a small world (lua_game.h).
+// says, and what is wrong with it has a sentence with its place. Method: scripts that assert, with
+// a small world (lua_game.h).
 #include "lua_game.h"
 
 TEST(errors_name_line_and_column)

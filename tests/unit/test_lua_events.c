@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // test_lua_events.c: goal: callbacks are called for what happened in a tick, in a defined order:
-// players and what they say, contacts, hits, sensors. Method: small scripts run beside a world.
+// players and what they say, contacts, hits, sensors. Method: small scripts run with a world.
 #include "lua_game.h"
 
 TEST(players_are_heard_in_order)
@@ -190,13 +190,13 @@ TEST(orders_cost_their_senders)
         check_eq(refused_of(&g, 3), 0);
         check_eq(vars_set(&g, "heard.3", &value), 1); // the honest player
         check_eq(value, tick);
-        check_eq(vars_set(&g, "n", &value), 1); // the game, which uses most of its own budget
+        check_eq(vars_set(&g, "n", &value), 1); // the game, which uses most of its budget
         check_eq(value, 30000 * tick);
     }
     game_end(&g);
 }
 
-// What an order may allocate does not depend on what was ordered before it: else whoever has used
+// The allowance of an order does not depend on earlier orders: else whoever has used
 // up most of a share would stop the game with the next order.
 TEST(orders_behind_others_allocate_as_the_first_one)
 {
@@ -276,7 +276,7 @@ TEST(many_described_contacts_stop_no_game)
     game_end(&g);
 }
 
-// What is dropped is a matter of counting: two instances agree on every byte.
+// Drops depend on counters alone: two instances agree on every byte.
 TEST(what_is_dropped_is_the_same_in_every_run)
 {
     uint8_t bytes[2][4096];

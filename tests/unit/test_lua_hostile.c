@@ -2,8 +2,8 @@
 // test_lua_hostile.c: goal: a script that loops for ever, eats memory or goes for Lua's weak places
 // ends in a sentence, and soon; what is not in the sandbox is not there. Method: each script runs
 // in a tick, and again at its start, within the default budgets; its end is timed. Scripts that
-// need many ticks run in many, with a save beside some. The time that is a failure is a multiple of
-// the promised one, so that a busy machine is none.
+// need many ticks run in many, some with a save. The time that is a failure is a multiple of the
+// promised one, so that a busy machine is none.
 #include "clock.h"
 #include "lua_game.h"
 #include "pace.h"
@@ -15,7 +15,7 @@ typedef struct hostile_script {
     const char *name;
     const char *prepare; // runs when the script is loaded
     const char *body;    // runs in a tick
-    const char *says;    // part of the problem; NULL: it comes to no end of its own
+    const char *says;    // part of the problem; NULL: it does not end by itself
 } hostile_script;
 
 static const char budget[] = "than a tick has"; // of instructions, bytes or time

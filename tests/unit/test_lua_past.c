@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_lua_past.c: goal: a script sees the world of a player who aimed as it was shown to him, and
-// that past is part of what is saved. Method: a ball falls, so that where it was says when.
+// test_lua_past.c: goal: a script sees the world as it was shown to a player that aimed, and that
+// past is part of the saved state. Method: a ball falls, so that where it was says when.
 #include "lua_game.h"
 
 // As game_start, with a scene whose rules look back.
@@ -84,7 +84,7 @@ TEST(orders_of_one_tick_have_pasts_of_their_own)
     if (game_tick(&g, NULL, 0, orders, 4) != FOLIOT_STATUS_OK)
         fail_msg("%s", foliot_rules_get_problem(g.rules));
     game_run(&g, 1);
-    foliot_order left = game_order(FOLIOT_ORDER_LEFT, 0, ""); // the next one begins anew
+    foliot_order left = game_order(FOLIOT_ORDER_LEFT, 0, ""); // the next one starts again
     if (game_tick(&g, NULL, 0, &left, 1) != FOLIOT_STATUS_OK)
         fail_msg("%s", foliot_rules_get_problem(g.rules));
     game_end(&g);

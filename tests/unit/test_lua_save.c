@@ -81,7 +81,7 @@ TEST(a_restored_script_goes_on)
     game_end(&b);
 }
 
-// What a script keeps beside `state` does not come along: a restored instance shows it.
+// Data that a script keeps outside of `state` is not saved: a restored instance shows it.
 TEST(what_is_not_saved_is_lost)
 {
     static const char script[] = "local n = 0\n"

@@ -159,7 +159,7 @@ TEST(what_does_not_fit_is_not_begun)
     foliot__partial_coder_destroy(coder);
 }
 
-// Of random bytes, or of a good packet with some of its bytes changed or cut off.
+// Draws random bytes, or a good packet with some of its bytes changed or cut off.
 static size_t draw_hostile(foliot__partial_coder *coder, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
     size_t length = foliot__rng_below(&rng, FOLIOT_PACKET_BYTES_MAX + 1);

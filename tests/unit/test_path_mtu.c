@@ -80,7 +80,7 @@ TEST(sizes_are_found)
         }
 }
 
-// What arrived does no more, and later does again.
+// Sizes that arrived are lost now, and later arrive again.
 TEST(a_path_that_changes_is_noticed)
 {
     way w = way_of(1500, 0);
@@ -110,7 +110,7 @@ TEST(late_answers_count)
     }
 }
 
-// Who never answers gets no more than the least, and few probes.
+// A peer that never answers gets the smallest size, and few probes.
 TEST(silence_costs_little)
 {
     way w = way_of(0, 0);

@@ -74,7 +74,7 @@ TEST(near_bodies_are_drawn_and_driven_off)
         check_near(speed_x(world, 1), far / 3, 1e-12);
         check_bits(speed_x(world, 2), 0);
         check_near(speed_x(world, 3), (near - far) / 10, 1e-12);
-        // What is let go moves on as it is.
+        // A released body moves on as it is.
         double before = speed_x(world, 0);
         act(world, FOLIOT_INPUT_CONTROL, 0);
         check_bits(speed_x(world, 0), before);

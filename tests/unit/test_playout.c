@@ -152,7 +152,7 @@ static double delay_after(double after_s, double queued_ms, double early_ms)
     return foliot__playout_delay_ms(&p);
 }
 
-// What a join queues is caught up in the first second, and does not stay in the delay.
+// The queue of a join is caught up in the first second, and does not stay in the delay.
 TEST(a_join_is_no_measure_of_the_network)
 {
     static const double after_s[] = {1.2, 2, 5};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // test_queues.c: the transport of two queues, and two transports as one: order, bounds, ends, ids
-// and descriptors, and both sides at work on threads of their own. Time is a number of the test's.
+// and descriptors, and both sides at work on separate threads. Time is a number of the test's.
 #include "check.h"
 
 #include <poll.h>
@@ -248,7 +248,7 @@ TEST(a_peer_that_takes_nothing_is_disconnected)
     assert_int_equal(event.reason, FOLIOT_DISCONNECT_SLOW);
     assert_int_equal(put(e.queues, slow, FOLIOT_DELIVERY_RELIABLE, "x"), FOLIOT_STATUS_NOT_FOUND);
     foliot_queues_leave(e.queues, slow, 0);
-    expect_nothing(e.transport); // it is told once
+    expect_nothing(e.transport); // it is reported once
     close_queues(&e);
 }
 

@@ -223,7 +223,7 @@ static void step(foliot_world *world, unsigned ticks)
         assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
 }
 
-// Of the body's z, from upright: its cosine.
+// Cosine of the angle between the body's z and upright.
 static double upright(const foliot_world *world, uint32_t slot)
 {
     foliot_body_state s = foliot_world_get_body_state(world, slot);

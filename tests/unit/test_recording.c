@@ -322,7 +322,7 @@ TEST(closed_ticks_never_change)
     foliot__input_log_free(&log);
 }
 
-// What a file held before must not stand behind the recording.
+// Earlier content of a file must not follow the recording.
 TEST(a_file_that_cannot_be_emptied_is_refused)
 {
     char path[64];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_recording_corpus.c: the fuzzer's corpus without the fuzzer, and 400 seeded mutations of each
-// file, with checksums as they are and made right. What is tested is that nothing crashes: run it
-// under the sanitizers as well.
+// file, with checksums as they are and made right. It tests that nothing crashes: run it under the
+// sanitizers as well.
 #include "check.h"
 
 #include "../fuzz/fuzz_recording.c"

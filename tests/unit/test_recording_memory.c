@@ -36,7 +36,7 @@ static double peak_kb(void)
     return (double)usage.ru_maxrss;
 }
 
-// What a recording of the world says of its room.
+// Writes the capacities of a recording of the world.
 static void claim_room(foliot_world *world, const foliot_world_config *room)
 {
     world->bodies_max = room->bodies_max;

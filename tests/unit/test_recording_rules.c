@@ -176,7 +176,7 @@ static foliot_command *give(uint32_t kind)
     return command;
 }
 
-// What the rules decide for the next step, by what they have seen.
+// The rules' decisions for the next step, by what they have seen.
 static void decide(void)
 {
     counting *c = &s->counting;
@@ -239,7 +239,7 @@ static foliot_replay *open_file(void)
     return replay;
 }
 
-// What players aimed at is held where rules look back.
+// The past that players aimed at is kept if rules look back.
 TEST_BETWEEN(rules_are_features, begin, end)
 {
     for (uint32_t looks_back = 0; looks_back < 2; looks_back++) {

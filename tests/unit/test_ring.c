@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // test_ring.c tests common/recording/ring.c: bytes come out as they went in, whatever wraps round;
-// an empty ring begins anew, so that a writer who keeps up never touches more of a large ring than
+// an empty ring restarts, so that a writer that keeps up never touches more of a large ring than
 // one of its blocks.
 #include "check.h"
 

@@ -12,7 +12,7 @@
 
 #define COMMANDS_MAX 300
 
-// What the rules do in their next tick.
+// Actions of the rules in their next tick.
 typedef struct plan {
     uint32_t impulses, texts, messages, kicks;
     foliot_status fails;   // of `tick`

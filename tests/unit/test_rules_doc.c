@@ -49,7 +49,7 @@ static bool has(const names *list, const char *name, size_t length)
     return false;
 }
 
-// Everything that a script without a text of its own finds.
+// Everything that an empty script finds.
 static void list_sandbox(lua_State *L, names *list, const char *library)
 {
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {

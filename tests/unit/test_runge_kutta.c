@@ -53,7 +53,7 @@ TEST(the_table_in_binary32)
 
 // -- determinants
 
-// Of the map of one step on x'' = -x, dt = theta.
+// Determinant of the map of one step on x'' = -x, dt = theta.
 static double determinant(foliot_integrator id, double theta)
 {
     double m[2][2];

@@ -598,7 +598,7 @@ TEST(what_is_not_canonical_is_refused)
     foliot_scene_destroy(scene);
     assert_int_equal(foliot_scene_decode(bytes, least + 1, &scene),
                      FOLIOT_STATUS_CORRUPT); // a byte behind
-    bytes[top] = 4;                          // substeps, said to differ from 1 ...
+    bytes[top] = 4;                          // substeps, flagged as other than 1 ...
     bytes[top + 8] = 1;
     assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene),
                      FOLIOT_STATUS_CORRUPT); // ... but 1

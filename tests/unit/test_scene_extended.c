@@ -175,7 +175,7 @@ static void expect_problem(const foliot_scene *scene, const char *path)
     assert_string_equal(problem.path, path);
 }
 
-// What the text cannot say, because its reader fills it in or knows no such key.
+// Values that the text cannot have, because its reader fills them in or knows no such key.
 TEST(values_of_programs_are_checked_too)
 {
     foliot_scene *s = parsed(every_key);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_scene_reader.c: scenes as text. What sound ones mean, value by value; that every ready scene
-// is sound; and that each of bad_scenes.txt is refused with its status, place, key and message.
+// test_scene_reader.c: scenes as text. Valid ones mean what they should, value by value; every
+// ready scene is valid; and that each of bad_scenes.txt is refused with its status, place, key and
+// message.
 #include "check.h"
 
 #include <dirent.h>

@@ -156,7 +156,7 @@ TEST(a_forged_number_moves_nothing)
 }
 
 // RFC 7748, section 6.1, through our derivation: both sides come to the same keys, and to others if
-// a byte of what was said differs.
+// a byte of the exchange differs.
 TEST(both_sides_have_the_same_keys)
 {
     for (int with = 0; with < 2; with++) {

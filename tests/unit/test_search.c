@@ -56,7 +56,7 @@ static foliot_step_trace *held(const grid *g, uint64_t tick)
     return trace;
 }
 
-// What fields are called is held once for all parts that have the same: the bits are what is large.
+// Names of fields are kept once for all parts with the same ones: the bits are what is large.
 TEST(parts_share_the_names_of_their_fields)
 {
     const grid large = {.parts = 5000, .other_part = UINT32_MAX, .fields = 20};
@@ -160,7 +160,7 @@ TEST(equal_sides_are_equal)
     grid a = {.parts = 40, .fields = 5, .other_part = UINT32_MAX};
     foliot_search search = search_grids(&a, &a);
     assert_int_equal(search.state,
-                     FOLIOT_SEARCH_FOUND); // of that tick the caller said that it differs
+                     FOLIOT_SEARCH_FOUND); // the caller named that tick as different
     assert_false(search.found.part_known);
     uint64_t chain[100];
     for (int i = 0; i < 100; i++)
@@ -270,7 +270,7 @@ TEST(hostile_answers_end_it)
         check_le(search.exchanged, FOLIOT_SEARCH_BYTES_MAX + FOLIOT_SEARCH_RESPONSE_BYTES_MAX);
         char text[1024];
         foliot_divergence_print_text(&search.found, NULL, text,
-                                     sizeof text); // whatever it believes can be said
+                                     sizeof text); // whatever it believes can be printed
     }
     foliot_step_trace_destroy(ours);
     foliot_step_trace_destroy(theirs);

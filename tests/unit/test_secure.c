@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Goal: connections with keys (docs/reference/protocol.md, section 1). Who sees every datagram can
-// neither read, inject, repeat, take over nor end; a peer goes on when its address changes. Method:
-// tests/support/secure_stage.h.
-// Tier: test
+// Goal: connections with keys (docs/reference/protocol.md, section 1). An attacker that sees every
+// datagram can neither read, inject, repeat, take over nor end; a peer continues when its address
+// changes. Method: tests/support/secure_stage.h. Tier: test
 #include "check.h"
 #include "clock.h"
 
@@ -48,7 +47,7 @@ static size_t packet_datagram_bytes(stage *s, uint8_t type)
     return 0;
 }
 
-// What a host charges against a budget is what is sent.
+// A host charges a budget with exactly what is sent.
 TEST(the_overhead_is_what_datagrams_have)
 {
     for (int i = FOLIOT_SECURITY_CLEAR; i <= FOLIOT_SECURITY_ANONYMOUS; i++) {

@@ -97,8 +97,8 @@ TEST(its_client_comes_back_with_it)
     stage_close(s);
 }
 
-// Who goes away without a word and comes back has one connection, however often that is. What
-// somebody on the way repeats of it ends nothing.
+// A client that leaves without a word and comes back has one connection, however often. Datagrams
+// that an attacker repeats end nothing.
 TEST(who_comes_back_leaves_the_older_connection)
 {
     foliot_token token = stage_some_token();
@@ -152,7 +152,7 @@ static foliot__secure *open_end(bool listens, foliot_security security)
     return secure;
 }
 
-// What becomes of an opening of a client's, by which it would come back if it has what it takes.
+// Result of an opening of a client, by which it comes back if it has the secret.
 static uint32_t open_by_hand(foliot__secure *host, foliot__secure *client, uint32_t connection)
 {
     static const foliot__net_address from = {.port = 9};
@@ -184,8 +184,8 @@ static foliot__secure_peer *accept_by_hand(foliot__secure *host, foliot__secure 
     return theirs;
 }
 
-// Nobody ends a connection but who has shown that he was given its secret. Of two who have but the
-// token, the first to show that he has keys stays.
+// Only a peer that has proved that it has the connection's secret ends it. Between two that have
+// only the token, the first to prove that it has keys stays.
 TEST(a_connection_ends_for_its_own_client_alone)
 {
     foliot_token token = stage_some_token();
@@ -246,7 +246,7 @@ TEST(who_has_no_token_keeps_nobody_out)
     foliot__secure_close(honest);
 }
 
-// The table of used tokens is long. Who has no token does not make a host look at it.
+// The table of used tokens is long. A client without a token does not make a host look at it.
 TEST(garbage_costs_no_look_at_used_tokens)
 {
     foliot_token token = stage_some_token();
@@ -297,7 +297,7 @@ TEST(a_token_for_ever_is_good_for_one_client)
     foliot_used_tokens_close(config.used_tokens);
 }
 
-// A password can be guessed: so many guesses a minute, wherever they come from.
+// A password can be guessed: the guesses a minute are bounded, wherever they come from.
 TEST(passwords_are_not_guessed_without_end)
 {
     enum { GUESSES = 40000 };
@@ -444,7 +444,7 @@ TEST(a_password_may_be_shown)
     foliot__secure_close(host);
 }
 
-// The host anew, at the same port, as after a crash; what was in memory is lost.
+// Restarts the host at the same port, as after a crash; its memory is lost.
 static void restart_host(stage *s)
 {
     foliot_transport_destroy(s->host);

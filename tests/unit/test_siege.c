@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_siege.c: siege's rules in C give what its script gives. Method: both see one world, in which
 // drawn players join, leave, talk, throw and push; every command and message of every tick is
-// compared, and both are saved and made anew on the way. Further: saved bytes that are damaged.
+// compared, and both are saved and restored on the way. Further: saved bytes that are damaged.
 #include "check.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "foliot/scene.h"
 
 #define TICKS 1800
-#define RESTORED_EVERY 90 // ticks: both are made anew
+#define RESTORED_EVERY 90 // ticks: both are restored
 #define PLAYERS 6
 #define KINDS 2 // of rules: the script, the module
 #define JSON_BYTES 1024

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// test_signature.c: signed recordings. Whatever is changed, put in or cut off by someone who makes
-// all checksums anew is found, without the key; and what a crash, a resumption and a compaction
-// leave is signed as far as it can be. Method: recordings of a small world, and an attacker who
-// knows the format.
+// test_signature.c: signed recordings. Whatever is changed, put in or cut off by an attacker that
+// recomputes all checksums is found, without the key; and what a crash, a resumption and a
+// compaction leave is signed as far as it can be. Method: recordings of a small world, and an
+// attacker who knows the format.
 #include "check.h"
 
 #include <stdio.h>
@@ -186,7 +186,7 @@ TEST(an_unsigned_one_is_not)
     assert_int_equal(s.signatures, 0);
 }
 
-// One byte of each block, with checksums made anew: the next signature does not fit, or the record
+// One byte of each block, with recomputed checksums: the next signature does not fit, or the record
 // is damage before that.
 TEST(every_changed_block_is_found)
 {
@@ -303,7 +303,7 @@ TEST(a_shorter_one_is_not_whole)
     foliot_signer_destroy(signer);
 }
 
-// What somebody put behind the end.
+// Bytes appended after the end.
 TEST(a_longer_one_is_not_whole)
 {
     foliot_signer *signer = signer_of(1), *other = signer_of(9);

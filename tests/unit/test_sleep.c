@@ -114,8 +114,8 @@ TEST(what_hangs_in_the_air_does_not_sleep)
     builder_free(&y);
 }
 
-// A ball hits the lowest of one column: that whole column wakes, before the blow, and gives way;
-// the other sleeps on.
+// A ball hits the lowest of one column: that whole column wakes, before the collision, and gives
+// way; the other sleeps on.
 TEST(a_blow_wakes_its_island_in_time)
 {
     scene_builder y = two_columns(), same = two_columns();
@@ -139,7 +139,7 @@ TEST(a_blow_wakes_its_island_in_time)
     for (uint32_t n = 1; n <= 3; n++)
         assert_false(asleep(worlds[0], n));
     check_lt(foliot_world_get_body_state(worlds[0], 7).position[0], 0); // it was not touched before
-    // The blow is what it would be without sleep.
+    // The collision is what it would be without sleep.
     run_ticks(worlds[0], 10);
     run_ticks(worlds[1], 10);
     double moved = foliot_world_get_body_state(worlds[0], 1).position[0];
@@ -397,7 +397,7 @@ static void end_sending(sent *s)
     free(s->got.bodies);
 }
 
-// A client is told who sleeps, once; then sleepers cost nothing, for they do not change.
+// A client is sent once which bodies sleep; then sleepers cost nothing, for they do not change.
 TEST(snapshots_tell_who_sleeps)
 {
     scene_builder y = two_columns();

@@ -232,7 +232,7 @@ static double apart(const stage *s, const stage *other)
     return worst;
 }
 
-// All bits of the bodies, but for the count of still ticks: it begins anew with a body's motion.
+// All bits of the bodies, but for the count of still ticks: it restarts with a body's motion.
 static bool same_state(const stage *s, const stage *other)
 {
     for (uint32_t slot = 0; slot <= CRATE; slot++)
@@ -332,7 +332,7 @@ static double place_after_a_second(scene_builder *y, foliot_world *world, int ax
     return place;
 }
 
-// A crate on a box rests; a block or a fast box is spawned beside it, 15 mm inside or 5 cm away.
+// A crate on a box rests; a block or a fast box is spawned next to it, 15 mm inside or 5 cm away.
 static double crate_after_spawn(bool still, bool sleep)
 {
     scene_builder y = builder_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);

@@ -36,7 +36,7 @@ TEST(weights_are_the_nearest_doubles)
 #undef ADD
 }
 
-// Probes: a callback that records when and where it was asked, with a force of its own choosing.
+// Probes: a callback that records when and where it was asked, with a chosen force.
 typedef struct probe {
     int count;
     double time[64], x[64];

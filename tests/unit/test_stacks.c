@@ -204,7 +204,7 @@ static scene_builder pile_scene(foliot__rng *rng, int layers)
     return y;
 }
 
-// What falls gains no energy, and what rests does not sink, tremble or gain any, but for what
+// Falling bodies gain no energy, and resting ones do not sink, tremble or gain any, but for what
 // taking back an overlap lifts: less than a hundredth while they fall, and than 3e-4 when they lie.
 TEST(a_pile_comes_to_rest_and_gains_nothing)
 {

@@ -233,7 +233,7 @@ TEST(truncated_bytes_are_refused_and_change_nothing)
         assert_non_null(before);
         memcpy(before, other, size);
         for (size_t cut = 0; cut < length; cut++) {
-            // In a block of its own length, so that a sanitizer sees a read beyond it.
+            // In a block of exactly this length, so that a sanitizer sees a read beyond it.
             uint8_t *part = malloc(cut ? cut : 1);
             memcpy(part, bytes, cut);
             assert_int_equal(foliot_world_restore(other, part, cut), FOLIOT_STATUS_TRUNCATED);

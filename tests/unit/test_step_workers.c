@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Goal: threads that step sessions run everything once, report it, and share fairly: however many
-// jobs are slow, quick ones run beside them. Method: jobs that wait until the test lets them go;
+// jobs are slow, quick ones run in parallel. Method: jobs that wait until the test lets them go;
 // nothing is timed but by how long a job was slow.
 #include "check.h"
 

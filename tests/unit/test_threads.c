@@ -21,7 +21,7 @@ static double between(foliot__rng *rng, double low, double high)
     return low + (high - low) * foliot__rng_unit(rng);
 }
 
-// What is thrown together, and what happens to it.
+// A heap of bodies, and what happens to it.
 typedef struct lot {
     double restitution;
     bool joined;   // every sixth to the one before

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// test_tops.c: thrown bodies on which no torque acts, beside their closed forms: a symmetric top,
-// whose axis goes round its angular momentum at an even rate, and a T-handle, which turns over time
-// and again (Landau and Lifshitz, Mechanics, sections 35 and 37). A minute at 60 Hz, every scheme
-// that turns bodies.
+// test_tops.c: thrown bodies on which no torque acts, compared with their closed forms: a symmetric
+// top, whose axis goes round its angular momentum at an even rate, and a T-handle, which turns over
+// time and again (Landau and Lifshitz, Mechanics, sections 35 and 37). A minute at 60 Hz, every
+// scheme that turns bodies.
 #include "check.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #define TICKS 3600
 #define DT (1.0 / 60)
 
-// What a scheme whose rotation is of that order may lose, as a share.
+// Share of the energy that a scheme whose rotation is of that order may lose.
 static const double energy_lost[9] = {[2] = 7e-4, [4] = 7e-6, [6] = 2e-9, [8] = 1e-10};
 #define MOMENTUM_LOST 5e-13
 

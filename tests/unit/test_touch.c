@@ -118,7 +118,7 @@ TEST(a_touch_begins_lasts_and_ends)
             continue;
         if (t[0].change == FOLIOT_CONTACT_BEGIN)
             check_near(t[0].speed, sqrt(2 * G * 0.1), 0.17); // a tick of gravity
-        // None is told twice, and none comes out of its turn.
+        // None is reported twice, and none out of order.
         assert_int_equal(begun, t[0].change != FOLIOT_CONTACT_BEGIN);
         assert_int_equal(ended, 0);
         begun += t[0].change == FOLIOT_CONTACT_BEGIN;
@@ -387,7 +387,7 @@ TEST(a_restored_and_a_copied_world_tell_the_same)
     foliot_world *world = builder_create_world(&y), *restored = builder_create_world(&y),
                  *copied = builder_create_world(&y);
     run_ticks(world, 40);
-    run_ticks(restored, 90); // what it had told before does not matter
+    run_ticks(restored, 90); // what it reported before does not matter
     size_t length = 0;
     demand(foliot_world_capture(world, NULL, 0, &length));
     uint8_t *bytes = malloc(length);
@@ -425,7 +425,7 @@ TEST(a_restored_and_a_copied_world_tell_the_same)
     builder_free(&y);
 }
 
-// Tasks in the reverse order, each as if on a thread of its own.
+// Tasks in the reverse order, each as if on a separate thread.
 static void run_backwards(void *user, uint32_t count, void (*task)(void *context, uint32_t index),
                           void *context)
 {

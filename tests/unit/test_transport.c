@@ -201,7 +201,8 @@ static void the_shares_of_other_faults_are_as_asked(bool memory)
             run(&p, 1000000);
     }
     run(&p, 100000000);
-    // Five standard deviations, and the datagrams of ENet's own. What is held back is not doubled.
+    // Five standard deviations, and the datagrams of ENet's own. A packet that is held back is not
+    // doubled.
     check_near((double)(counted->packets_duplicated - doubled), sent * 0.9 * 0.2, 5 * 17.2 + 20);
     check_near((double)(counted->packets_reordered - late), sent * 0.1, 5 * 13.4 + 20);
     uint64_t copies = counted->packets_duplicated - doubled;
@@ -210,7 +211,7 @@ static void the_shares_of_other_faults_are_as_asked(bool memory)
     close_pair(&p);
 }
 
-// What waits to be sent again holds up reliable packets alone, at a limited rate too.
+// A packet that waits to be sent again holds up only reliable ones, at a limited rate too.
 TEST(memory_a_lost_reliable_packet_holds_up_no_other)
 {
     pair p = connected(true, "loss=30%,rate=1mbit,delay=10ms,seed=5");
@@ -267,7 +268,7 @@ TEST(enet_what_was_lost_twice_holds_up_no_other_resend)
     check_below(sum / seeds, 10); // some eight round trips
 }
 
-// Whatever the network, and whether the other side has heard of the end or not.
+// Whatever the network, and whether the other side knows of the end or not.
 static void a_connection_comes_back(bool memory)
 {
     pair p = connected(memory, "loss=5%,delay=5ms,seed=9");
@@ -326,7 +327,7 @@ static bool next_received(pair *p, foliot_transport_event *event)
     return false;
 }
 
-// A packet that waits 20 ms to be read. Whether it is told when it came, within 3 ms: on a busy
+// A packet that waits 20 ms to be read. Whether its arrival time is right, within 3 ms: on a busy
 // machine we may be held up between looking at the clock and the deed.
 static bool one_that_waits(pair *p)
 {
@@ -423,8 +424,8 @@ static void meet_a_crowd(pair *p, foliot_peer_id *peers)
     run(p, 500000000); // until ENet has connected them
 }
 
-// What a peer gets in one tick is one datagram, however many peers there are: its own packet, and
-// then the one for all.
+// A peer gets one datagram in a tick, however many peers there are: its own packet, and then the
+// one for all.
 TEST(packets_of_a_tick_share_a_datagram_in_a_full_outbox)
 {
     pair p = {.now_ns = clock_now_ns()};

@@ -170,7 +170,7 @@ static void ask(int fd, foliot_transport *host, tally *seen, uint32_t connect_id
     memcpy(cookie, bytes + 12, 8);
 }
 
-// What opens a connection, with a packet of one byte behind it.
+// An opening of a connection, followed by a packet of one byte.
 static size_t write_early(uint8_t *bytes, const uint8_t cookie[8], uint32_t connect_id,
                           uint8_t byte)
 {

@@ -19,7 +19,7 @@
 #define CUBE                                                                                       \
     "  - {name: box, mass: 1, position: [0.5, 0, 0.05], velocity: [0, 1, 0],"                      \
     " angular_velocity: [0, 0, 2], shape: {kind: box, half: [0.05, 0.05, 0.05]}}\n"
-// Its contact is beside its centre: it lies on the table's edge.
+// Its contact is off its centre: it lies on the table's edge.
 #define OVERHANGING                                                                                \
     "  - {name: plank, mass: 1, position: [0.5, 0, 0.05], velocity: [0, 1, 0],"                    \
     " angular_velocity: [0, 0, 2], shape: {kind: box, half: [0.3, 0.1, 0.05]}}\n"

@@ -96,7 +96,7 @@ TEST_BETWEEN(shapes_are_drawn_where_they_turn, small_canvas, NULL)
 }
 
 // A great box far away and a small one before it: of the far one's edges none is seen within the
-// near one. What stands still is behind all that moves.
+// near one. Static bodies are behind all that move.
 TEST_BETWEEN(near_bodies_hide_far_ones, small_canvas, NULL)
 {
     assert_true(foliot__canvas_init(&canvas, 20, 10));

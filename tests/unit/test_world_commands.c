@@ -314,7 +314,7 @@ TEST(far_places_are_exact)
         check_bits(state_of(s, slot).position[0], go.as.target.position[0]);
         check_near(state_of(s, slot).velocity[0], 2, 1e-6);
     }
-    // What binary32 holds has one form: a wide one is refused.
+    // A value that fits binary32 has one form: a wide one is refused.
     uint8_t bytes[64];
     foliot_command read;
     foliot__command_texts texts;

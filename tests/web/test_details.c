@@ -43,7 +43,7 @@ static void place_pair_that_touches(web_detail_body *body)
     place(&body[1], ball, 1e6 + 0.9, 0);
 }
 
-// Capsules beside each other, askew: bounds of all meet, and no two touch.
+// Capsules next to each other, askew: bounds of all meet, and no two touch.
 static void place_sheaf(web_detail_body *body, uint32_t count)
 {
     const foliot_shape needle = {.kind = FOLIOT_SHAPE_CAPSULE, .radius = 0.001, .half = {0, 0, 50}};
