@@ -4,8 +4,7 @@
 // starts from are in the table `contact`.
 //
 //   solver.c          the stages `collide` and `solve`, and where the arrays lie
-//   solver_prepare.c  manifolds in colours and blocks
-//   warm_start.c      impulses to the table `contact` and back
+//   solver_prepare.c  manifolds in colours and blocks; impulses to the table `contact` and back
 //   brief_contact.c   what begins or happens between the ends of two ticks, for events
 //   solver_kernel.h   the parts of that in vectors: solver_simd.c; solver_lanes.h has the pairs
 #ifndef FOLIOT_SIM_SOLVER_SOLVER_H
@@ -110,10 +109,6 @@ foliot__solver foliot__solver_of(const foliot__step *step);
 // Fills the collider's sizes and paths from the motion that the scheme has made.
 void foliot__find_paths(foliot__collider *c);
 
-// warm_start.c: the manifolds' impulses go to the world's table, and from there to s->warm.
-void foliot__store_contacts(foliot__solver *s);
-void foliot__match_contacts(foliot__solver *s, uint32_t begin, uint32_t end); // of the live
-
 // A row of `active`: the first of eight slots, and a bit for each of these that is active.
 static inline uint32_t foliot__active_first(uint32_t row)
 {
@@ -133,6 +128,8 @@ static inline uint32_t foliot__active_bits(uint32_t row)
 void foliot__plan_colours(foliot__solver *s, foliot__loop_body *part, void *context);
 // Manifolds at the present poses, in blocks, with their earlier impulses.
 void foliot__prepare_contacts(foliot__solver *s);
+// The manifolds' impulses so far in the tick go to the world's table.
+void foliot__store_contacts(foliot__solver *s);
 
 // brief_contact.c: before contacts are prepared; for a pair that these know, its row of `brief`;
 // after they are prepared; after a substep; and after the tick's last one, when the table `contact`

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // contact_cache.c: looks up and drops rows of the table `contact`. Knows nothing of shapes or
-// manifolds; the solver fills the table (solver/warm_start.c).
+// manifolds; the solver fills the table (solver/solver_prepare.c).
 #include "sim/state/contact_cache.h"
 
 #include <string.h>
