@@ -14,7 +14,7 @@
 
 // -- trees
 //
-// Joints that form trees are solved exactly in one sweep up and one down for any ratio
+// Joints that form trees are solved exactly in one pass up and one down for any ratio
 // of masses: a heavy ball on a light chain is as stiff as the reverse.
 //
 // The equations M dv = J^t p, J dv = goal of a tree have no fill-in when bodies and joints are

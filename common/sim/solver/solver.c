@@ -29,12 +29,12 @@
 #define HERTZ_A_TICK 0.75 // highest frequency of a contact's spring, in terms of ticks ...
 #define HERTZ_A_STEP 0.25 // ... and of substeps
 #define DAMPING_RATIO 12
-#define STILL_HERTZ 2    // times the frequency where one of the two cannot move
-#define STEPS_SWEPT 4    // iterations of the soft phase in a tick, at least
-#define PAIRS_SHARED 256 // with fewer, the work is finished before another thread wakes up
-#define LOADED_SWEEPS 2  // times as many iterations where light bodies carry heavy ones
-#define LOADED_HERTZ 2   // and times the frequency
-#define RELAXING 2       // iterations of the relaxing phase for each of them
+#define STILL_HERTZ 2       // times the frequency where one of the two cannot move
+#define ITERATIONS 4        // of the soft phase in a tick, at least
+#define PAIRS_SHARED 256    // with fewer, the work is finished before another thread wakes up
+#define LOADED_ITERATIONS 2 // times as many where light bodies carry heavy ones
+#define LOADED_HERTZ 2      // and times the frequency
+#define RELAXING 2          // iterations of the relaxing phase for each of them
 // A joint takes back most of what a contact gives a light limb under a heavy trunk, so such
 // contacts need more iterations. With too few, some of the overlap correction stays in the velocity
 // and rocks the doll; so the correction is softer, too.
@@ -173,24 +173,6 @@ static void clear_range(void *context, uint32_t begin, uint32_t end)
 
 // -- a substep
 
-static void iterate(foliot__solver *s, foliot__iteration *iteration)
-{
-    const foliot__phase *phase = &iteration->phase;
-    if (foliot__has_joints(s->world)) {
-        foliot__parallel_wait(s->workers);
-        foliot__joints_solve(s->world, s->bodies, phase->h, phase->soft);
-    }
-    foliot__plan_colours(s, foliot__solver_of_cpu()->iterate, iteration);
-}
-
-// Stores the impulses of the manifolds so far in the tick.
-static void store_impulses(foliot__solver *s)
-{
-    foliot__parallel_enqueue(s->workers, 0, s->counts->blocks, FOLIOT__GRAIN_BLOCKS,
-                             foliot__solver_of_cpu()->store_impulses, s);
-    foliot__store_contacts(s);
-}
-
 static void plan_active(foliot__solver *s, foliot__loop_body *part)
 {
     foliot__parallel_enqueue(s->workers, 0, s->counts->active, FOLIOT__GRAIN_ACTIVE, part, s);
@@ -256,9 +238,10 @@ static void solve_phases(foliot__solver *s)
     foliot__iteration soft = relaxing;
     soft.phase.soft = true;
     soft.phase.ahead = soft.phase.h / 2;
-    uint32_t sweeps = (STEPS_SWEPT + world->scene.substeps - 1) / world->scene.substeps;
+    uint32_t soft_count = (ITERATIONS + world->scene.substeps - 1) / world->scene.substeps;
     if (s->counts->loaded)
-        sweeps *= LOADED_SWEEPS;
+        soft_count *= LOADED_ITERATIONS;
+    uint32_t relaxing_count = (joints ? RELAXING_JOINED : RELAXING) * soft_count;
     place_kinematics(s, s->ccd.collider.paths.start, true);
     if (joints) {
         plan_active(s, clear_range);
@@ -271,13 +254,19 @@ static void solve_phases(foliot__solver *s)
     } else {
         plan_active(s, kernel->load_and_begin);
     }
-    for (uint32_t k = 0; k < sweeps; k++)
-        iterate(s, &soft);
-    plan_active(s, kernel->advance);
-    if (world->counts.kinematic > 0)
-        foliot__parallel_enqueue(s->workers, 0, 1, 1, advance_kinematics, s);
-    for (uint32_t k = 0; k < (joints ? RELAXING_JOINED : RELAXING) * sweeps; k++)
-        iterate(s, &relaxing);
+    for (uint32_t k = 0; k < soft_count + relaxing_count; k++) {
+        foliot__iteration *iteration = k < soft_count ? &soft : &relaxing;
+        if (k == soft_count) {
+            plan_active(s, kernel->advance);
+            if (world->counts.kinematic > 0)
+                foliot__parallel_enqueue(s->workers, 0, 1, 1, advance_kinematics, s);
+        }
+        if (joints) {
+            foliot__parallel_wait(s->workers);
+            foliot__joints_solve(world, s->bodies, iteration->phase.h, iteration->phase.soft);
+        }
+        foliot__plan_colours(s, kernel->iterate, iteration);
+    }
     plan_active(s, kernel->store);
     foliot__parallel_wait(s->workers);
     world->acceleration_valid = 0;
@@ -290,7 +279,7 @@ static void solve(foliot__workers *workers, void *context)
     s->counts->found_now = s->ccd.collider.counts->stale;
     if (s->ccd.collider.counts->stale) {
         if (s->step->index > 0)
-            store_impulses(s);
+            foliot__store_contacts(s);
         foliot__find_known_brief(s);
         foliot__prepare_contacts(s);
     }
@@ -298,7 +287,7 @@ static void solve(foliot__workers *workers, void *context)
         solve_phases(s);
     foliot__note_brief(s);
     if (s->step->last) {
-        store_impulses(s);
+        foliot__store_contacts(s);
         foliot__report_brief(s);
     }
 }

@@ -513,6 +513,8 @@ void foliot__store_contacts(foliot__solver *s)
 {
     uint32_t stored = 0;
     uint32_t chunks = (s->counts->live + FOLIOT__GRAIN_PAIRS - 1) / FOLIOT__GRAIN_PAIRS;
+    foliot__parallel_enqueue(s->workers, 0, s->counts->blocks, FOLIOT__GRAIN_BLOCKS,
+                             foliot__solver_of_cpu()->store_impulses, s);
     foliot__parallel_run(s->workers, 0, chunks, 1, count_rows, s);
     for (uint32_t k = 0; k < chunks; k++) {
         uint32_t rows = s->first_row[k];
