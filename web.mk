@@ -78,7 +78,7 @@ $(WEB_OBJ)/viewer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
 	$(WEB_COMPILE) '-DFOLIOT_ASSERT_TEXT(condition)=""' $(or $(VIEWER_LEVEL),-Oz) -flto -MMD -MP -c $< -o $@
 # The step and the display are fast. Code that runs once for a file, a scene, a command or an event is small.
 $(patsubst %.c,$(WEB_OBJ)/replayer/%.o,$(wildcard common/recording/*.c common/command/*.c common/divergence/*.c common/sim/scene/*.c) \
-    $(patsubst %,common/sim/%.c,collide/query collide/contact_event collide/sensor ccd/collision_impulse solver/brief_contact)): REPLAYER_LEVEL := -Os
+    $(patsubst %,common/sim/%.c,collide/query collide/contact_event collide/sensor ccd/restitution solver/brief_contact)): REPLAYER_LEVEL := -Os
 $(WEB_OBJ)/replayer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
 	@mkdir -p $(@D)
 	$(WEB_COMPILE) $(or $(REPLAYER_LEVEL),-O3) -MMD -MP -c $< -o $@

@@ -11,7 +11,7 @@
 #include "base/rng.h"
 #include "sim/collide/collide.h"
 #include "sim/math/vec3.h"
-#include "sim/solver/contact_solver.h"
+#include "sim/solver/solver.h"
 #include "sim/solver/solver.h"
 #include "scene_builder.h"
 
@@ -48,7 +48,7 @@ static foliot_world *random_world(scene_builder *y, foliot__rng *rng, uint32_t c
 static foliot__collider found(foliot__step *step)
 {
     foliot_world *world = step->world;
-    foliot__contact_begin(step);
+    foliot__paths_begin(step);
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
     for (uint32_t i = 0; i < step->count; i++) {
         x.x[i] += v.x[i] * step->dt;

@@ -12,7 +12,7 @@
 #include "shapes.h"
 #include "sim/state/body.h"
 #include "sim/ccd/impact.h"
-#include "sim/solver/contact_solver.h"
+#include "sim/solver/solver.h"
 #include "sim/solver/solver.h"
 #include "sim/integrator/rotation.h"
 
@@ -47,7 +47,7 @@ static void moves(foliot_world *world, uint32_t i, const double v[3], const doub
 static foliot__ccd begin(foliot__step *step)
 {
     foliot_world *world = step->world;
-    foliot__contact_begin(step);
+    foliot__paths_begin(step);
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
     for (uint32_t i = 0; i < step->count; i++) {
         x.x[i] += v.x[i] * step->dt;

@@ -10,7 +10,7 @@
 
 #include "base/cpu.h"
 #include "base/rng.h"
-#include "sim/solver/contact_solver.h"
+#include "sim/solver/solver.h"
 #include "sim/solver/solver_kernel.h"
 #include "scene_builder.h"
 

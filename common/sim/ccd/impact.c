@@ -21,6 +21,8 @@
 #include "sim/integrator/scheme.h"
 #include "sim/state/joint_table.h"
 
+#include <string.h>
+
 #define IMPACTS_MAX 4096 // of one step; further ones are resolved at its end, and counted
 #define NEWTON_STEPS 3
 
@@ -458,4 +460,26 @@ void foliot__run_impacts(foliot__ccd *ccd)
         if (foliot__path_changed_now(ccd, ccd->changed[k]))
             each_neighbour(ccd, ccd->changed[k], add_pair);
     foliot__order_pairs(c);
+}
+
+void foliot__collide(const foliot__step *step)
+{
+    if (!step->world->scene.collides)
+        return;
+    foliot__ccd ccd = foliot__ccd_of(step);
+    foliot__collider *c = &ccd.collider;
+    foliot__find_paths(c);
+    if (step->index == 0)
+        memset(ccd.stopped_in, 0, step->count * sizeof *ccd.stopped_in);
+    c->counts->stale = step->index == 0 || foliot__fat_bounds_left(c);
+    if (c->counts->stale) {
+        foliot__find_pairs(c);
+        if (step->left > 0)
+            foliot__fat_bounds_reset_all(c);
+    }
+    foliot__run_impacts(&ccd);
+    // Pairs of their new paths were added, if there was an impact.
+    for (uint32_t k = 0; k < ccd.counts->changed && c->counts->stale; k++)
+        if (foliot__path_changed_now(&ccd, ccd.changed[k]))
+            foliot__fat_bounds_reset(c, ccd.changed[k]);
 }

@@ -4,7 +4,7 @@
 //
 //   impact.c             finds and applies impacts in the order of time
 //   time_of_impact.c     when two rotating shapes come into contact
-//   collision_impulse.c  what an impact does to velocities and paths
+//   restitution.c  what an impact does to velocities and paths
 #ifndef FOLIOT_SIM_CCD_IMPACT_H
 #define FOLIOT_SIM_CCD_IMPACT_H
 
@@ -48,7 +48,10 @@ typedef struct foliot__toi {
 void foliot__ccd_carve(foliot__ccd *ccd, foliot__carver *from, size_t slots, size_t contacts);
 foliot__ccd foliot__ccd_of(const foliot__step *step);
 
-// impact.c: finds and applies impacts until the step's end.
+// impact.c: the stage `collide`. Finds the pairs that the moved bodies make, and applies impacts on
+// their paths.
+void foliot__collide(const foliot__step *step);
+// Finds and applies impacts until the step's end.
 void foliot__run_impacts(foliot__ccd *ccd);
 // Whether the body's path has changed in this substep. Pairs of those that changed before are
 // there already.

@@ -6,6 +6,7 @@
 //
 //   collider.c        where its arrays lie; the table of pairs; how long the pairs stay valid
 //   broadphase.c      bounds of every body's motion -> pairs whose bounds meet, ascending (a, b)
+//   path_simd.c       paths of bodies from the motion that the scheme has made
 //   sweep.c           where a body is on its path, and how it turns
 //   manifold.c        contact points of a pair
 //   contact_event.c   what a step reports of contacts
@@ -107,8 +108,14 @@ typedef struct foliot__collider {
 void foliot__collider_carve(foliot__collider *c, foliot__carver *from, size_t slots,
                             size_t contacts);
 foliot__collider foliot__collider_of(const foliot__step *step);
-// Before the scheme moves anything: remembers where paths start.
-void foliot__paths_begin(foliot__collider *c);
+// step.c: before the scheme moves anything, remembers where paths start.
+void foliot__paths_begin(const foliot__step *step);
+// Fills sizes and paths from the motion that the scheme has made.
+void foliot__find_paths(foliot__collider *c);
+// path_simd.c: the same of slots [begin, end), rounded up to eight: inradius and bounding radius,
+// in a tick's first substep; acceleration, end velocity, restitution threshold, displacement, since
+// and revision. The context is a collider.
+foliot__loop_body foliot__find_paths_base, foliot__find_paths_avx2, foliot__find_paths_avx512;
 // Appends a pair; counted if there is no room. The pairs must be put in order
 // afterwards.
 void foliot__add_pair(foliot__collider *c, uint32_t a, uint32_t b);

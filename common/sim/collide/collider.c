@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
 #include "sim/collide/sweep.h"
 
 void foliot__collider_carve(foliot__collider *c, foliot__carver *from, size_t slots,
@@ -77,9 +78,18 @@ static void begin_range(void *context, uint32_t begin, uint32_t end)
         memcpy(c->paths.start_orientation[k] + begin, q[k] + begin, (end - begin) * sizeof *q[k]);
 }
 
-void foliot__paths_begin(foliot__collider *c)
+void foliot__paths_begin(const foliot__step *step)
 {
-    foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES, begin_range, c);
+    if (!step->world->scene.collides)
+        return;
+    foliot__collider c = foliot__collider_of(step);
+    foliot__parallel_run(c.workers, 0, step->count, FOLIOT__GRAIN_BODIES, begin_range, &c);
+}
+
+void foliot__find_paths(foliot__collider *c)
+{
+    foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES,
+                         FOLIOT__KERNEL_OF_CPU(foliot__find_paths), c);
 }
 
 // -- pairs

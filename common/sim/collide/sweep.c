@@ -80,6 +80,20 @@ vec3 foliot__spin_along(const foliot__sweep *r, const mat3 *axis)
     return r->precesses ? mat3_apply_transposed(*axis, r->own) : r->spin;
 }
 
+bool foliot__clamp_spin(const foliot_world *world, uint32_t slot, double most)
+{
+    foliot__v3 moment = foliot__inertia(world), w = foliot__angular_velocity(world);
+    if ((moment.x[slot] == moment.y[slot] && moment.y[slot] == moment.z[slot]) ||
+        foliot__is_kinematic(world, slot))
+        return false;
+    double spin2 = (w.x[slot] * w.x[slot] + w.y[slot] * w.y[slot]) + w.z[slot] * w.z[slot];
+    double scale = most / foliot__sqrt(spin2);
+    w.x[slot] *= scale;
+    w.y[slot] *= scale;
+    w.z[slot] *= scale;
+    return true;
+}
+
 // -- sweeps
 
 void foliot__sweep_move(const foliot__collider *c, foliot__sweep *r, double time)

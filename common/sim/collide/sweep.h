@@ -45,6 +45,12 @@ quat foliot__orientation_at(const foliot__collider *c, const foliot__sweep *swee
 vec3 foliot__spin_along(const foliot__sweep *sweep, const mat3 *axis);
 // q turned by the angular velocity w for `duration`, which may be negative.
 quat foliot__turn_on(quat q, vec3 w, double duration);
+// Scales the spin of a body down to `most`, which it exceeds. In worlds with contacts, a body with
+// unequal moments spins no faster than a substep can follow. Beyond that, an integrator mistakes
+// the tumbling of a needle for a spin about its length, up to 256 times as fast. The next contact
+// turns that spin into faster tumbling, without end. Clamping removes energy and never adds any.
+// False: its spin stays, since its moments are equal or it is kinematic.
+bool foliot__clamp_spin(const foliot_world *world, uint32_t slot, double most);
 
 // A slower approach is the beginning of rest, and no impact.
 double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t b);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// solver.c: the stages `collide` and `solve` of a substep, and the table that they work in. Pairs
-// and manifolds are found once a tick, and again within it where an impact changed a path or a body
-// left its fat bounds. `solve` is a substep of soft, warm-started, relaxed impulses (Catto, "Soft
-// Constraints", GDC 2011, and "Solver2D", 2024), for any scheme.
+// solver.c: the contacts' part of the stage `solve` of a substep, and the table that it works in.
+// Manifolds are found once a tick, and again within it where an impact changed a path or a body
+// left its fat bounds. Contacts are solved by a substep of soft, warm-started, relaxed impulses
+// (Catto, "Soft Constraints", GDC 2011, and "Solver2D", 2024), for any scheme.
 //
 // The scheme has moved a body from x0 to x with the mean velocity u = (x - x0) / h, and has changed
 // its velocity to v. Impulses P of the last substep are added to velocities in full, and to
@@ -12,11 +12,11 @@
 // damped springs would. Their changes count in full. Then positions move by h (U - u). In the
 // relaxing phase the solver bodies have the resulting velocities: the spring's share is taken out
 // again, and friction and normal impulses are corrected. Restitution is applied to impacts, one by
-// one, in ccd/collision_impulse.c.
+// one, in ccd/restitution.c.
 //
 // Impulses are binary32, positions and velocities binary64. Only increments are added, so a body
 // that nothing has pushed keeps its bits.
-#include "sim/solver/contact_solver.h"
+#include "sim/solver/solver.h"
 
 #include "sim/collide/contact_event.h"
 #include "sim/solver/solver_kernel.h"
@@ -109,44 +109,6 @@ foliot__solver foliot__solver_of(const foliot__step *step)
 void foliot__contact_prepare(foliot_world *world)
 {
     foliot__contact_events_begin(world); // all else is rebuilt in every tick
-}
-
-// -- collide
-
-void foliot__contact_begin(const foliot__step *step)
-{
-    if (!step->world->scene.collides)
-        return;
-    foliot__collider c = foliot__collider_of(step);
-    foliot__paths_begin(&c);
-}
-
-void foliot__find_paths(foliot__collider *c)
-{
-    foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES,
-                         foliot__solver_of_cpu()->find_paths, c);
-}
-
-void foliot__collide(const foliot__step *step)
-{
-    if (!step->world->scene.collides)
-        return;
-    foliot__ccd ccd = foliot__ccd_of(step);
-    foliot__collider *c = &ccd.collider;
-    foliot__find_paths(c);
-    if (step->index == 0)
-        memset(ccd.stopped_in, 0, step->count * sizeof *ccd.stopped_in);
-    c->counts->stale = step->index == 0 || foliot__fat_bounds_left(c);
-    if (c->counts->stale) {
-        foliot__find_pairs(c);
-        if (step->left > 0)
-            foliot__fat_bounds_reset_all(c);
-    }
-    foliot__run_impacts(&ccd);
-    // Pairs of their new paths were added, if there was an impact.
-    for (uint32_t k = 0; k < ccd.counts->changed && c->counts->stale; k++)
-        if (foliot__path_changed_now(&ccd, ccd.changed[k]))
-            foliot__fat_bounds_reset(c, ccd.changed[k]);
 }
 
 // -- phases

@@ -3,7 +3,7 @@
 // one tick, in the last part of the table `contact_workspace`. The impulses that the next step
 // starts from are in the table `contact`.
 //
-//   solver.c          the stages `collide` and `solve`, and where the arrays lie
+//   solver.c          a substep of the stage `solve`, and where the arrays lie
 //   solver_prepare.c  manifolds in colours and blocks; impulses to the table `contact` and back
 //   brief_contact.c   what begins or happens between the ends of two ticks, for events
 //   solver_kernel.h   the parts of that in vectors: solver_simd.c; solver_lanes.h has the pairs
@@ -104,10 +104,13 @@ typedef struct foliot__solver {
     uint32_t *buckets;         // of `brief`: FOLIOT__BRIEF_BUCKET_BITS
 } foliot__solver;
 
-// solver.c
+// solver.c: bytes of the table `contact_workspace`, and its preparation at init and restore.
+uint64_t foliot__contact_workspace_bytes(const foliot_world_config *config);
+void foliot__contact_prepare(foliot_world *world);
+// step.c: applies impulses and position corrections. Clears world->acceleration_valid if a position
+// changed.
+void foliot__solve_contacts(const foliot__step *step);
 foliot__solver foliot__solver_of(const foliot__step *step);
-// Fills the collider's sizes and paths from the motion that the scheme has made.
-void foliot__find_paths(foliot__collider *c);
 
 // A row of `active`: the first of eight slots, and a bit for each of these that is active.
 static inline uint32_t foliot__active_first(uint32_t row)

@@ -111,13 +111,6 @@ typedef struct foliot__solver_kernel {
     // Copies the accumulated impulses to s->warm.
     foliot__loop_body *store_impulses;
 
-    // -- on slots [begin, end), rounded up to eight; the context is a collider
-
-    // Inradius and bounding radius, in a tick's first substep. Acceleration, end velocity,
-    // restitution threshold, displacement, since and revision from the motion that the scheme has
-    // made.
-    foliot__loop_body *find_paths;
-
     // -- on rows [begin, end) of the list of active bodies
 
     // Stores the delta velocities that contacts gave the solver bodies; begin_tick also sets how

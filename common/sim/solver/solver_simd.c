@@ -118,8 +118,8 @@ static void store_impulses(void *context, uint32_t begin, uint32_t end)
 #undef CALL
 }
 
-// -- bodies apart from their contacts, eight slots at a time: paths, and solver bodies around the
-// iterations. Every slot is computed alone. A body without contacts and joints keeps its bits.
+// -- bodies apart from their contacts, eight slots at a time: solver bodies around the iterations.
+// Every slot is computed alone. A body without contacts and joints keeps its bits.
 
 #define WIDE FOLIOT__SIMD_DOUBLES
 typedef double wide FOLIOT__SIMD(double, WIDE);
@@ -385,24 +385,6 @@ static void advance(void *context, uint32_t begin, uint32_t end)
     }
 }
 
-// In worlds with contacts, a body with unequal moments spins no faster than a substep can follow.
-// Beyond that, an integrator mistakes the tumbling of a needle for a spin about its length, up to
-// 256 times as fast. The next contact turns that spin into faster tumbling, without end. Clamping
-// removes energy and never adds any.
-static bool clamp_spin(const foliot_world *world, uint32_t slot, double most)
-{
-    foliot__v3 moment = foliot__inertia(world), w = foliot__angular_velocity(world);
-    if ((moment.x[slot] == moment.y[slot] && moment.y[slot] == moment.z[slot]) ||
-        foliot__is_kinematic(world, slot))
-        return false;
-    double spin2 = (w.x[slot] * w.x[slot] + w.y[slot] * w.y[slot]) + w.z[slot] * w.z[slot];
-    double scale = most / foliot__sqrt(spin2);
-    w.x[slot] *= scale;
-    w.y[slot] *= scale;
-    w.z[slot] *= scale;
-    return true;
-}
-
 // Adds the delta velocities to the velocities.
 static void store(void *context, uint32_t begin, uint32_t end)
 {
@@ -436,7 +418,7 @@ static void store(void *context, uint32_t begin, uint32_t end)
                 ((turns[0] * turns[0] + turns[1] * turns[1]) + turns[2] * turns[2] > most * most);
             EACH (l, WIDE)
                 if (fast[l])
-                    clamp_spin(world, i + (uint32_t)l, most);
+                    foliot__clamp_spin(world, i + (uint32_t)l, most);
         }
         // As foliot__velocity_changed.
         marks_8 *flags = (marks_8 *)(void *)&foliot__flags(world)[first];
@@ -444,102 +426,6 @@ static void store(void *context, uint32_t begin, uint32_t end)
     }
 }
 
-// Inradius and bounding radius of slots [begin, end), rounded up to eight. They are constant
-// through a tick.
-static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
-{
-    const foliot_world *world = c->world;
-    double *const half[3] = {foliot__half_x(world), foliot__half_y(world), foliot__half_z(world)};
-    const wide far = (wide){0} + (double)FOLIOT__FAR;
-    for (uint32_t first = begin; first < end; first += 8) {
-        slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
-        EACH_HALF (p, i, first) {
-            wide x = AT(half[0], i), y = AT(half[1], i), z = AT(half[2], i),
-                 inradius = PICK(x < y, x, y);
-            wide radius = AT(foliot__radius(world), i), bounding_radius = (x * x + y * y) + z * z;
-            wide_marks box = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_BOX);
-            wide_marks plane = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_PLANE);
-            wide_marks capsule = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_CAPSULE);
-            inradius = PICK(inradius < z, inradius, z);
-            ROOT(bounding_radius);
-            bounding_radius = PICK(box, bounding_radius, PICK(capsule, radius + z, radius));
-            inradius = PICK(box, inradius, PICK(plane, far, radius));
-            HALF(c->inradius[i], 0) = NARROW(inradius);
-            HALF(c->bounding_radius[i], 0) = NARROW(bounding_radius);
-        }
-    }
-}
-
-// Repeats the rotation of a body whose spin was clamped from the start of the substep, with the new
-// spin about its own axes. The scheme's orientation came from the wrong spin.
-static void turn_again(const foliot__collider *c, uint32_t slot)
-{
-    foliot_world *world = c->world;
-    foliot__v3 spin = foliot__angular_velocity(world);
-    double *const *start = c->paths.start_orientation;
-    quat q = {start[0][slot], start[1][slot], start[2][slot], start[3][slot]};
-    vec3 own = mat3_apply(quat_axes(foliot__quat_get(world, slot)), foliot__v3_get(spin, slot));
-    vec3 turns = mat3_apply_transposed(quat_axes(q), own);
-    foliot__quat_put(world, slot, foliot__turn_on(q, turns, c->step->dt));
-    foliot__v3_put(spin, slot, turns);
-}
-
-// Paths of slots [begin, end), rounded up to eight. Velocities at the start become mean
-// accelerations; the paths end where the positions are (impact.c).
-static void find_paths(void *context, uint32_t begin, uint32_t end)
-{
-    const foliot__collider *c = context;
-    const foliot_world *world = c->world;
-    field v = field_of(foliot__velocity(world)), w = field_of(foliot__angular_velocity(world));
-    field acceleration = field_of(c->paths.acceleration), path = field_of(c->paths.end_velocity);
-    double dt = c->step->dt, per_dt = 1 / dt, response = foliot__response(world),
-           lag = (response - 0.5) * dt;
-    // Positions that do not respond to the force of the same step fall for one more step before
-    // they come to rest.
-    double steps = response > 0 ? 1 : 2;
-    const wide infinite = (wide){0} + (double)__builtin_inf();
-    const double most = FOLIOT__FAR_TURN * per_dt;
-    if (c->step->index == 0)
-        measure(c, begin, end);
-    memset(&c->paths.sweep_valid[begin], 0, (end - begin) * sizeof *c->paths.sweep_valid);
-    memset(&c->paths.struck[begin], 0, (end - begin) * sizeof *c->paths.struck);
-    for (uint32_t first = begin; first < end; first += 8) {
-        slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
-        EACH_HALF (p, i, first) {
-            wide a[3], u[3], s[3];
-            EACH (n, 3) {
-                wide after = AT(v.axis[n], i);
-                a[n] = (after - AT(acceleration.axis[n], i)) * per_dt;
-                u[n] = after + a[n] * lag;
-                s[n] = AT(w.axis[n], i);
-                AT(acceleration.axis[n], i) = a[n];
-                AT(path.axis[n], i) = u[n];
-            }
-            wide gain = (a[0] * a[0] + a[1] * a[1]) + a[2] * a[2];
-            wide speed = (u[0] * u[0] + u[1] * u[1]) + u[2] * u[2];
-            wide spin = (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
-            ROOT(gain);
-            ROOT(speed);
-            ROOT(spin);
-            wide_marks fast = spin > most;
-            EACH (l, WIDE)
-                if (fast[l] && clamp_spin(world, i + (uint32_t)l, most))
-                    turn_again(c, i + (uint32_t)l);
-            wide threshold = steps * dt * gain, displacement = (speed + threshold) * dt;
-            AT(c->paths.restitution_threshold, i) = threshold;
-            AT(c->paths.since, i) = (wide){0};
-            // Turning moves a surface further than its centre, except that of a sphere.
-            wide further = displacement + spin * WIDEN(HALF(c->bounding_radius[i], 0)) * dt;
-            displacement =
-                PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_SPHERE), displacement, further);
-            displacement = PICK(AT(foliot__restitution(world), i) > 0, infinite, displacement);
-            AT(c->paths.displacement_max, i) =
-                PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_POINT), (wide){0}, displacement);
-        }
-        *(marks_8 *)(void *)&c->paths.revision[first] = (marks_8){0};
-    }
-}
-
 const foliot__solver_kernel FOLIOT__KERNEL(foliot__solver) = {
-    prepare,    warm, iterate,    store_impulses, find_paths, remember_given,
-    begin_tick, load, begin_soft, load_and_begin, advance,    store};
+    prepare, warm,       iterate,        store_impulses, remember_given, begin_tick,
+    load,    begin_soft, load_and_begin, advance,        store};

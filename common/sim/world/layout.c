@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // layout.c: the layout of a world's block. Knows sizes and offsets, nothing of physics.
 #include "sim/constraint/constraint.h"
-#include "sim/solver/contact_solver.h"
+#include "sim/solver/solver.h"
 #include "sim/force/force.h"
 #include "sim/joint/joint.h"
 #include "sim/scene/scene.h"

@@ -12,7 +12,7 @@
 #include "sim/integrator/scheme.h"
 #include "sim/island/sleep.h"
 #include "sim/joint/joint.h"
-#include "sim/solver/contact_solver.h"
+#include "sim/solver/solver.h"
 #include "sim/state/parallel_for.h"
 #include "sim/state/state.h"
 #include "sim/world/stage.h"
@@ -74,7 +74,7 @@ static void run_substeps(foliot__workers *workers, void *context)
         step.time_end =
             world->scheme.sums_time ? step.time + step.dt : foliot__substep_time(world, s + 1);
 
-        foliot__contact_begin(&step);
+        foliot__paths_begin(&step);
         foliot__joints_begin(&step, s == 0);
         substep_stage_done(&step, FOLIOT_STAGE_force);
 

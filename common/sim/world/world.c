@@ -3,7 +3,7 @@
 // state_io.c's.
 #include "sim/state/body.h"
 #include "sim/constraint/constraint.h"
-#include "sim/solver/contact_solver.h"
+#include "sim/solver/solver.h"
 #include "sim/state/joint_table.h"
 #include "sim/force/force.h"
 #include "sim/joint/joint.h"

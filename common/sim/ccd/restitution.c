@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// collision_impulse.c: the impulses of an impact, at the point that strikes and with the whole
+// restitution.c: the impulses of an impact, at the point that strikes and with the whole
 // inertia of both bodies. They change velocities and the rest of the paths. The step reports them
 // as a hit event.
 #include "sim/ccd/impact.h"
@@ -77,12 +77,10 @@ static void store_result(foliot__collider *c, const struck_body *p, double left)
     foliot__v3_add(foliot__velocity(world), i, p->given);
     foliot__v3_add(c->paths.end_velocity, i, p->given);
     foliot__v3_add(foliot__position(world), i, vec3_scale(p->given, left));
-    // As clamp_spin in solver_simd.c: the spin stays within what a substep can follow.
-    vec3 moment = foliot__v3_get(foliot__inertia(world), i);
-    double most = FOLIOT__FAR_TURN / c->step->dt, is2 = vec3_dot(p->w, p->w);
-    bool even = moment.x == moment.y && moment.y == moment.z;
-    double scale = even || !(is2 > most * most) ? 1 : most / foliot__sqrt(is2);
-    foliot__v3_put(foliot__angular_velocity(world), i, vec3_scale(p->w, scale));
+    foliot__v3_put(foliot__angular_velocity(world), i, p->w);
+    double most = FOLIOT__FAR_TURN / c->step->dt;
+    if (vec3_dot(p->w, p->w) > most * most)
+        foliot__clamp_spin(world, i, most);
     foliot__velocity_changed(world, i);
 }
 
