@@ -2,13 +2,15 @@
 // impact.h: continuous collision: impacts within a substep. Its arrays follow the collider's in
 // the table `contact_workspace`.
 //
-//   impact.c             finds and applies impacts in the order of time
-//   time_of_impact.c     when two rotating shapes come into contact
-//   restitution.c  what an impact does to velocities and paths
+//   impact.c          finds and applies impacts in the order of time
+//   time_of_impact.c  when two rotating shapes come into contact
+//   restitution.c     which approaches bounce, and the impulses with which they do
 #ifndef FOLIOT_SIM_CCD_IMPACT_H
 #define FOLIOT_SIM_CCD_IMPACT_H
 
 #include "sim/collide/sweep.h"
+
+#define FOLIOT__CONTACT_GAP 0x1p-9 // of the smaller inradius: a smaller gap is contact
 
 // An impact that waits in the queue.
 typedef struct foliot__impact {
@@ -57,13 +59,20 @@ void foliot__run_impacts(foliot__ccd *ccd);
 // there already.
 bool foliot__path_changed_now(const foliot__ccd *ccd, uint32_t body);
 
-// The first time after `since` at which two bodies of any shape have an impact: they are in
-// contact, they approach faster than foliot__impact_speed_min, and at that speed they would move by
-// foliot__impact_displacement_min in the remainder of the step. `since` is the later of the two
-// times at which their paths begin. False if there is none in this step.
+// time_of_impact.c: the first time after `since` at which two bodies of any shape have an impact:
+// they are in contact, they approach faster than foliot__impact_speed_min, and at that speed they
+// would move by foliot__impact_displacement_min in the remainder of the step. `since` is the later
+// of the two times at which their paths begin. False if there is none in this step.
 bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
                             foliot__toi *toi);
 
+// restitution.c: a slower approach is the beginning of rest, and no impact.
+double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t b);
+// How far an approach must go in what is left of the step to be an impact.
+double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, uint32_t b);
+
+// An approach that is slower is rounding. `most`: the greatest closing speed.
+double foliot__approach_min(const foliot__collider *c, double contact_gap, double most);
 // Whether a point of two bodies in contact that approaches at `speed` is left to an impact, which
 // throws it back faster than bodies that push each other come to rest.
 bool foliot__will_rebound(const foliot__collider *c, uint32_t a, uint32_t b, double speed);

@@ -1,9 +1,73 @@
 // SPDX-License-Identifier: MIT
-// restitution.c: the impulses of an impact, at the point that strikes and with the whole
-// inertia of both bodies. They change velocities and the rest of the paths. The step reports them
-// as a hit event.
+// restitution.c: whether two bodies bounce, and the impulses with which they do. Slow approaches do
+// not bounce: they are the beginning of rest, and the contact solver ends them. The solver leaves
+// out the pairs that will bounce (keep_points in solver/solver_prepare.c). Impulses of an impact
+// act at the point that strikes and with the whole inertia of both bodies. They change velocities
+// and the rest of the paths. The step reports them as a hit event.
 #include "sim/ccd/impact.h"
 #include "sim/collide/contact_event.h"
+#include "sim/state/contact_cache.h"
+
+#define CALM_TICKS 4
+#define BOUNCES 6    // of two bodies together
+#define SLOW 0x1p-16 // of the greatest closing speed: rounding, not approach
+#define MARGIN 1.25  // between speeds now and at the impact
+
+// -- which approaches bounce
+
+// A body that bounces needs no displacement.
+double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, uint32_t b)
+{
+    const double *e = foliot__restitution(c->world);
+    if (foliot__larger(e[a], e[b]) > 0)
+        return 0;
+    return foliot__smaller(foliot__inradius(c->world, a), foliot__inradius(c->world, b)) / 2;
+}
+
+// The threshold for pairs that push each other.
+static double calm_threshold(const foliot_world *world, double threshold)
+{
+    return threshold * (CALM_TICKS * world->scene.substeps);
+}
+
+// For pairs that pushed each other in the last substep, and for bodies that have bounced often in
+// this one, the threshold is the speed that several ticks of acceleration give. Otherwise bodies in
+// a pile would bounce between their neighbours without end.
+double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t b)
+{
+    double threshold =
+        foliot__larger(c->paths.restitution_threshold[a], c->paths.restitution_threshold[b]);
+    bool calms = c->paths.revision[a] + c->paths.revision[b] >= BOUNCES ||
+                 foliot__contact_was_active(c->world, a, b);
+    return calms ? calm_threshold(c->world, threshold) : threshold;
+}
+
+double foliot__approach_min(const foliot__collider *c, double contact_gap, double most)
+{
+    return foliot__smaller(contact_gap / c->step->dt, most * SLOW);
+}
+
+// The highest speed of any point of the body.
+static double speed_max(const foliot__collider *c, uint32_t i)
+{
+    double turned = vec3_length(foliot__v3_get(foliot__angular_velocity(c->world), i));
+    return vec3_length(foliot__v3_get(foliot__velocity(c->world), i)) +
+           (turned > 0 ? turned * (double)c->bounding_radius[i] : 0);
+}
+
+bool foliot__will_rebound(const foliot__collider *c, uint32_t a, uint32_t b, double speed)
+{
+    const double *e = foliot__restitution(c->world);
+    double threshold =
+        foliot__larger(c->paths.restitution_threshold[a], c->paths.restitution_threshold[b]);
+    if (!(foliot__larger(e[a], e[b]) * speed > MARGIN * calm_threshold(c->world, threshold)))
+        return false;
+    float inradius = foliot__smaller(c->inradius[a], c->inradius[b]);
+    double most = speed_max(c, a) + speed_max(c, b);
+    return speed > MARGIN * foliot__approach_min(c, FOLIOT__CONTACT_GAP * (double)inradius, most);
+}
+
+// -- the impulses of an impact
 
 // Inverse inertia * turn, at the orientation q: the change of spin by an angular impulse.
 static vec3 spin_change(const foliot_world *world, uint32_t i, quat q, vec3 turn)
@@ -84,19 +148,6 @@ static void store_result(foliot__collider *c, const struck_body *p, double left)
     foliot__velocity_changed(world, i);
 }
 
-static void report_hit(const foliot__collider *c, const struck_body *a, const struck_body *b,
-                       const foliot__toi *m, double impulse)
-{
-    foliot_hit_event impact = {.a = a->body, .b = b->body, .speed = m->speed, .impulse = impulse};
-    bool plane =
-        foliot__shape_kind(c->world)[a->body] == FOLIOT_SHAPE_PLANE; // its arm has no meaning
-    const struck_body *where = plane ? b : a;
-    impact.time = c->step->index * c->step->dt + m->time;
-    vec3_store(vec3_add(where->x, where->arm), impact.point);
-    vec3_store(m->normal, impact.normal);
-    foliot__hit_event(c->world, &impact);
-}
-
 // Newton's restitution along the normal at the point that strikes. Then Coulomb's friction across
 // it, at most what stops the remaining sliding. Neither of the two adds energy.
 void foliot__collision_impulse(foliot__collider *c, uint32_t a, uint32_t b, const foliot__toi *m)
@@ -109,7 +160,13 @@ void foliot__collision_impulse(foliot__collider *c, uint32_t a, uint32_t b, cons
     double inverse_mass =
         inverse_mass_along(c, &of_a, m->normal) + inverse_mass_along(c, &of_b, m->normal);
     double along = (1 + e) * m->speed / inverse_mass;
-    report_hit(c, &of_a, &of_b, m, along);
+    foliot_hit_event impact = {.a = a, .b = b, .speed = m->speed, .impulse = along};
+    bool plane = foliot__shape_kind(world)[a] == FOLIOT_SHAPE_PLANE; // its arm has no meaning
+    const struck_body *where = plane ? &of_b : &of_a;
+    impact.time = c->step->index * c->step->dt + m->time;
+    vec3_store(vec3_add(where->x, where->arm), impact.point);
+    vec3_store(m->normal, impact.normal);
+    foliot__hit_event(world, &impact);
     apply_impulse(c, &of_a, m->normal, along);
     apply_impulse(c, &of_b, m->normal, along);
     double limit = foliot__sqrt(friction[a] * friction[b]) * along;

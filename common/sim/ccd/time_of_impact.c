@@ -8,14 +8,11 @@
 #define STEPS_MAX 96 // of the search for one pair
 #define STEPS_EXACT                                                                                \
     24 // that are as short as the bound demands; later ones may skip a part of a stride
-#define CALM_ADVANCES 2    // a pair in contact without approach advances by this part of the step
-#define CONTACT_GAP 0x1p-9 // of the smaller inradius: a smaller gap is contact
-// In units of that gap: a pair in contact without approach is ignored if it can move no further
-// than this, and the least advance of a pair with a point in contact.
+#define CALM_ADVANCES 2 // a pair in contact without approach advances by this part of the step
+// In units of FOLIOT__CONTACT_GAP: a pair in contact without approach is ignored if it can move no
+// further than this, and the least advance of a pair with a point in contact.
 #define CALM_DISPLACEMENT 256
 #define STRIDE 128
-#define SLOW 0x1p-16 // of the greatest closing speed: rounding, not approach
-#define MARGIN 1.25  // between speeds now and at the impact
 #define REMAINDER_MIN                                                                              \
     0x1p-20             // of the step: an impact in a shorter remainder is left to the next step
 #define NOWHERE 0x1p100 // farther than anything
@@ -98,7 +95,8 @@ static bool stay_apart(const foliot__collider *c, const foliot__sweep *a, const 
     double end = c->step->dt;
     foliot__motion at_a = {a->solid.x, a->v}, at_b = {b->solid.x, b->v};
     remaining_step o = {.left = end - since,
-                        .contact_gap = CONTACT_GAP * foliot__smaller(a->inradius, b->inradius)};
+                        .contact_gap =
+                            FOLIOT__CONTACT_GAP * foliot__smaller(a->inradius, b->inradius)};
     o.more = gain * o.left;
     o.turns = a->surface_speed * (end - c->paths.since[a->body]) +
               b->surface_speed * (end - c->paths.since[b->body]);
@@ -245,33 +243,6 @@ static bool search_impact(swept_pair *p, double since, double speed_min, double 
     return true;
 }
 
-// An approach that is slower is rounding. `most`: the greatest closing speed.
-static double approach_min(const foliot__collider *c, double contact_gap, double most)
-{
-    return foliot__smaller(contact_gap / c->step->dt, most * SLOW);
-}
-
-// The highest speed of any point of the body.
-static double speed_max(const foliot__collider *c, uint32_t i)
-{
-    double turned = vec3_length(foliot__v3_get(foliot__angular_velocity(c->world), i));
-    return vec3_length(foliot__v3_get(foliot__velocity(c->world), i)) +
-           (turned > 0 ? turned * (double)c->bounding_radius[i] : 0);
-}
-
-bool foliot__will_rebound(const foliot__collider *c, uint32_t a, uint32_t b, double speed)
-{
-    const double *e = foliot__restitution(c->world);
-    double threshold =
-        foliot__larger(c->paths.restitution_threshold[a], c->paths.restitution_threshold[b]);
-    if (!(foliot__larger(e[a], e[b]) * speed >
-          MARGIN * foliot__calm_threshold(c->world, threshold)))
-        return false;
-    float inradius = foliot__smaller(c->inradius[a], c->inradius[b]);
-    double most = speed_max(c, a) + speed_max(c, b);
-    return speed > MARGIN * approach_min(c, CONTACT_GAP * (double)inradius, most);
-}
-
 bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
                             foliot__toi *m)
 {
@@ -285,7 +256,7 @@ bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, d
     p.c = c;
     p.a = *ra;
     p.b = *rb;
-    p.contact_gap = CONTACT_GAP * foliot__smaller(ra->inradius, rb->inradius);
+    p.contact_gap = FOLIOT__CONTACT_GAP * foliot__smaller(ra->inradius, rb->inradius);
     p.surface_speed = ra->surface_speed + rb->surface_speed;
     p.gain = gain;
     if (c->paths.since[a] != since)
@@ -294,8 +265,8 @@ bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, d
         foliot__sweep_move(c, &p.b, since);
     p.d = vec3_sub(p.b.solid.x, p.a.solid.x);
     double most = vec3_length(vec3_sub(p.b.v, p.a.v)) + gain * (end - since) + p.surface_speed;
-    double speed_min =
-        foliot__larger(foliot__impact_speed_min(c, a, b), approach_min(c, p.contact_gap, most));
+    double speed_min = foliot__larger(foliot__impact_speed_min(c, a, b),
+                                      foliot__approach_min(c, p.contact_gap, most));
     return most > speed_min &&
            search_impact(&p, since, speed_min, foliot__impact_displacement_min(c, a, b), most, m);
 }

@@ -5,13 +5,10 @@
 #include "sim/collide/sweep.h"
 
 #include "foliot/digest.h"
-#include "sim/state/contact_cache.h"
 
 #include <string.h>
 
 #define NOWHERE 0x1p100 // farther than anything
-#define CALM_TICKS 4
-#define BOUNCES 6 // of two bodies together
 
 double foliot__inradius(const foliot_world *world, uint32_t i)
 {
@@ -163,32 +160,4 @@ const foliot__sweep *foliot__sweep_of(const foliot__collider *c, uint32_t i)
         r->own = mat3_apply(quat_axes(r->to), r->spin);
     foliot__sweep_move(c, r, c->paths.since[i]);
     return r;
-}
-
-// -- what counts as an impact
-
-// A body that bounces needs no displacement.
-double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, uint32_t b)
-{
-    const double *e = foliot__restitution(c->world);
-    if (foliot__larger(e[a], e[b]) > 0)
-        return 0;
-    return foliot__smaller(foliot__inradius(c->world, a), foliot__inradius(c->world, b)) / 2;
-}
-
-double foliot__calm_threshold(const foliot_world *world, double threshold)
-{
-    return threshold * (CALM_TICKS * world->scene.substeps);
-}
-
-// For pairs that pushed each other in the last substep, and for bodies that have bounced often in
-// this one, the threshold is the speed that several ticks of acceleration give. Otherwise bodies in
-// a pile would bounce between their neighbours without end.
-double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t b)
-{
-    double threshold =
-        foliot__larger(c->paths.restitution_threshold[a], c->paths.restitution_threshold[b]);
-    bool calms = c->paths.revision[a] + c->paths.revision[b] >= BOUNCES ||
-                 foliot__contact_was_active(c->world, a, b);
-    return calms ? foliot__calm_threshold(c->world, threshold) : threshold;
 }

@@ -52,13 +52,6 @@ quat foliot__turn_on(quat q, vec3 w, double duration);
 // False: its spin stays, since its moments are equal or it is kinematic.
 bool foliot__clamp_spin(const foliot_world *world, uint32_t slot, double most);
 
-// A slower approach is the beginning of rest, and no impact.
-double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t b);
-// The same speed for pairs that push each other, from their bodies' restitution threshold.
-double foliot__calm_threshold(const foliot_world *world, double threshold);
-// How far an approach must go in what is left of the step to be an impact.
-double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, uint32_t b);
-
 // Radius of the largest centred ball inside the body; infinite for a plane.
 double foliot__inradius(const foliot_world *world, uint32_t body);
 // How far its surface moves for a unit of angle, at most.
