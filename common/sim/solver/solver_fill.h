@@ -318,6 +318,7 @@ static void LANE_NAME(store_one)(const HEAD *t, const foliot__solver *s,
 #undef PUT
 #undef SLOT
 #undef PAIR
+#undef PLACE
 #undef GRIP
 #undef TWIST_MIN
 #undef SWINGS

@@ -478,22 +478,15 @@ IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const foliot__side s
     LANE_NAME(apply_friction)(p, side, &impulse, arm_a, arm_b);
 }
 
-// How the bodies have moved since the contacts were found: b against a, and turned; and whether the
-// place of contact must follow.
-IN LANE_NAME(load_displacements)(const PAIR *p, const foliot__solver_body *bodies,
-                                 const foliot__side side, VEC *displacement, VEC *turned_a,
-                                 VEC *turned_b, MARKS *follows)
-{
-    VEC moved_a, moved_b;
-    LANES of_a, of_b;
-    LANE_NAME(gather_displacements)(bodies, p->b, &moved_b, turned_b, &of_b);
-    if (side != FOLIOT__SIDE_STILL) {
-        LANE_NAME(gather_displacements)(bodies, p->a, &moved_a, turned_a, &of_a);
-        of_b += of_a;
-    }
-    LANE_NAME(differ)(side, &moved_b, &moved_a, displacement);
-    *follows = of_b > 0;
-}
+// The place of contact now.
+typedef struct {
+    VEC displacement;       // of b against a since the contacts were found
+    VEC turned_a, turned_b; // since then
+    VEC arm_a, arm_b;       // of friction
+    VEC gain_a, gain_b;     // what the torque arm of a unit of normal impulse gains
+    MARKS follows;          // whether it must follow the bodies
+} LANE_NAME(place);
+#define PLACE LANE_NAME(place)
 
 // to := v + w, where marked
 IN LANE_NAME(shift)(const MARKS *marks, const VEC *v, const VEC *w, VEC *to)
@@ -550,49 +543,54 @@ IN LANE_NAME(follow_body)(const INERTIA *inertia, const LANES *mass, const bool 
 // middle of the substep: a body on a turning table then stays on its circle, as by the implicit
 // midpoint rule.
 IN LANE_NAME(follow)(const HEAD *t, size_t next, const PAIR *p, const foliot__side side,
-                     const float time, const VEC *n, const VEC *displacement, const VEC *turned_b,
-                     const MARKS *follows, VEC *arm_a, VEC *arm_b, VEC *gain_a, VEC *gain_b)
+                     const float time, const VEC *n, PLACE *place)
 {
     VEC slid, turn, once, twice;
     const LANES ahead = SPLAT(time), half = SPLAT(0.5f), one = SPLAT(1);
     LANES share = GET(t->share_a[0]), flat = GET(t->flat[0]), rest = share - one;
     LANE_NAME(differ)(side, &p->vb, &p->va, &slid);
-    slid.x = displacement->x + ahead * slid.x;
-    slid.y = displacement->y + ahead * slid.y;
-    slid.z = displacement->z + ahead * slid.z;
-    turn.x = turned_b->x + ahead * p->wb.x;
-    turn.y = turned_b->y + ahead * p->wb.y;
-    turn.z = turned_b->z + ahead * p->wb.z;
+    slid.x = place->displacement.x + ahead * slid.x;
+    slid.y = place->displacement.y + ahead * slid.y;
+    slid.z = place->displacement.z + ahead * slid.z;
+    turn.x = place->turned_b.x + ahead * p->wb.x;
+    turn.y = place->turned_b.y + ahead * p->wb.y;
+    turn.z = place->turned_b.z + ahead * p->wb.z;
     LANES about = (one - flat) * DOT(turn, *n); // a round body turns its contact only about n
     turn.x = flat * turn.x + about * n->x;
     turn.y = flat * turn.y + about * n->y;
     turn.z = flat * turn.z + about * n->z;
-    LANE_NAME(cross)(&turn, arm_b, &once);
+    LANE_NAME(cross)(&turn, &place->arm_b, &once);
     LANE_NAME(cross)(&turn, &once, &twice);
     LANE_NAME(add)(&once, &half, &twice);
     if (side != FOLIOT__SIDE_STILL)
         LANE_NAME(follow_body)
-    (&p->inertia_a, &p->mass_a, side == FOLIOT__SIDE_MOVES, &slid, &share, &once, n, follows, arm_a,
-     gain_a);
+    (&p->inertia_a, &p->mass_a, side == FOLIOT__SIDE_MOVES, &slid, &share, &once, n,
+     &place->follows, &place->arm_a, &place->gain_a);
     LANE_NAME(follow_body)
-    (&p->inertia_b, &p->mass_b, true, &slid, &rest, &once, n, follows, arm_b, gain_b);
+    (&p->inertia_b, &p->mass_b, true, &slid, &rest, &once, n, &place->follows, &place->arm_b,
+     &place->gain_b);
 }
 
-// The place of contact now: displacements, arms, and the gains of torque arms.
+// Sets where the contact is after the time `ahead`.
 IN LANE_NAME(load_place)(const HEAD *t, size_t next, const PAIR *p,
                          const foliot__solver_body *bodies, const foliot__side side,
-                         const float ahead, const VEC *n, VEC *displacement, VEC *turned_a,
-                         VEC *turned_b, VEC *arm_a, VEC *arm_b, VEC *gain_a, VEC *gain_b,
-                         MARKS *follows)
+                         const float ahead, const VEC *n, PLACE *place)
 {
-    LANE_NAME(load_displacements)(p, bodies, side, displacement, turned_a, turned_b, follows);
-    *arm_a = *gain_a = *gain_b = (VEC){.x = SPLAT(0)};
+    VEC moved_a, moved_b;
+    LANES of_a, of_b;
+    LANE_NAME(gather_displacements)(bodies, p->b, &moved_b, &place->turned_b, &of_b);
+    if (side != FOLIOT__SIDE_STILL) {
+        LANE_NAME(gather_displacements)(bodies, p->a, &moved_a, &place->turned_a, &of_a);
+        of_b += of_a;
+    }
+    LANE_NAME(differ)(side, &moved_b, &moved_a, &place->displacement);
+    place->follows = of_b > 0;
+    place->arm_a = place->gain_a = place->gain_b = (VEC){.x = SPLAT(0)};
     if (side != FOLIOT__SIDE_STILL)
-        LANE_NAME(get_vec)(t->arm_a, next, arm_a);
-    LANE_NAME(get_vec)(t->arm_b, next, arm_b);
-    if (ANY(*follows))
-        LANE_NAME(follow)
-    (t, next, p, side, ahead, n, displacement, turned_b, follows, arm_a, arm_b, gain_a, gain_b);
+        LANE_NAME(get_vec)(t->arm_a, next, &place->arm_a);
+    LANE_NAME(get_vec)(t->arm_b, next, &place->arm_b);
+    if (ANY(place->follows))
+        LANE_NAME(follow)(t, next, p, side, ahead, n, place);
 }
 
 // -- bodies carried by turning ones
@@ -668,21 +666,19 @@ LANE_NAME(hold)(HEAD *t, size_t next, const foliot__phase *phase, foliot__solver
 {
     PAIR p;
     GRIP grip;
-    VEC n, s, q, displacement, turned_a, turned_b, arm_a, arm_b, gain_a, gain_b, slip, spin,
-        impulse;
+    PLACE place;
+    VEC n, s, q, slip, spin, impulse;
     LANES rate;
-    MARKS held, follows;
+    MARKS held;
     LANE_NAME(load_pair)(t, next, bodies, side, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
     LANE_NAME(get_vec)(t->tangent, next, &s);
     LANE_NAME(cross)(&n, &s, &q);
-    LANE_NAME(load_place)
-    (t, next, &p, bodies, side, phase->ahead, &n, &displacement, &turned_a, &turned_b, &arm_a,
-     &arm_b, &gain_a, &gain_b, &follows);
+    LANE_NAME(load_place)(t, next, &p, bodies, side, phase->ahead, &n, &place);
     LANE_NAME(swing_of)(t, next, &p, side, phase->ahead, &n, &rate, &held);
     grip.swing = SPLAT(phase->ahead) * rate * (p.mass_a + p.mass_b);
-    LANE_NAME(find_grip)(t, next, &p, side, &n, &s, &q, &arm_a, &arm_b, &grip);
-    LANE_NAME(slip_of)(&p, side, &arm_a, &arm_b, &slip);
+    LANE_NAME(find_grip)(t, next, &p, side, &n, &s, &q, &place.arm_a, &place.arm_b, &grip);
+    LANE_NAME(slip_of)(&p, side, &place.arm_a, &place.arm_b, &slip);
     LANE_NAME(differ)(side, &p.wb, &p.wa, &spin);
     LANES twist_mass = GET(t->twist_mass[0]), stop = twist_mass * DOT(spin, n), e0, e1;
     LANES along = DOT(slip, s) - grip.k0 * stop, across = DOT(slip, q) - grip.k1 * stop;
@@ -694,7 +690,7 @@ LANE_NAME(hold)(HEAD *t, size_t next, const foliot__phase *phase, foliot__solver
     LANES twist = GET(t->twist_impulse[0]),
           change = twist_mass * (grip.k0 * e0 + grip.k1 * e1) - stop, turns = twist + change;
     LANES f0 = d0 - e0, f1 = d1 - e1;
-    held &= follows & (turns <= *most) & (turns >= -*most);
+    held &= place.follows & (turns <= *most) & (turns >= -*most);
     held &= f0 * f0 + f1 * f1 <= *limit * *limit;
     PUT(t->friction_impulse[0], CHOOSE(held, f0, d0));
     PUT(t->friction_impulse[1], CHOOSE(held, f1, d1));
@@ -702,7 +698,7 @@ LANE_NAME(hold)(HEAD *t, size_t next, const foliot__phase *phase, foliot__solver
     impulse.x = -(e0 * s.x + e1 * q.x);
     impulse.y = -(e0 * s.y + e1 * q.y);
     impulse.z = -(e0 * s.z + e1 * q.z);
-    LANE_NAME(apply_friction)(&p, side, &impulse, &arm_a, &arm_b);
+    LANE_NAME(apply_friction)(&p, side, &impulse, &place.arm_a, &place.arm_b);
     LANE_NAME(apply_twist)(&p, side, &change, &n);
     EACH (l, COLUMNS)
         if (!MARK(held, l))
@@ -720,29 +716,27 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
     POINT *point = (POINT *)(void *)(t + 1);
     const foliot__softness *soft = side == FOLIOT__SIDE_MOVES ? &phase->moving : &phase->still;
     PAIR p;
-    VEC n, displacement, turned_a, turned_b, arm_a, arm_b, gain_a, gain_b;
+    PLACE place;
+    VEC n;
     LANE_NAME(load_pair)(t, next, bodies, side, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
     LANES pushed = {0}, levered = {0};
-    MARKS follows;
-    LANE_NAME(load_place)
-    (t, next, &p, bodies, side, phase->ahead, &n, &displacement, &turned_a, &turned_b, &arm_a,
-     &arm_b, &gain_a, &gain_b, &follows);
-    const bool moves = ANY(follows);
-    LANES opened = DOT(displacement, n);
+    LANE_NAME(load_place)(t, next, &p, bodies, side, phase->ahead, &n, &place);
+    const bool moves = ANY(place.follows);
+    LANES opened = DOT(place.displacement, n);
     const LANES zero = {0}, per_h = SPLAT(phase->per_h), one = SPLAT(1);
     const LANES rate = SPLAT(soft->rate), share = SPLAT(soft->mass), leak = SPLAT(soft->leak);
     LANES fastest = -GET(t->push_max[0]);
     EACH_POINT (k, points) {
         VEC turn_a, turn_b, slip;
         LANE_NAME(get_vec)(point[k].turn_b, next, &turn_b);
-        LANE_NAME(add)(&turn_b, &one, &gain_b);
+        LANE_NAME(add)(&turn_b, &one, &place.gain_b);
         LANE_NAME(differ)(side, &p.vb, &p.va, &slip);
-        LANES turned = DOT(turned_b, turn_b), spin = DOT(p.wb, turn_b);
+        LANES turned = DOT(place.turned_b, turn_b), spin = DOT(p.wb, turn_b);
         if (side != FOLIOT__SIDE_STILL) {
             LANE_NAME(get_vec)(point[k].turn_a, next, &turn_a);
-            LANE_NAME(add)(&turn_a, &one, &gain_a);
-            turned -= DOT(turned_a, turn_a);
+            LANE_NAME(add)(&turn_a, &one, &place.gain_a);
+            turned -= DOT(place.turned_a, turn_a);
             spin -= DOT(p.wa, turn_a);
         }
         LANES gap = GET(point[k].gap[0]) + opened + turned, apart = DOT(slip, n) + spin;
@@ -766,12 +760,13 @@ IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
     LANES friction = GET(t->friction[0]), limit = friction * pushed, most = friction * levered;
     if (points > 1)
         LANE_NAME(solve_twist)(t, next, &p, side, &n, &most);
-    LANE_NAME(solve_friction)(t, next, &p, side, &n, &arm_a, &arm_b, &limit);
+    LANE_NAME(solve_friction)(t, next, &p, side, &n, &place.arm_a, &place.arm_b, &limit);
     LANE_NAME(store_pair)(bodies, spare, side, &p);
     if (points > 1 && side != FOLIOT__SIDE_STILL && phase->soft && moves) {
         LANES about, copies[2] = {limit, most};
-        LANE_NAME(swing_of)(t, next, &p, side, phase->ahead, &n, &about, &follows);
-        if (ANY(follows))
+        MARKS together;
+        LANE_NAME(swing_of)(t, next, &p, side, phase->ahead, &n, &about, &together);
+        if (ANY(together))
             LANE_NAME(hold)(t, next, phase, bodies, spare, side, &copies[0], &copies[1]);
     }
 }
@@ -781,23 +776,20 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies
 {
     const POINT *point = (const POINT *)(const void *)(t + 1);
     PAIR p;
-    VEC n, s, q, turn_a, turn_b, impulse, displacement, turned_a, turned_b, arm_a, arm_b, gain_a,
-        gain_b;
+    PLACE place;
+    VEC n, s, q, turn_a, turn_b, impulse;
     const LANES one = SPLAT(1);
-    MARKS follows;
     LANE_NAME(load_pair)(t, next, bodies, side, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
-    LANE_NAME(load_place)
-    (t, next, &p, bodies, side, 0, &n, &displacement, &turned_a, &turned_b, &arm_a, &arm_b, &gain_a,
-     &gain_b, &follows);
+    LANE_NAME(load_place)(t, next, &p, bodies, side, 0, &n, &place);
     EACH_POINT (k, points) {
         LANES push = GET(point[k].normal_impulse[0]);
         if (side == FOLIOT__SIDE_MOVES) {
             LANE_NAME(get_vec)(point[k].turn_a, next, &turn_a);
-            LANE_NAME(add)(&turn_a, &one, &gain_a);
+            LANE_NAME(add)(&turn_a, &one, &place.gain_a);
         }
         LANE_NAME(get_vec)(point[k].turn_b, next, &turn_b);
-        LANE_NAME(add)(&turn_b, &one, &gain_b);
+        LANE_NAME(add)(&turn_b, &one, &place.gain_b);
         LANE_NAME(apply_impulse)(&p, side, &push, &n, &turn_a, &turn_b);
     }
     LANES twist = GET(t->twist_impulse[0]), d0 = GET(t->friction_impulse[0]),
@@ -808,7 +800,7 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies
     impulse.x = d0 * s.x + d1 * q.x;
     impulse.y = d0 * s.y + d1 * q.y;
     impulse.z = d0 * s.z + d1 * q.z;
-    LANE_NAME(apply_friction)(&p, side, &impulse, &arm_a, &arm_b);
+    LANE_NAME(apply_friction)(&p, side, &impulse, &place.arm_a, &place.arm_b);
     LANE_NAME(store_pair)(bodies, spare, side, &p);
 }
 
