@@ -34,6 +34,7 @@
 #define LAST_PART 4             // 1 / this of `instructions` is on_tick's at least
 #define LAST_TIME_PART 8        // and 1 / this of the time, as have joins and leaves
 #define PLAYERS_PART 8          // 1 / this of `instructions` is for joins and leaves at least
+#define CHATS_MAX 32            // in a tick, of the 64 messages
 #define CONTACT_UNITS 40        // of the tables that describe a contact: some 700 bytes
 
 // At least that part of the units of a tick and the new memory that belongs to it.
@@ -151,9 +152,13 @@ static void leave(lua_State *L, uint32_t player, const uint8_t *reason, size_t l
     lua->players.names[player][0] = 0;
 }
 
-// Sends a player's chat to all, after its name. Messages beyond a tick's limit are left out.
+// Sends a player's chat to all, after its name. What is beyond a tick's limit is left out, which
+// leaves the script room for messages.
 static void pass_on(foliot__lua *lua, uint32_t player, const char *text)
 {
+    if (lua->events.chats == CHATS_MAX)
+        return;
+    lua->events.chats++;
     char line[FOLIOT_NAME_BYTES + FOLIOT_MESSAGE_BYTES_MAX];
     const char *name = lua->players.names[player];
     int length = name[0] ? snprintf(line, sizeof line, "%s: %s", name, text)
@@ -501,6 +506,7 @@ bool foliot__lua_tick(foliot__lua *lua)
     lua->host.reruns = foliot__rules_reruns(lua->rules);
     lua->host.checks = 0;
     lua->host.orders_late = lua->budget.players_reserved = false;
+    lua->events.chats = 0;
     lua->budget.orders_ns = 1000 * time_us / ORDERS_TIME_PART;
     foliot__lua_begin_part(lua, foliot__rules_get_next_drop(lua->rules));
     bool fine = foliot__lua_run_timed(

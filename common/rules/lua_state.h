@@ -127,11 +127,12 @@ typedef struct foliot__lua_players {
     uint32_t max;
 } foliot__lua_players;
 
-// Buffers of lua_events.c.
+// Buffers and counts of lua_events.c.
 typedef struct foliot__lua_events {
     foliot_contact_event *contacts;
     foliot_sensor_event *sensors;
     uint32_t contact_capacity, sensor_capacity;
+    uint32_t chats; // that were passed on in this tick
 } foliot__lua_events;
 
 typedef struct foliot__lua {

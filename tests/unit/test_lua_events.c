@@ -68,6 +68,27 @@ TEST(chat_passes_where_no_handler_is)
     game_end(&g);
 }
 
+// With and without a handler, chat leaves room for messages of the game.
+TEST(chat_never_takes_the_messages_of_the_game)
+{
+    for (int handled = 0; handled < 2; handled++) {
+        lua_game g;
+        foliot_rules_message_out m;
+        foliot_order orders[70];
+        game_start(&g, handled ? "function on_chat() return 'hi' end\n"
+                                 "function on_tick() message(nil, 'game over') end"
+                               : "function on_tick() message(nil, 'game over') end");
+        for (uint32_t i = 0; i < 70; i++)
+            orders[i] = game_order(FOLIOT_ORDER_CHAT, i / 35, "spam");
+        assert_int_equal(game_tick(&g, NULL, 0, orders, 70), FOLIOT_STATUS_OK);
+        assert_true(foliot_rules_get_message(g.rules, 32, &m));
+        check_eq(m.length, 9);
+        assert_memory_equal(m.bytes, "game over", 9);
+        assert_false(foliot_rules_get_message(g.rules, 33, &m));
+        game_end(&g);
+    }
+}
+
 TEST(contacts_and_hits_are_told)
 {
     passes("state = {begin = 0, touch = 0, hits = 0, ends = 0}\n"
