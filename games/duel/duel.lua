@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: MIT
 -- Duel: shots hit at once. Three hits are a point; five points win, or most of them after MATCH_SECONDS.
 --
--- A client shows the others as they were a fifth of a second ago or so. A shot is judged there: `history` is the world
--- as its player saw it. What follows from a hit is a command, which acts now. Session variables: "score.NAME",
--- "hp.NAME", "shots", "hits", "past" (hits that the present would have missed), "clock" (seconds left; of the break, once
--- the match is over), "phase" ("waiting", "play" or "over"). The clock starts with the first player. After a break the
--- next match begins by itself: the session ends and names NEXT.
+-- A client shows the others as they were about a fifth of a second ago. A shot is judged there: `history` is the world
+-- as its player saw it. The effect of a hit is a command, which acts now. Session variables: "score.NAME", "hp.NAME",
+-- "shots", "hits", "past" (hits that the present would have missed), "clock" (seconds left; of the break, once the
+-- match is over), "phase" ("waiting", "play" or "over"). The clock starts with the first player. After a break the next
+-- match begins by itself: the session ends and names NEXT.
 
 local NAME_MAX = 40 -- bytes of a name that fit into a key
 local HEALTH = 3
@@ -65,7 +65,7 @@ function on_leave(player)
     end
 end
 
--- The player whose body that is now; nil for walls, and for bodies that are gone.
+-- The player of a body; nil for walls, and for bodies that are gone.
 local function owner(body)
     for player in pairs(state.players) do
         if world.player_body(player) == body then
@@ -90,7 +90,7 @@ local function win(p)
     message(nil, state.over)
 end
 
--- The clock; when it has run out, who has most points wins.
+-- Runs the clock. At its end the player with the most points wins.
 local function count_down()
     if not state.playing and not state.over then
         return
@@ -129,7 +129,7 @@ local function strike(player, victim, dx, dy)
     set_var("hp." .. q.name, q.health)
 end
 
--- From where its player saw itself, at what it saw there.
+-- Shoots from where the player saw itself, at what it saw there.
 local function shoot(player, dx, dy)
     local p, me = state.players[player], world.player_body(player)
     local length = math.sqrt(dx * dx + dy * dy)
@@ -138,7 +138,7 @@ local function shoot(player, dx, dy)
     end
     local x, y, z = history.position(player, me)
     if not x then
-        return -- it was not there yet
+        return -- the player was not there yet
     end
     dx, dy = dx / length, dy / length
     p.ready = state.tick + RELOAD_TICKS

@@ -2,10 +2,11 @@
 -- Katamari: a touched cube takes its player's colour; a round lasts ROUND_SECONDS.
 --
 -- The tag of a body is the number of the player who owns it, plus 1; 0 is nobody's. Session variables: "clock" (seconds
--- left; of the break, once the round is over), "phase" ("waiting", "play" or "over") and, for every player, "score.NAME".
+-- left; of the break, once the round is over), "phase" ("waiting", "play" or "over") and, for every player,
+-- "score.NAME".
 --
--- The clock starts with the first player and stands while nobody is there. After a break the next round begins by
--- itself: the session ends and names NEXT, which the server hosts under the same name.
+-- The clock starts with the first player and stops while nobody plays. After a break the next round begins by itself:
+-- the session ends and names NEXT, which the server hosts under the same name.
 
 local NAME_MAX = 40 -- bytes of a name that fit into a key
 local ROUND_SECONDS = 120
@@ -13,7 +14,7 @@ local BREAK_SECONDS = 10
 local NEXT = "katamari.yaml" -- nil: no next round
 local FADE_TICKS = 20 * 60 -- a cube that nobody touches is nobody's after 20 s
 
--- Everything that must survive a resume lies in `state`.
+-- Everything that must survive a resume is in `state`.
 function on_init()
     state.ticks = 0
     state.score = {} -- by player: cubes owned
@@ -36,7 +37,7 @@ function on_join(player, name)
         state.playing = true
         set_var("phase", "play")
     end
-    message(player, "Touch cubes: they take your colour. Who has most after " .. ROUND_SECONDS .. " seconds wins.")
+    message(player, "Touch cubes: they take your colour. The player with the most after " .. ROUND_SECONDS .. " seconds wins.")
 end
 
 local function set_owner(cube, player)
@@ -63,7 +64,7 @@ function on_leave(player)
     end
     set_var("score." .. state.name[player], nil)
     state.name[player], state.score[player] = nil, nil
-    if not next(state.name) and state.playing then -- the next one who comes has a whole round
+    if not next(state.name) and state.playing then -- the next player has a whole round
         state.playing = nil
         state.left = ROUND_SECONDS * 60
         set_var("phase", "waiting")
@@ -71,7 +72,7 @@ function on_leave(player)
     end
 end
 
--- The player who drives the body, nil if none does.
+-- The player of a body; nil if it has none.
 local function driver(body)
     for _, player in ipairs(world.players()) do
         if world.player_body(player) == body and state.score[player] then

@@ -31,7 +31,7 @@ function on_init()
     end
 end
 
--- Three floors of four blocks with beams between them; tickets tell what to weld and who is king.
+-- Three floors of four blocks with beams between them; tickets identify the blocks to weld and the king.
 function build(team)
     local x = (team == 1) and -TOWER_X or TOWER_X
     for floor = 0, 2 do
@@ -193,7 +193,7 @@ function on_tick()
     end
     for player, p in pairs(state.players) do
         local _, _, _, _, buttons = world.controls(player)
-        if buttons and buttons & BUTTON_PUSH ~= 0 then -- ahead and up, for who plays with keys
+        if buttons and buttons & BUTTON_PUSH ~= 0 then -- ahead and up, for players with keys
             throw(player, p.team == 1 and 1 or -1, 0, 0.25)
         end
         p.reload = p.reload + 1

@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: MIT
--- Sumo: push the others off the platform. Who pushed last gets the point; five points win, or most of them after
+-- Sumo: push the others off the platform. The last to push gets the point; five points win, or most of them after
 -- MATCH_SECONDS.
 --
--- Players have no bodies of their own (`bodiless`): these rules spawn them, and spawn them again after a fall. A boost
--- makes its finder a giant for some seconds. The tag of a wrestler is its player's number plus 1. Session variables:
+-- Players join without bodies (`bodiless`): these rules spawn them, and spawn them again after a fall. A boost makes
+-- its finder a giant for some seconds. The tag of a wrestler is its player's number plus 1. Session variables:
 -- "score.NAME", "clock" (seconds left; of the break, once the match is over), "phase" ("waiting", "play" or "over").
 --
--- The clock starts with the first player. After a break the next match begins by itself: the session ends and names NEXT.
+-- The clock starts with the first player. After a break the next match begins by itself: the session ends and names
+-- NEXT.
 
 local NAME_MAX = 40 -- bytes of a name that fit into a key
 local POINTS_TO_WIN = 5
@@ -28,7 +29,7 @@ function on_init()
     set_var("clock", MATCH_SECONDS)
 end
 
--- A place on the ring of starts; each call another one.
+-- Returns a place on the ring of starts, another one at each call.
 local function start_place()
     local angle = math.random() * 6.2831853
     return {RADIUS * math.cos(angle), RADIUS * math.sin(angle), 1.2}
@@ -115,7 +116,7 @@ local function win(p)
     message(nil, state.over)
 end
 
--- The clock; when it has run out, who has most points wins.
+-- Runs the clock. At its end the player with the most points wins.
 local function count_down()
     if not state.playing and not state.over then
         return
@@ -164,7 +165,7 @@ local function change_body(player, p, prototype, lift)
     spawn_wrestler(player, prototype, {x, y, z + lift}, {vx, vy, vz})
 end
 
--- What enters the abyss falls; what enters a boost grows.
+-- A wrestler that enters the abyss falls; one that enters a boost grows.
 function on_sensor(sensor, body, entered)
     local p, player = owner(body)
     if not entered or not p or state.over then
