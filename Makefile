@@ -181,13 +181,12 @@ $(BUILD)/tests/program/test_rtc_parsers $(BUILD)/tests/program/test_sctp: $(BUIL
 $(BUILD)/tests/program/test_rtc_parsers $(BUILD)/tests/program/test_sctp: LIBS_test += $(RTC_LIBS)
 # What draws bodies, for the programs that do: no part of the library.
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
-$(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)
+$(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view $(BUILD)/tests/unit/test_focus: $(VIEW_OBJECTS)
 # What loads shared objects, for the programs alone.
 MODULE_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/module/*.c))
 $(BUILD)/foliot-server $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/foliot-lab: $(MODULE_OBJECTS)
 $(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/program/board.o
 $(BUILD)/tests/program/test_bans: $(BUILD)/obj/server/admin/bans.o
-$(BUILD)/tests/unit/test_focus: $(BUILD)/obj/client/program/focus.o
 $(BUILD)/tests/unit/test_step_workers: $(BUILD)/obj/server/program/step_workers.o $(BUILD)/obj/server/program/priority.o
 $(BUILD)/tests/unit/test_rewind: $(BUILD)/obj/server/program/report/report.o
 $(BUILD)/tests/unit/test_closing: $(BUILD)/obj/server/program/session/closing.o

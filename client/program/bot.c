@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bot.c: bots that hold one key for a while, then another, as people do. Seeded, so that a run can
 // be repeated. For each game there is one function: a bot looks round some times a second.
-#include "bot.h"
+#include "app.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // screen.c: one picture a draw, written as a whole, so that nothing flickers.
-#include "screen.h"
+#include "app.h"
 
 #include <math.h>
 #include <stdatomic.h>

@@ -4,7 +4,7 @@
 // counts the players whose poll handle is open.
 #include "app.h"
 #include "base/clock.h"
-#include "focus.h"
+#include "view/view.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "../../client/program/focus.h"
+#include "view/view.h"
 
 #define FAR 10.0
 

@@ -6,8 +6,7 @@
 
 #include <math.h>
 
-#include "../../client/lib/step/prediction_clock.h"
-#include "../../client/lib/step/prediction_events.h"
+#include "../../client/lib/step/prediction_view.h"
 
 #define TICK_NS 16666667.0
 

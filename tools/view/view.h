@@ -4,7 +4,10 @@
 #ifndef FOLIOT_TOOLS_VIEW_VIEW_H
 #define FOLIOT_TOOLS_VIEW_VIEW_H
 
+#include <stdint.h>
+
 #include "base/canvas.h"
+#include "foliot/scene.h"
 #include "foliot/world.h"
 
 typedef enum foliot__view_side {
@@ -61,5 +64,14 @@ void foliot__view_paint(const foliot__view *view, foliot__canvas *canvas, foliot
                         uint32_t count);
 // Draws a bar of a round length with a label, "5 m", in the lower left corner.
 void foliot__view_scale(const foliot__view *view, foliot__canvas *canvas, const char *unit);
+
+// -- the focus of a spectator
+
+// In a session with interest keys move the focus, which stays inside the world.
+
+// Moves by `far` a second where an axis is 127. `scene`: NULL while it is not known. The focus goes
+// at most half of `far` beyond its bodies and places of players, so that some remain in sight.
+void foliot__focus_move(double focus[3], const foliot_scene *scene, const int8_t axes[3],
+                        double far, double seconds);
 
 #endif

@@ -14,8 +14,6 @@
 #include "../watch/buffer.h"
 #include "../step/lockstep.h"
 #include "../step/prediction.h"
-#include "../step/prediction_clock.h"
-#include "../step/prediction_events.h"
 #include "../step/prediction_view.h"
 #include "../watch/playout.h"
 #include "../watch/tracks.h"

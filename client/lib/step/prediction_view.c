@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // prediction_view.c: interpolation and smoothing of predicted worlds (prediction_view.h).
 #include "prediction_view.h"
-#include "sim/math/vec3.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "sim/math/vec3.h"
 
 #define FADE_TICKS 8.0      // until a correction is down to 1/e, if it is not large ...
 #define FADE_JUMPS 2.0      // ... so that no frame moves a body by more than this many `jump`
@@ -214,4 +214,142 @@ bool foliot__prediction_view_sample(foliot__prediction_view *view, uint32_t line
     }
     *sample = (foliot_sample){.render_tick = tick, .count = now->count, .bodies = view->shown};
     return true;
+}
+
+// -- events
+
+// Linear scans on purpose: the ring is small, and most steps have no event.
+
+foliot_status foliot__prediction_events_open(foliot__prediction_events *events)
+{
+    if (!events->ring)
+        events->ring = calloc(FOLIOT__PREDICTED_EVENTS, sizeof *events->ring);
+    return events->ring ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
+}
+
+void foliot__prediction_events_close(foliot__prediction_events *events)
+{
+    free(events->ring);
+    *events = (foliot__prediction_events){.identities = events->identities};
+}
+
+void foliot__prediction_events_clear(foliot__prediction_events *events)
+{
+    for (uint32_t i = 0; i < FOLIOT__PREDICTED_EVENTS; i++)
+        events->ring[i].event.identity = 0;
+}
+
+// The event of the same kind about the same objects. `open`: one that waits for its confirmation.
+static foliot__predicted_event *find(foliot__prediction_events *events,
+                                     const foliot_client_event *event, bool open)
+{
+    for (uint32_t i = 0; i < FOLIOT__PREDICTED_EVENTS; i++) {
+        foliot__predicted_event *p = &events->ring[i];
+        const foliot_client_event *e = &p->event;
+        uint64_t apart = e->tick > event->tick ? e->tick - event->tick : event->tick - e->tick;
+        if (e->identity && e->kind == event->kind && e->slot == event->slot &&
+            e->value == event->value && apart <= FOLIOT__EVENT_TICKS && !(open && p->confirmed))
+            return p;
+    }
+    return NULL;
+}
+
+static void add(foliot__prediction_events *events, foliot_client_event *event, bool confirmed)
+{
+    event->identity = ++events->identities;
+    event->predicted = !confirmed;
+    events->ring[events->next] = (foliot__predicted_event){*event, confirmed};
+    events->next = (events->next + 1) % FOLIOT__PREDICTED_EVENTS;
+}
+
+bool foliot__prediction_events_predict(foliot__prediction_events *events,
+                                       foliot_client_event *event)
+{
+    if (find(events, event, false))
+        return false;
+    add(events, event, false);
+    return true;
+}
+
+bool foliot__prediction_events_confirm(foliot__prediction_events *events,
+                                       foliot_client_event *event)
+{
+    foliot__predicted_event *open = find(events, event, true);
+    if (open) {
+        open->confirmed = true;
+        return false;
+    }
+    if (event->kind == FOLIOT_CLIENT_HIT && find(events, event, false))
+        return false; // the same bodies again: one sound
+    add(events, event, true);
+    return true;
+}
+
+bool foliot__prediction_events_cancel(foliot__prediction_events *events, uint64_t tick,
+                                      foliot_client_event *event)
+{
+    for (uint32_t i = 0; events->ring && i < FOLIOT__PREDICTED_EVENTS; i++) {
+        foliot__predicted_event *e = &events->ring[i];
+        if (!e->event.identity || e->event.tick + FOLIOT__EVENT_TICKS >= tick)
+            continue;
+        *event = e->event;
+        bool confirmed = e->confirmed;
+        e->event.identity = 0;
+        if (confirmed)
+            continue; // nobody asks for it any more
+        event->kind = FOLIOT_CLIENT_CANCELLED;
+        return true;
+    }
+    return false;
+}
+
+// -- the clock
+
+#define JUMP_TICKS 8   // with a larger error the clock is set again
+#define GAIN 0.05      // of the error, in a tick
+#define FASTER_MAX 0.1 // inputs would come late
+#define SLOWER_MAX 0.05
+#define AHEAD_TICKS 60 // that the mean is over
+#define SAMPLE_TICKS 2 // that one sample counts for, at most
+#define DELAY_MAX 256
+
+static double turn(double off, double passed)
+{
+    return fmin(fmax(off * fmin(GAIN * passed, 1), -SLOWER_MAX * passed), FASTER_MAX * passed);
+}
+
+void foliot__prediction_clock_update(foliot__prediction_clock *clock, uint64_t now_ns,
+                                     double tick_ns, const foliot__prediction_clock_aim *aim)
+{
+    double passed = clock->known ? (double)(now_ns - clock->now_ns) / tick_ns : 0;
+    double now = clock->input + passed, off = aim->input - now;
+    bool begins = !clock->known || fabs(off) > JUMP_TICKS;
+    clock->passed = passed;
+    clock->now_ns = now_ns;
+    clock->input = begins ? aim->input : now + turn(off, passed);
+    clock->known = true;
+    // If the worlds would run too far ahead of the confirmed one, inputs are shown later. A host
+    // that was held up has closed ticks waiting: neither the first update nor one after a pause
+    // shows how far ahead the worlds run. A delay that is not needed is given up at once.
+    double ahead = ceil(clock->input) + 1 - (double)aim->confirmed;
+    double counts = fmin(passed, SAMPLE_TICKS);
+    clock->seen = begins ? 0 : fmin(clock->seen + counts, AHEAD_TICKS);
+    if (begins)
+        clock->ahead = ahead;
+    else if (counts > 0)
+        clock->ahead += (ahead - clock->ahead) * counts / clock->seen;
+    double delay = fmax(aim->input_delay, clock->ahead - aim->ticks_max);
+    delay = fmin(delay, DELAY_MAX);
+    begins |= clock->delay > delay + JUMP_TICKS;
+    clock->delay = begins ? delay : clock->delay + turn(delay - clock->delay, passed);
+}
+
+uint64_t foliot__prediction_clock_input_tick(const foliot__prediction_clock *clock)
+{
+    return clock->input > 0 ? (uint64_t)ceil(clock->input) : 0;
+}
+
+double foliot__prediction_clock_shown(const foliot__prediction_clock *clock)
+{
+    return fmax(clock->input + 1 - clock->delay, 0);
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// prediction_view.h: the picture of predicted worlds: bodies between their last two ticks, and
-// corrections that fade instead of jumping. Knows no guesses. Invariant: without a correction a
-// body is shown exactly where its world has it.
+// prediction_view.h: what a host is shown of predicted worlds: the picture, which is bodies between
+// their last two ticks and corrections that fade instead of jumping; the events; the clock. Knows
+// no guesses. Invariant: without a correction a body is shown exactly where its world has it.
 #ifndef FOLIOT_CLIENT_LIB_PREDICTION_VIEW_H
 #define FOLIOT_CLIENT_LIB_PREDICTION_VIEW_H
 
-#include "../watch/error_smoothing.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../watch/interpolation.h"
 #include "foliot/client.h"
 #include "foliot/world.h"
 
@@ -45,5 +48,67 @@ void foliot__prediction_view_replace(foliot__prediction_view *view, uint32_t fro
 // The bodies of a line at a tick between its last two, or at the nearer one. False: none.
 bool foliot__prediction_view_sample(foliot__prediction_view *view, uint32_t line, double tick,
                                     uint32_t own, foliot_sample *sample);
+
+// -- events
+
+// Matches the events of predicted worlds with those of confirmed ones. A host is given each event
+// once: when it is predicted, otherwise when it is confirmed. Two events of the same kind about the
+// same objects within FOLIOT__EVENT_TICKS are one, since a correction moves them. Knows no queue.
+
+#define FOLIOT__EVENT_TICKS 8
+#define FOLIOT__PREDICTED_EVENTS 512 // that are remembered; the oldest are overwritten
+
+typedef struct foliot__predicted_event {
+    foliot_client_event event; // identity 0: none
+    bool confirmed;
+} foliot__predicted_event;
+
+typedef struct foliot__prediction_events {
+    foliot__predicted_event *ring; // NULL: nothing is remembered, and every event is given
+    uint32_t next;
+    uint64_t identities; // given so far
+} foliot__prediction_events;
+
+foliot_status foliot__prediction_events_open(foliot__prediction_events *events);
+void foliot__prediction_events_close(foliot__prediction_events *events);
+void foliot__prediction_events_clear(foliot__prediction_events *events);
+// Whether the host is to be given the event; sets its identity and `predicted`.
+bool foliot__prediction_events_predict(foliot__prediction_events *events,
+                                       foliot_client_event *event);
+bool foliot__prediction_events_confirm(foliot__prediction_events *events,
+                                       foliot_client_event *event);
+// The confirmed world has reached `tick`: takes the next event due until then; false: none.
+bool foliot__prediction_events_cancel(foliot__prediction_events *events, uint64_t tick,
+                                      foliot_client_event *event);
+
+// -- the clock
+
+// The tick that own inputs are for, and the shown tick, at any local time. Both follow the estimate
+// of lockstep.h smoothly, since a person sees the shown one. Knows no worlds. Invariant: inputs are
+// never shown before the tick that they are for.
+
+typedef struct foliot__prediction_clock {
+    bool known;
+    uint64_t now_ns;
+    double passed; // ticks, in the last update
+    double input;  // inputs made now are for the tick after it
+    double ahead;  // mean of the ticks from the confirmed one to the newest that could be shown
+    double seen;   // ticks that the mean is over
+    double delay;  // ticks from the newest that could be shown to the one that is
+} foliot__prediction_clock;
+
+typedef struct foliot__prediction_clock_aim {
+    double input; // as the server's status packets say
+    uint64_t confirmed;
+    uint32_t ticks_max;   // that the shown tick may be ahead of it
+    uint32_t input_delay; // ticks, at least
+} foliot__prediction_clock_aim;
+
+// Advances the time: both ticks run at the local clock's pace, a little faster or slower towards
+// the aim, and jump if it is far away.
+void foliot__prediction_clock_update(foliot__prediction_clock *clock, uint64_t now_ns,
+                                     double tick_ns, const foliot__prediction_clock_aim *aim);
+uint64_t foliot__prediction_clock_input_tick(const foliot__prediction_clock *clock);
+double foliot__prediction_clock_shown(const foliot__prediction_clock *clock); // the tick that is
 
 #endif

@@ -2,7 +2,6 @@
 // buffer.c: a ring of snapshots by tick, and the sampling between two of them. Pieces arrive in any
 // order, twice or never. Invariant: only a complete snapshot is sampled or used as a baseline.
 #include "buffer.h"
-#include "interpolation.h"
 #include "sim/math/vec3.h"
 
 #include <math.h>

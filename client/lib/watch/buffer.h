@@ -5,7 +5,7 @@
 
 #include "foliot/client.h"
 #include "foliot/snapshot.h"
-#include "error_smoothing.h"
+#include "interpolation.h"
 
 // A server keeps 128 possible baselines. The buffer has as many, and some more for those in flight.
 #define FOLIOT__BUFFER_ENTRIES 144

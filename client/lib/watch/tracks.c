@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "interpolation.h"
 #include "wire/lockstep_message.h"
 #include "sim/math/vec3.h"
 

@@ -6,7 +6,7 @@
 #ifndef FOLIOT_CLIENT_LIB_TRACKS_H
 #define FOLIOT_CLIENT_LIB_TRACKS_H
 
-#include "error_smoothing.h"
+#include "interpolation.h"
 #include "foliot/client.h"
 #include "foliot/snapshot.h"
 #include "wire/partial_snapshot.h"
