@@ -460,7 +460,7 @@ TEST(early_lies_are_only_guesses)
     check_gt(seen.early_received, 1000);
     check_gt(seen.early_dropped, 100);
     check_gt(seen.pieces_malformed, 1000);
-    check_le(a->clients[0]->predictor.worlds->early_count, FOLIOT__EARLY_HELD);
+    check_le(a->clients[0]->predictor.worlds->early.count, FOLIOT__EARLY_HELD);
     assert_int_equal(f.different, 0);
     assert_true(cluster_agrees(a, 0));
     assert_int_equal(cluster_get_counters(a)->divergences, 0);

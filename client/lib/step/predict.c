@@ -302,8 +302,8 @@ void foliot__predict_count(const foliot_client *c, foliot_client_statistics *s)
     s->corrections = predictor->view.corrections;
     s->corrections_own = predictor->view.corrections_own;
     s->ticks_predicted = p->steps;
-    s->early_received = p->early_received;
-    s->early_dropped = p->early_dropped;
+    s->early_received = p->early.received;
+    s->early_dropped = p->early.dropped;
     s->events_cancelled = predictor->cancelled;
     s->input_delay_ticks = predictor->clock.delay;
     s->prediction_ticks = line ? (double)line->tick - (double)c->lockstep->tick : 0;

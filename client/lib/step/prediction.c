@@ -40,7 +40,7 @@ void foliot__prediction_restart(foliot__prediction *p)
 {
     p->lines[0].begun = p->lines[1].begun = false;
     p->own_end = 0;
-    p->early_count = 0;
+    p->early.count = 0;
     for (uint32_t i = 0; i < FOLIOT__OWN_TICKS; i++)
         p->own[i].tick = UINT64_MAX;
 }
@@ -112,9 +112,9 @@ static uint32_t guess_inputs(foliot__prediction *p, const foliot__lockstep_clien
     uint32_t count = 0;
     if (own)
         count = insert_input(p->inputs, count, &own->input);
-    for (uint32_t i = 0; i < p->early_count; i++)
-        if (p->early[i].tick == tick)
-            count = insert_input(p->inputs, count, &p->early[i].input);
+    for (uint32_t i = 0; i < p->early.count; i++)
+        if (p->early.held[i].tick == tick)
+            count = insert_input(p->inputs, count, &p->early.held[i].input);
     return count;
 }
 
@@ -200,10 +200,10 @@ void foliot__prediction_confirm(foliot__prediction *p, const foliot__lockstep_cl
     confirm_line(l, p->shadow, tick);
     move_late_controls(p, l, tick);
     uint32_t kept = 0;
-    for (uint32_t i = 0; i < p->early_count; i++)
-        if (p->early[i].tick >= l->tick)
-            p->early[kept++] = p->early[i];
-    p->early_count = kept;
+    for (uint32_t i = 0; i < p->early.count; i++)
+        if (p->early.held[i].tick >= l->tick)
+            p->early.held[kept++] = p->early.held[i];
+    p->early.count = kept;
     p->unchecked = true;
 }
 
@@ -211,25 +211,25 @@ void foliot__prediction_confirm(foliot__prediction *p, const foliot__lockstep_cl
 static void keep_early(foliot__prediction *p, const foliot__lockstep_client *l, uint64_t tick,
                        const foliot_input *input)
 {
-    p->early_received++;
+    p->early.received++;
     if (tick < l->tick || foliot__tick_log_has(&l->log, tick))
         return;
     uint32_t there = 0;
     bool copy = false; // of the network's
-    for (uint32_t i = 0; i < p->early_count; i++) {
-        const foliot__early_input *e = &p->early[i];
+    for (uint32_t i = 0; i < p->early.count; i++) {
+        const foliot__early_input *e = &p->early.held[i];
         if (e->tick != tick || e->input.player != input->player)
             continue;
         copy |= same_input(&e->input, input);
         there++;
     }
     if (input->kind != FOLIOT_INPUT_CONTROL || input->player == p->player ||
-        tick - l->tick >= FOLIOT__EARLY_TICKS_MAX || p->early_count == FOLIOT__EARLY_HELD ||
+        tick - l->tick >= FOLIOT__EARLY_TICKS_MAX || p->early.count == FOLIOT__EARLY_HELD ||
         there >= FOLIOT__EARLY_A_TICK || copy) {
-        p->early_dropped++;
+        p->early.dropped++;
         return;
     }
-    p->early[p->early_count++] = (foliot__early_input){tick, *input};
+    p->early.held[p->early.count++] = (foliot__early_input){tick, *input};
     p->unchecked = true;
 }
 
@@ -285,7 +285,7 @@ static void step_line(foliot__prediction *p, const foliot__lockstep_client *l, f
     p->steps++;
     if (foliot_simulation_step_tick(&line->simulation, &tick) != FOLIOT_STATUS_OK) {
         line->begun = false;
-        p->early_count = 0;
+        p->early.count = 0;
         return;
     }
     line->tick++;

@@ -35,6 +35,13 @@ typedef struct foliot__early_input {
     foliot_input input;
 } foliot__early_input;
 
+// Inputs of ticks that are not closed yet.
+typedef struct foliot__early_inputs {
+    foliot__early_input held[FOLIOT__EARLY_HELD];
+    uint32_t count;
+    uint64_t received, dropped; // packets; inputs
+} foliot__early_inputs;
+
 #define FOLIOT__COPIES_TIMED 8 // before a copy is called slow
 
 // How long a copy of the confirmed simulation takes: mean of the last ones.
@@ -66,8 +73,7 @@ typedef struct foliot__prediction {
         foliot_input input;
     } own[FOLIOT__OWN_TICKS];
     uint64_t own_end; // ticks before are decided
-    foliot__early_input early[FOLIOT__EARLY_HELD];
-    uint32_t early_count;
+    foliot__early_inputs early;
     foliot__block block;                           // scratch
     foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX]; // scratch
     // Called after each step of a line, and after it was copied from the confirmed world; and when
@@ -75,7 +81,7 @@ typedef struct foliot__prediction {
     void (*stepped)(void *user, const foliot__line *line);
     void (*replaced)(void *user);
     void *user;
-    uint64_t rollbacks, steps, early_received, early_dropped;
+    uint64_t rollbacks, steps;
     foliot__copy_timer copy;
 } foliot__prediction;
 

@@ -274,8 +274,7 @@ static const foliot_body_state *dequantised_states(foliot__snapshot_buffer *buff
 static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foliot_snapshot *from,
                                double ticks, foliot_body_state *states)
 {
-    // Spins are not sent, which saves bytes: they are computed from two snapshots, this one and the
-    // newest that is old enough.
+    // Spins are computed from this snapshot and the newest that is old enough.
     const foliot_snapshot *was = NULL;
     for (int i = 0; buffer->format.rotates && i < buffer->capacity; i++) {
         const foliot__entry *e = &buffer->entries[i];
@@ -285,22 +284,11 @@ static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foli
     }
     if (was && from->tick - was->tick > SPIN_TICKS_MAX)
         was = NULL;
-    for (uint32_t i = 0; i < from->count; i++) {
-        foliot_body_state *state = &states[i];
-        *state = foliot_snapshot_dequantise(&buffer->format, &from->bodies[i], buffer->dt);
-        vec3 way = vec3_scale(vec3_scale(vec3_of(state->velocity), ticks), buffer->dt);
-        vec3_store(vec3_add(vec3_of(state->position), way), state->position);
-        double since = was ? (double)(from->tick - was->tick) : 0;
-        if (was && i < was->count &&
-            foliot__is_continuous(&buffer->format, &was->bodies[i], &from->bodies[i], since)) {
-            foliot_body_state before =
-                foliot_snapshot_dequantise(&buffer->format, &was->bodies[i], buffer->dt);
-            foliot__spin_between(before.orientation, state->orientation, since * buffer->dt,
-                                 state->angular_velocity);
-        }
-        if (was && ticks > 0)
-            foliot__rotate_by_spin(state->orientation, state->angular_velocity, ticks * buffer->dt);
-    }
+    double apart = was ? (double)(from->tick - was->tick) : 0;
+    for (uint32_t i = 0; i < from->count; i++)
+        states[i] = foliot__extrapolate_body(&buffer->format, buffer->dt,
+                                             was && i < was->count ? &was->bodies[i] : NULL,
+                                             &from->bodies[i], apart, ticks);
 }
 
 // The snapshots from which a tick is sampled.

@@ -51,7 +51,7 @@ static void slerp(const double a[4], const double b[4], double u, double q[4])
         q[i] *= norm;
 }
 
-void foliot__spin_between(const double from[4], const double to[4], double time, double spin[3])
+static void spin_between(const double from[4], const double to[4], double time, double spin[3])
 {
     double w = 0, v[3], length = 0;
     for (int i = 0; i < 4; i++)
@@ -72,7 +72,7 @@ void foliot__spin_between(const double from[4], const double to[4], double time,
         spin[k] = (w < 0 ? -v[k] : v[k]) * rate;
 }
 
-void foliot__rotate_by_spin(double q[4], const double spin[3], double time)
+static void rotate_by_spin(double q[4], const double spin[3], double time)
 {
     double rate = sqrt(spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2]),
            half = 0.5 * rate * time;
@@ -120,7 +120,24 @@ foliot_body_state foliot__interpolate_body(const foliot_snapshot_format *format,
     if (!format->rotates)
         return state;
     slerp(from->orientation, to->orientation, u, state.orientation);
-    foliot__spin_between(from->orientation, to->orientation, gap, state.angular_velocity);
+    spin_between(from->orientation, to->orientation, gap, state.angular_velocity);
+    return state;
+}
+
+foliot_body_state foliot__extrapolate_body(const foliot_snapshot_format *format, double dt,
+                                           const foliot_snapshot_body *was,
+                                           const foliot_snapshot_body *is, double apart,
+                                           double ticks)
+{
+    foliot_body_state state = foliot_snapshot_dequantise(format, is, dt);
+    vec3 way = vec3_scale(vec3_of(state.velocity), ticks * dt);
+    vec3_store(vec3_add(vec3_of(state.position), way), state.position);
+    if (!was || !format->rotates || !foliot__is_continuous(format, was, is, apart))
+        return state;
+    foliot_body_state before = foliot_snapshot_dequantise(format, was, dt);
+    spin_between(before.orientation, state.orientation, apart * dt, state.angular_velocity);
+    if (ticks > 0)
+        rotate_by_spin(state.orientation, state.angular_velocity, ticks * dt);
     return state;
 }
 

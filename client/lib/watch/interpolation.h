@@ -19,9 +19,12 @@ foliot_body_state foliot__interpolate_body(const foliot_snapshot_format *format,
                                            const foliot_snapshot_body *b,
                                            const foliot_body_state *from,
                                            const foliot_body_state *to, double ticks, double u);
-// The constant angular velocity from one rotation to the other, in world axes, the shorter way.
-void foliot__spin_between(const double from[4], const double to[4], double time, double spin[3]);
-void foliot__rotate_by_spin(double q[4], const double spin[3], double time);
+// The state `ticks` after `is`. Spins are not sent, which saves bytes: the spin is computed from
+// `is` and from `was`, which is `apart` ticks before. `was` NULL: the body keeps its orientation.
+foliot_body_state foliot__extrapolate_body(const foliot_snapshot_format *format, double dt,
+                                           const foliot_snapshot_body *was,
+                                           const foliot_snapshot_body *is, double apart,
+                                           double ticks);
 
 // -- corrections
 

@@ -237,29 +237,21 @@ static bool state_at(const foliot__tracks *t, const foliot__track *track, double
         return false;
     const foliot__track_state *is = &track->states[at - 1];
     double since = tick - (double)is->tick;
-    *state = foliot_snapshot_dequantise(&t->format, &is->body, t->dt);
     if (at < track->count) {
         const foliot__track_state *next = &track->states[at];
         double ticks = (double)(next->tick - is->tick);
-        foliot_body_state to = foliot_snapshot_dequantise(&t->format, &next->body, t->dt);
-        *state = foliot__interpolate_body(&t->format, t->dt, &is->body, &next->body, state, &to,
+        foliot_body_state from = foliot_snapshot_dequantise(&t->format, &is->body, t->dt),
+                          to = foliot_snapshot_dequantise(&t->format, &next->body, t->dt);
+        *state = foliot__interpolate_body(&t->format, t->dt, &is->body, &next->body, &from, &to,
                                           ticks, since / ticks);
         return true;
     }
-    double time = fmin(since, extrapolate_ticks) * t->dt;
-    vec3 way = vec3_scale(vec3_of(state->velocity), time);
-    vec3_store(vec3_add(vec3_of(state->position), way), state->position);
     // Its spin is computed from this state and the one before.
     const foliot__track_state *was = at > 1 ? is - 1 : is;
-    uint64_t ticks = is->tick - was->tick;
-    if (ticks > 0 && ticks <= SPIN_TICKS_MAX && t->format.rotates &&
-        foliot__is_continuous(&t->format, &was->body, &is->body, (double)ticks)) {
-        foliot_body_state before = foliot_snapshot_dequantise(&t->format, &was->body, t->dt);
-        foliot__spin_between(before.orientation, state->orientation, (double)ticks * t->dt,
-                             state->angular_velocity);
-    }
-    if (since > 0)
-        foliot__rotate_by_spin(state->orientation, state->angular_velocity, time);
+    uint64_t apart = is->tick - was->tick;
+    *state = foliot__extrapolate_body(&t->format, t->dt,
+                                      apart > 0 && apart <= SPIN_TICKS_MAX ? &was->body : NULL,
+                                      &is->body, (double)apart, fmin(since, extrapolate_ticks));
     *guessed_from = is->tick;
     return true;
 }
