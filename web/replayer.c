@@ -63,11 +63,11 @@ WEB_EXPORT(open) const char *web_open(void)
         foliot__json_count(&j, "last_tick", s->last_tick);
         foliot__json_bool(&j, "closed", s->closed);
         foliot__json_count(&j, "bytes", s->bytes);
-        foliot__json_count(&j, "players", s->players);
-        foliot__json_count(&j, "inputs", s->inputs);
-        foliot__json_count(&j, "commands", s->commands);
-        foliot__json_count(&j, "keyframes", s->keyframes);
-        foliot__json_count(&j, "digests", s->digests);
+        foliot__json_count(&j, "players", s->counts.players);
+        foliot__json_count(&j, "inputs", s->counts.inputs);
+        foliot__json_count(&j, "commands", s->counts.commands);
+        foliot__json_count(&j, "keyframes", s->counts.keyframes);
+        foliot__json_count(&j, "digests", s->counts.digests);
         if (s->scene)
             foliot__json_text(&j, "scene", s->scene->name);
         if (s->scene)

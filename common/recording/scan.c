@@ -163,25 +163,25 @@ typedef struct scanning {
 static void count_block(scanning *s)
 {
     const foliot__recording_content *content = &s->content;
-    foliot_replay_summary *about = s->about;
-    about->blocks++;
-    about->keyframes += content->has_keyframe;
-    about->inputs += content->inputs.input_count;
-    about->commands += content->session.commands.count;
-    about->orders += content->session.order_count;
-    about->messages += content->messages.count;
+    foliot_replay_counts *counts = &s->about->counts;
+    counts->blocks++;
+    counts->keyframes += content->has_keyframe;
+    counts->inputs += content->inputs.input_count;
+    counts->commands += content->session.commands.count;
+    counts->orders += content->session.order_count;
+    counts->messages += content->messages.count;
     for (uint32_t i = 0; i < content->digests.count; i++)
-        about->digests += content->digests.records[i].count;
-    about->input_bytes += content->sizes.inputs;
-    about->command_bytes += content->sizes.commands;
-    about->order_bytes += content->sizes.orders;
-    about->digest_bytes += content->sizes.digests;
-    about->keyframe_bytes += content->sizes.keyframes;
-    about->header_bytes += content->sizes.header;
-    about->other_bytes += content->sizes.other;
-    about->notes += content->notes.count;
-    about->records_unknown += content->unknown;
-    about->last_tick = content->tick;
+        counts->digests += content->digests.records[i].count;
+    counts->input_bytes += content->sizes.inputs;
+    counts->command_bytes += content->sizes.commands;
+    counts->order_bytes += content->sizes.orders;
+    counts->digest_bytes += content->sizes.digests;
+    counts->keyframe_bytes += content->sizes.keyframes;
+    counts->header_bytes += content->sizes.header;
+    counts->other_bytes += content->sizes.other;
+    counts->notes += content->notes.count;
+    counts->records_unknown += content->unknown;
+    s->about->last_tick = content->tick;
     for (uint32_t i = 0; i < content->notes.count; i++)
         foliot__journal_note(s->replay->journal, &content->notes.items[i]);
     const foliot__input_log *log = &s->content.inputs;
@@ -192,7 +192,7 @@ static void count_block(scanning *s)
         if (input->kind != FOLIOT_INPUT_JOIN || (s->joined[input->player / 8] & bit))
             continue;
         s->joined[input->player / 8] |= bit;
-        s->about->players++;
+        counts->players++;
     }
     for (uint32_t i = 0; i < content->session.order_count; i++)
         foliot__journal_order(s->replay->journal, &content->session.orders[i]);
@@ -270,12 +270,7 @@ foliot_status foliot_replay_scan(foliot_replay *replay)
     replay->journal = journal;
     foliot_replay_summary about = replay->about;
     foliot_damage damage = {0};
-    about.blocks = about.keyframes = about.inputs = about.digests = 0;
-    about.commands = about.orders = about.messages = 0;
-    about.input_bytes = about.command_bytes = about.order_bytes = 0;
-    about.digest_bytes = about.keyframe_bytes = 0;
-    about.header_bytes = about.other_bytes = 0;
-    about.players = about.notes = about.records_unknown = 0;
+    about.counts = (foliot_replay_counts){0};
     about.closed = false;
     about.last_tick = about.first_tick;
     s->replay = replay;

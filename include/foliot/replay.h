@@ -39,6 +39,18 @@ typedef struct foliot_damage {
     char text[192];  // complete: "block 7 at offset 1234: ..."
 } foliot_damage;
 
+// The numbers that foliot_replay_scan counts.
+typedef struct foliot_replay_counts {
+    uint64_t blocks, keyframes, inputs, digests;
+    uint64_t commands, orders, messages;
+    uint32_t players;                                 // distinct ones that joined
+    uint64_t input_bytes, command_bytes, order_bytes; // of their records
+    uint64_t digest_bytes, keyframe_bytes;            // the rules' state with the keyframe
+    uint64_t header_bytes, other_bytes;               // of block headers; of all else
+    uint32_t notes;                                   // "resumed" and the like
+    uint32_t records_unknown; // of optional types that this build does not know
+} foliot_replay_counts;
+
 typedef struct foliot_replay_summary {
     uint32_t format;                   // FOLIOT_RECORDING_FORMAT
     uint32_t features;                 // bits of foliot_recording_feature
@@ -62,15 +74,7 @@ typedef struct foliot_replay_summary {
     bool closed;        // the closing block is there
     foliot_digest final_digest; // if closed
     uint64_t bytes;             // of the file
-    // Counted by foliot_replay_scan:
-    uint64_t blocks, keyframes, inputs, digests;
-    uint64_t commands, orders, messages;
-    uint32_t players;                                 // distinct ones that joined
-    uint64_t input_bytes, command_bytes, order_bytes; // of their records
-    uint64_t digest_bytes, keyframe_bytes;            // the rules' state with the keyframe
-    uint64_t header_bytes, other_bytes;               // of block headers; of all else
-    uint32_t notes;                                   // "resumed" and the like
-    uint32_t records_unknown; // of optional types that this build does not know
+    foliot_replay_counts counts;
 } foliot_replay_summary;
 
 // Opens a recording at its first tick. It must have this kind and version (foliot_world_kind for

@@ -234,17 +234,17 @@ static void bench_size(bool streams, const char *name, const char *rest)
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     double player_minutes = 10.0 * PLAYERS;
-    bench_report("replay", name, (double)about->input_bytes / player_minutes, "B a player-minute",
-                 "33.6 kB", 33600);
+    bench_report("replay", name, (double)about->counts.input_bytes / player_minutes,
+                 "B a player-minute", "33.6 kB", 33600);
     // The header with the scene is there once, however long the recording: it is not counted by the
     // minute.
     if (rest) {
         bench_report("replay", "size-block-headers-and-digests",
-                     (double)(about->header_bytes + about->digest_bytes) / 10, "B a minute", NULL,
-                     0);
-        bench_report("replay", "size-keyframes", (double)about->keyframe_bytes / 10, "B a minute",
-                     NULL, 0);
-        bench_report("replay", "size-header", (double)about->other_bytes, "B", NULL, 0);
+                     (double)(about->counts.header_bytes + about->counts.digest_bytes) / 10,
+                     "B a minute", NULL, 0);
+        bench_report("replay", "size-keyframes", (double)about->counts.keyframe_bytes / 10,
+                     "B a minute", NULL, 0);
+        bench_report("replay", "size-header", (double)about->counts.other_bytes, "B", NULL, 0);
     }
     foliot_replay_close(replay);
     recording_memory_free(&memory);

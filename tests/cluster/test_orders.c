@@ -281,8 +281,8 @@ TEST(a_resumed_game_goes_on)
     cluster_destroy(s);
     foliot_replay *replay;
     assert_int_equal(foliot_replay_open(file, &foliot_world_kind, &replay, NULL), FOLIOT_STATUS_OK);
-    allow_failure(foliot_replay_scan(replay));                // it was never closed
-    check_gt(foliot_replay_get_summary(replay)->messages, 0); // messages next to the ticks
+    allow_failure(foliot_replay_scan(replay));                       // it was never closed
+    check_gt(foliot_replay_get_summary(replay)->counts.messages, 0); // messages next to the ticks
     foliot_replay_close(replay);
     unlink(file);
 }

@@ -170,8 +170,8 @@ TEST(a_recording_has_the_orders)
     assert_int_equal(foliot_replay_open(file, &kind, &replay, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_replay_get_summary(replay)->orders, 6); // one says who joined
-    assert_int_equal(foliot_replay_get_summary(replay)->commands, 6);
+    assert_int_equal(foliot_replay_get_summary(replay)->counts.orders, 6); // one says who joined
+    assert_int_equal(foliot_replay_get_summary(replay)->counts.commands, 6);
     foliot_replay_close(replay);
     unlink(file);
 }

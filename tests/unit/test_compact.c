@@ -135,15 +135,15 @@ TEST(a_closed_file_has_blocks_of_a_second)
         foliot_replay *a = open_file(plain), *b = open_file(file);
         const foliot_replay_summary *one = foliot_replay_get_summary(a),
                                     *other = foliot_replay_get_summary(b);
-        check_gt(one->blocks, TICKS / 3);
+        check_gt(one->counts.blocks, TICKS / 3);
         // A block a second, and a new one where a player's note stands.
-        check_le(other->blocks, TICKS / 60 + 6 + other->notes);
-        check_lt(other->header_bytes + other->digest_bytes, 20000 * TICKS / 3600);
-        assert_int_equal(other->inputs, one->inputs);
-        assert_int_equal(other->digests, TICKS);
-        assert_int_equal(other->keyframes, one->keyframes);
-        assert_int_equal(other->notes, one->notes);
-        check_gt(other->notes, 3);
+        check_le(other->counts.blocks, TICKS / 60 + 6 + other->counts.notes);
+        check_lt(other->counts.header_bytes + other->counts.digest_bytes, 20000 * TICKS / 3600);
+        assert_int_equal(other->counts.inputs, one->counts.inputs);
+        assert_int_equal(other->counts.digests, TICKS);
+        assert_int_equal(other->counts.keyframes, one->counts.keyframes);
+        assert_int_equal(other->counts.notes, one->counts.notes);
+        check_gt(other->counts.notes, 3);
         assert_true(foliot_digest_equal(one->final_digest, other->final_digest));
         for (uint64_t tick = 0; tick < TICKS; tick++)
             same_tick(a, b, tick);
@@ -207,7 +207,7 @@ TEST(a_compacted_file_resumes)
 static uint64_t blocks_of(const char *file)
 {
     foliot_replay *replay = open_file(file);
-    uint64_t blocks = foliot_replay_get_summary(replay)->blocks;
+    uint64_t blocks = foliot_replay_get_summary(replay)->counts.blocks;
     foliot_replay_close(replay);
     return blocks;
 }
@@ -382,7 +382,7 @@ TEST(a_kill_during_the_close_loses_nothing)
         assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
         assert_int_equal(verdict.ticks, TICKS);
         closed += verdict.status == FOLIOT_STATUS_OK;
-        compacted += foliot_replay_get_summary(replay)->blocks < TICKS / 3;
+        compacted += foliot_replay_get_summary(replay)->counts.blocks < TICKS / 3;
         foliot_replay_close(replay);
     }
     print_message("%d kills: %d recordings were closed, %d of them compacted\n", count, closed,

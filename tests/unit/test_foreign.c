@@ -155,7 +155,7 @@ TEST(whoever_does_not_know_it_says_so)
     assert_int_equal(foliot_replay_open_bytes(memory.bytes, memory.length, NULL, &replay, &damage),
                      FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_replay_get_summary(replay)->players, 2);
+    assert_int_equal(foliot_replay_get_summary(replay)->counts.players, 2);
     assert_int_equal(foliot_replay_get_summary(replay)->last_tick, TICKS);
     assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_UNSUPPORTED);
     assert_int_equal(foliot_replay_seek(replay, 3), FOLIOT_STATUS_UNSUPPORTED);

@@ -280,7 +280,7 @@ TEST(resumed_recordings_verify)
         assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
         assert_int_equal(verdict.ticks, from + 75);
         assert_true(foliot_digest_equal(verdict.digest, digest));
-        assert_int_equal(foliot_replay_get_summary(replay)->notes, 1);
+        assert_int_equal(foliot_replay_get_summary(replay)->counts.notes, 1);
         foliot_replay_close(replay);
         foliot_world_destroy(world);
         foliot_scene_destroy(scene);

@@ -216,11 +216,11 @@ TEST_BETWEEN(everything_comes_back, begin, end)
     check_eq(about->format, FOLIOT_RECORDING_FORMAT);
     check_eq(about->features, FOLIOT_RECORDING_SIMULATION | FOLIOT_RECORDING_RULES);
     check_gt(commands, 100);
-    check_eq(about->commands, commands);
-    check_eq(about->orders, orders);
-    check_eq(about->messages, TICKS / 10);
-    check_gt(about->command_bytes, commands * 3);
-    check_gt(about->order_bytes, orders * 4);
+    check_eq(about->counts.commands, commands);
+    check_eq(about->counts.orders, orders);
+    check_eq(about->counts.messages, TICKS / 10);
+    check_gt(about->counts.command_bytes, commands * 3);
+    check_gt(about->counts.order_bytes, orders * 4);
     check_all(replay);
     check_all(replay); // from the first keyframe again, which forgets all sequences
     foliot_replay_close(replay);
@@ -434,9 +434,9 @@ TEST_BETWEEN(commands_orders_and_messages_may_come_to_any_recording, begin, end)
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_OK);
     check_eq(about->features, FOLIOT_RECORDING_SIMULATION);
-    check_eq(about->commands, 1);
-    check_eq(about->orders, 1);
-    check_eq(about->messages, 1);
+    check_eq(about->counts.commands, 1);
+    check_eq(about->counts.orders, 1);
+    check_eq(about->counts.messages, 1);
     foliot_replay_close(replay);
 }
 
@@ -537,8 +537,8 @@ TEST_BETWEEN(compaction_keeps_everything, begin, end)
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     check_eq(verdict.status, FOLIOT_STATUS_OK);
     const foliot_replay_summary *summary = foliot_replay_get_summary(replay);
-    check_le(summary->blocks, 15);
-    check_eq(summary->messages, TICKS / 10);
+    check_le(summary->counts.blocks, 15);
+    check_eq(summary->counts.messages, TICKS / 10);
     foliot_replay_close(replay);
     unlink(file);
 }

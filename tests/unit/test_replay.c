@@ -70,9 +70,9 @@ static void inputs_come_back(bool streams)
         total += count;
     }
     assert_int_equal(foliot_replay_scan(m->replay), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_replay_get_summary(m->replay)->inputs, total);
-    assert_int_equal(foliot_replay_get_summary(m->replay)->players, 6);
-    assert_int_equal(foliot_replay_get_summary(m->replay)->digests, TICKS);
+    assert_int_equal(foliot_replay_get_summary(m->replay)->counts.inputs, total);
+    assert_int_equal(foliot_replay_get_summary(m->replay)->counts.players, 6);
+    assert_int_equal(foliot_replay_get_summary(m->replay)->counts.digests, TICKS);
     recording_fixture_free(&again);
     drop(m);
 }

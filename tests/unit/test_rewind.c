@@ -174,7 +174,7 @@ static void check_case(const char *file)
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     check_eq(verdict.status, FOLIOT_STATUS_OK);
     check_eq(verdict.ticks, 1);
-    check_eq(foliot_replay_get_summary(replay)->commands, 1);
+    check_eq(foliot_replay_get_summary(replay)->counts.commands, 1);
     foliot_replay_close(replay);
     unlink(file);
 }

@@ -51,22 +51,22 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_text(&json, "fingerprint", fingerprint);
     foliot__json_text(&json, "build", a->build);
     foliot__json_text(&json, "version", a->version);
-    foliot__json_count(&json, "players", a->players);
-    foliot__json_count(&json, "inputs", a->inputs);
-    foliot__json_count(&json, "commands", a->commands);
-    foliot__json_count(&json, "orders", a->orders);
-    foliot__json_count(&json, "messages", a->messages);
-    foliot__json_count(&json, "digests", a->digests);
-    foliot__json_count(&json, "keyframes", a->keyframes);
-    foliot__json_count(&json, "blocks", a->blocks);
+    foliot__json_count(&json, "players", a->counts.players);
+    foliot__json_count(&json, "inputs", a->counts.inputs);
+    foliot__json_count(&json, "commands", a->counts.commands);
+    foliot__json_count(&json, "orders", a->counts.orders);
+    foliot__json_count(&json, "messages", a->counts.messages);
+    foliot__json_count(&json, "digests", a->counts.digests);
+    foliot__json_count(&json, "keyframes", a->counts.keyframes);
+    foliot__json_count(&json, "blocks", a->counts.blocks);
     foliot__json_count(&json, "bytes", a->bytes);
-    foliot__json_count(&json, "input_bytes", a->input_bytes);
-    foliot__json_count(&json, "command_bytes", a->command_bytes);
-    foliot__json_count(&json, "order_bytes", a->order_bytes);
-    foliot__json_count(&json, "digest_bytes", a->digest_bytes);
-    foliot__json_count(&json, "keyframe_bytes", a->keyframe_bytes);
-    foliot__json_count(&json, "header_bytes", a->header_bytes);
-    foliot__json_count(&json, "other_bytes", a->other_bytes);
+    foliot__json_count(&json, "input_bytes", a->counts.input_bytes);
+    foliot__json_count(&json, "command_bytes", a->counts.command_bytes);
+    foliot__json_count(&json, "order_bytes", a->counts.order_bytes);
+    foliot__json_count(&json, "digest_bytes", a->counts.digest_bytes);
+    foliot__json_count(&json, "keyframe_bytes", a->counts.keyframe_bytes);
+    foliot__json_count(&json, "header_bytes", a->counts.header_bytes);
+    foliot__json_count(&json, "other_bytes", a->counts.other_bytes);
     foliot__json_text(&json, "session_rules", a->rules_name[0] ? a->rules_name : NULL);
     foliot__json_count(&json, "session_rules_version", a->rules_version);
     foliot__json_text(&json, "damage", is_damage(damage) ? damage->text : NULL);
@@ -107,8 +107,8 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
     printf(", %s\n", a->closed                                   ? "closed in order"
                      : damage->status == FOLIOT_STATUS_TRUNCATED ? TOOL_UNFINISHED
                                                                  : "without its end");
-    printf("  played by    %" PRIu32 " player%s, %" PRIu64 " inputs\n", a->players,
-           a->players == 1 ? "" : "s", a->inputs);
+    printf("  played by    %" PRIu32 " player%s, %" PRIu64 " inputs\n", a->counts.players,
+           a->counts.players == 1 ? "" : "s", a->counts.inputs);
     // Events of the session, inputs of players aside.
     char name[FOLIOT_NAME_BYTES], build[96];
     if (a->rules_name[0])
@@ -116,12 +116,13 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
                foliot__text_clean(name, sizeof name, a->rules_name), a->rules_version,
                a->rules_build[0] ? ", " : "",
                foliot__text_clean(build, sizeof build, a->rules_build));
-    if (a->commands + a->orders + a->messages > 0)
+    if (a->counts.commands + a->counts.orders + a->counts.messages > 0)
         printf("  session      %" PRIu64 " commands (%" PRIu64 " bytes), %" PRIu64
                " orders (%" PRIu64 " bytes), %" PRIu64 " messages\n",
-               a->commands, a->command_bytes, a->orders, a->order_bytes, a->messages);
+               a->counts.commands, a->counts.command_bytes, a->counts.orders, a->counts.order_bytes,
+               a->counts.messages);
     foliot_digest_print(a->final_digest, text);
-    printf("  digests      %" PRIu64 "%s%s\n", a->digests, a->closed ? ", the last " : "",
+    printf("  digests      %" PRIu64 "%s%s\n", a->counts.digests, a->closed ? ", the last " : "",
            a->closed ? text : "");
     foliot_digest_print(a->fingerprint, text);
     printf("  recorded by  foliot %s, %s, fingerprint %s\n", a->version, a->build, text);
@@ -130,20 +131,22 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
         printf("%s%s", left == a->features ? " with " : ", ",
                foliot__recording_feature_name(left & -left));
     printf(", %" PRIu64 " bytes in %" PRIu64 " blocks, %" PRIu64 " keyframes\n", a->bytes,
-           a->blocks, a->keyframes);
+           a->counts.blocks, a->counts.keyframes);
     printf("  bytes of     inputs %" PRIu64 ", digests %" PRIu64 ", keyframes %" PRIu64
            ", block headers %" PRIu64 ", all else %" PRIu64 "\n",
-           a->input_bytes, a->digest_bytes, a->keyframe_bytes, a->header_bytes, a->other_bytes);
+           a->counts.input_bytes, a->counts.digest_bytes, a->counts.keyframe_bytes,
+           a->counts.header_bytes, a->counts.other_bytes);
     if (a->scene && a->last_tick > a->first_tick) {
         // The bytes by which a recording of this kind grows. The header with the scene exists once,
         // and is not included.
         double pace = a->scene->pace_hz > 0 ? a->scene->pace_hz : 1 / a->dt;
         double minutes = (double)(a->last_tick - a->first_tick) / pace / 60;
         printf("  a minute     block headers and digests %.0f bytes, keyframes %.0f",
-               (double)(a->header_bytes + a->digest_bytes) / minutes,
-               (double)a->keyframe_bytes / minutes);
-        if (a->players > 0)
-            printf(", inputs of a player %.0f", (double)a->input_bytes / minutes / a->players);
+               (double)(a->counts.header_bytes + a->counts.digest_bytes) / minutes,
+               (double)a->counts.keyframe_bytes / minutes);
+        if (a->counts.players > 0)
+            printf(", inputs of a player %.0f",
+                   (double)a->counts.input_bytes / minutes / a->counts.players);
         putchar('\n');
     }
     if (is_damage(damage))

@@ -183,7 +183,7 @@ static void verify_recording(result *r, foliot_replay *replay, const perturb_req
         snprintf(r->simulation, sizeof r->simulation, "%s", about->kind);
     memcpy(r->integrator, about->integrator, sizeof r->integrator);
     r->dt = about->dt;
-    r->players = about->players;
+    r->players = about->counts.players;
     foliot_divergence_labels names = tool_names(NULL, about, &r->verdict.divergence, NULL, NULL);
     snprintf(r->body, sizeof r->body, "%s", names.part ? names.part : "");
 }
