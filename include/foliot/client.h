@@ -156,7 +156,7 @@ typedef struct foliot_client_event {
     uint32_t value;
     const uint8_t *bytes; // a text ends with a zero, which is not counted. The game and players
                           // write it; only names are known to be printable
-    size_t length;        // game's and other players', and is printable only as names are
+    size_t length;        // of bytes
     // The event comes from the predicted world. Its confirmation is not reported, so that each
     // sound is played once. If the closed ticks do not contain the event, CANCELLED follows.
     bool predicted;
@@ -284,7 +284,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_client_sample_simulation(foliot_client *c
 #define FOLIOT_CLIENT_STATISTICS(X)                                                                \
     X(uint64_t, snapshots_received)        /* complete */                                          \
     X(uint64_t, snapshots_used)            /* newer than all before, or still of use in between */ \
-    X(uint64_t, snapshots_stale)           /* arrived too late, or twice */                   \
+    X(uint64_t, snapshots_stale)           /* arrived too late, or twice */                        \
     X(uint64_t, snapshots_without_baseline) /* not decoded: the baseline was gone */               \
     X(uint64_t, snapshots_too_large)       /* dropped: more bodies than the bytes can hold */      \
     X(uint64_t, snapshots_expected)        /* that the server says it sent, or stepped here */     \
@@ -323,7 +323,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_client_sample_simulation(foliot_client *c
     X(double, input_bytes_mean)            /* packets that this client sent */                     \
     X(double, input_bytes_p99)                                                                     \
     X(double, input_bytes_max)                                                                     \
-    X(uint64_t, rollbacks)                 /* prediction, here and below: wrong guesses */  \
+    X(uint64_t, rollbacks)                 /* prediction, here and below: wrong guesses */         \
     X(uint64_t, corrections)               /* that moved a body by more than a millimetre */       \
     X(uint64_t, corrections_own)           /* that moved the player's own */                       \
     X(uint64_t, ticks_predicted)           /* stepped in predicted worlds */                       \
@@ -332,7 +332,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_client_sample_simulation(foliot_client *c
     X(uint64_t, events_cancelled)                                                                  \
     X(double, prediction_ticks)            /* that the shown tick is ahead of the closed ones */   \
     X(double, input_delay_ticks)           /* now */                                               \
-    X(double, key_to_screen_ms)            /* from new controls to their first frame; mean */ \
+    X(double, key_to_screen_ms)            /* from new controls to their first frame; mean */      \
     X(double, key_to_screen_max_ms)                                                                \
     X(double, step_us)                     /* by the config's clock, recent mean of at most a tick */
 // clang-format on

@@ -124,7 +124,7 @@ const foliot_hit_event *foliot_world_get_hit_events(const foliot_world *world, u
 typedef enum foliot_contact_change {
     FOLIOT_CONTACT_BEGIN,   // not in contact in the step before
     FOLIOT_CONTACT_PERSIST, // in contact in both
-    FOLIOT_CONTACT_END,     // in contact in the step before alone. One of the two may be gone and
+    FOLIOT_CONTACT_END,     // in contact only in the step before. One of the two may be gone and
                             // its slot hold another body
 } foliot_contact_change;
 

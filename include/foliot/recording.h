@@ -137,8 +137,8 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_open_sink(const foliot_recordin
 // another fingerprint, or of another simulation, version or setup; FOLIOT_STATUS_DIVERGED: this
 // build does not replay it to the same digests; FOLIOT_STATUS_CORRUPT: not even its first keyframe
 // is whole; FOLIOT_STATUS_AGAIN: another process writes to it; FOLIOT_STATUS_INVALID: the kind's
-// table, or a config with rules for what is no world; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
-// `problem` (may be NULL) then holds a sentence.
+// table, or a config with rules for a simulation that is not a world; FOLIOT_STATUS_IO;
+// FOLIOT_STATUS_MEMORY. `problem` (may be NULL) then holds a sentence.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_resume(const char *file,
                                                         const foliot_recording_config *config,
                                                         foliot_simulation *simulation,

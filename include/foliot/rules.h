@@ -126,7 +126,7 @@ typedef struct foliot_rules_kind {
     foliot_status (*create)(void *user, const foliot_scene *scene, foliot_rules *rules, void **self,
                             char *problem, size_t problem_bytes);
     void (*destroy)(void *self);
-    // Called after every step. An error stops the rules: the session goes on without them.
+    // Called after every step. An error stops the rules: the session continues without them.
     foliot_status (*tick)(void *self, const foliot_rules_view *view, foliot_rules *rules,
                           char *problem, size_t problem_bytes);
     // Writes the complete state as bytes that are the same on every machine. As snprintf; SIZE_MAX:

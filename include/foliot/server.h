@@ -47,8 +47,8 @@ typedef struct foliot_server_config {
     void (*start)(void *user, void (*run)(void *job), void *job);
     void *start_user;
     double snapshot_hz; // maximum rate to each client; 0: every tick
-    // How long the place of a player whose peer was lost is kept. In a full session a newcomer gets
-    // the place that long after the player's last packet.
+    // How long the slot of a player whose peer was lost is kept. In a full session a newcomer gets
+    // the slot that long after the player's last packet.
     uint32_t reconnect_ms;
     uint32_t catch_up_ticks; // maximum number of late ticks that one update closes
     // Staggers sessions: each begins at one of 16 offsets within a period (or a sixtieth of a
@@ -56,8 +56,8 @@ typedef struct foliot_server_config {
     // together. Sessions added before the first update begin with that update, since creating many
     // takes time.
     bool spreads_ticks;
-    // Maximum player places in a session that one IP address may hold, including places reserved
-    // for a reconnection. 0: a quarter, at least 2. A host that is reached from a single address
+    // Maximum player slots in a session that one IP address may hold, including slots kept for a
+    // reconnection. 0: a quarter, at least 2. A host that is reached from a single address
     // (the loopback) sets FOLIOT_PLAYERS_MAX.
     uint32_t players_per_address_max;
     foliot_digest fingerprint; // of this build, if the host has it; zero: computed, in milliseconds
@@ -67,7 +67,7 @@ typedef struct foliot_server_config {
     void (*random)(void *user, void *bytes, size_t count);
     void *random_user;
 } foliot_server_config;
-// Places are kept for 10 s; 16 ticks to catch up. The caller sets the transport.
+// Slots are kept for 10 s; 16 ticks to catch up. The caller sets the transport.
 foliot_server_config foliot_server_config_default(void);
 
 // FOLIOT_STATUS_INVALID: no transport, or catch_up_ticks 0; FOLIOT_STATUS_MEMORY.
@@ -78,7 +78,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_server_create(const foliot_server_config 
 void foliot_server_destroy(foliot_server *server);
 
 // The default for clients that request no kind (foliot_client_config.kind). A session serves both
-// kinds; a simulation that is no world has no snapshots, so all clients step it.
+// kinds; a simulation that is not a world has no snapshots, so all clients step it.
 typedef enum foliot_session_mode {
     FOLIOT_SESSION_SNAPSHOTS, // the server steps; clients receive snapshots and interpolate
     FOLIOT_SESSION_LOCKSTEP,  // they step the same inputs; the server compares digests
@@ -201,7 +201,7 @@ void foliot_server_give_up_next(foliot_server *server, const char *session);
 typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_JOINED,  // a player joined; text: name and address
     FOLIOT_SERVER_RESUMED, // the same player came back
-    FOLIOT_SERVER_LOST,    // its peer is gone; its place is kept for reconnect_ms
+    FOLIOT_SERVER_LOST,    // its peer is gone; its slot is kept for reconnect_ms
     FOLIOT_SERVER_LEFT,    // a player left for good
     FOLIOT_SERVER_REFUSED, // a join was refused; text: why
     FOLIOT_SERVER_DROPPED, // a peer that kept violating the protocol; text: who, and why
@@ -209,7 +209,7 @@ typedef enum foliot_server_event_kind {
     // event; text: the same in milliseconds, "120 ms"
     FOLIOT_SERVER_LATE,
     FOLIOT_SERVER_FROZEN,            // a body's state was not finite or out of range; value: slot
-    FOLIOT_SERVER_RECORDING_STOPPED, // the recording takes no more ticks
+    FOLIOT_SERVER_RECORDING_STOPPED, // the recording accepts no more ticks
     FOLIOT_SERVER_ENDED,             // the session reached its last tick
     FOLIOT_SERVER_VIOLATION, // lockstep: a protocol violation; text: who, and what; value: how
                              // often
@@ -223,7 +223,7 @@ typedef enum foliot_server_event_kind {
     // The step of tick `tick` failed with `status`, and the session ended before it: its peers were
     // dismissed, and its recording ends with the last whole tick. text: why.
     FOLIOT_SERVER_STEP_FAILED,
-    FOLIOT_SERVER_RULES_STOPPED, // the session goes on without its rules; text: why
+    FOLIOT_SERVER_RULES_STOPPED, // the session continues without its rules; text: why
     // A command ended the session after `value` ticks; text: its reason. The next scene that it
     // names is foliot_server_get_next's.
     FOLIOT_SERVER_GAME_ENDED,
@@ -313,26 +313,26 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(ticks, "Ticks closed, of all sessions.")                                                     \
     X(ticks_late, "Ticks closed after the next one was due.")                                      \
     X(inputs, "Inputs received, once each.")                                                       \
-    X(inputs_late, "Inputs applied in a later tick than intended.")                     \
+    X(inputs_late, "Inputs applied in a later tick than intended.")                                \
     X(inputs_repeated, "Inputs received again: clients repeat them until they are acknowledged.")  \
     X(inputs_refused, "Inputs too far ahead, or more than a player may hold.")                     \
     X(inputs_abandoned, "Inputs whose player left before their tick was closed.")                  \
-    X(joins, "Players and spectators let in for the first time.")                                  \
-    X(resumes, "Players who came back to their slot.")                                            \
+    X(joins, "Players and spectators admitted for the first time.")                                  \
+    X(resumes, "Players who came back to their slot.")                                             \
     X(leaves, "Players gone for good.")                                                            \
     X(refusals, "Joins refused, whatever the reason.")                                             \
-    X(byes, "Clients that left with a goodbye.")                                                          \
+    X(byes, "Clients that left with a goodbye.")                                                   \
     X(peers_lost, "Connections of players that ended without a goodbye.")                          \
     X(peers_superseded, "Connections whose player came back through another.")                     \
-    X(tokens_rotated, "Rejoin tokens replaced by new ones.")                    \
-    X(tokens_spent, "Rejoin tokens presented after they had been replaced.")              \
-    X(refusals_over_address, "Joins refused: the address holds all the slots that it may.")         \
+    X(tokens_rotated, "Rejoin tokens replaced by new ones.")                                       \
+    X(tokens_spent, "Rejoin tokens presented after they had been replaced.")                       \
+    X(refusals_over_address, "Joins refused: the address holds all the slots that it may.")        \
     X(refusals_reserved, "Joins refused: connections are kept for players who may come back.")     \
     X(input_packets, "Packets with inputs received.")                                              \
     X(answers, "Answers of clients about searches, keyframes and kinds.")                          \
     X(messages_ignored, "Repeated hellos; messages of dropped peers.")                             \
-    X(messages_malformed, "Messages that are not valid in the protocol.")                               \
-    X(messages_unexpected, "Messages that are valid, but not at that time.")         \
+    X(messages_malformed, "Messages that are not valid in the protocol.")                          \
+    X(messages_unexpected, "Messages that are valid, but not at that time.")                       \
     X(peers_dropped, "Connections that the server ended.")                                         \
     X(snapshots_sent, "Snapshots sent, once for each client.")                                     \
     X(snapshots_complete, "Snapshots sent without a baseline.")                                    \
@@ -347,26 +347,26 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(events_dropped, "Events that the host did not take in time.")                                \
     X(step_events_dropped, "Events of steps that the host did not poll in time.")                  \
     X(commands, "Commands of closed ticks.")                                                       \
-    X(commands_refused, "Commands dropped: their tick had no room.")                              \
+    X(commands_refused, "Commands dropped: their tick had no room.")                               \
     X(orders, "Orders of players received.")                                                       \
     X(orders_refused, "Orders: too many, too large, of a spectator, or out of order.")             \
     X(orders_repeated, "Orders received again.")                                                   \
     X(orders_abandoned, "Orders lost for want of memory at the close of their tick.")              \
     X(aims, "Ticks that players were shown, for rules that look back.")                            \
-    X(aims_clamped, "Shown ticks replaced: in the future, not acknowledged, or too old.")                \
+    X(aims_clamped, "Shown ticks replaced: in the future, not acknowledged, or too old.")          \
     X(messages, "Messages of rules, host and chat.")                                               \
     X(messages_missed, "Messages to a player without a connection.")                               \
     X(messages_unrecorded, "Messages that are not in the recording.")                              \
     X(updates, "Parts of updates sent: variables, messages, players.")                             \
     X(update_bytes, "Bytes of updates sent.")                                                      \
     X(updates_dropped, "Updates for spectators who are behind: no memory.")                        \
-    X(places_yielded, "Silent players whose places newcomers got.")                     \
+    X(places_yielded, "Silent players whose slots newcomers got.")                                \
     X(players_dismissed, "Players dismissed by the rules.")                                        \
-    X(kind_changes, "Changes of clients between watching and stepping.")                        \
-    X(kind_changes_refused, "Requests to step or watch refused: too frequent, or not possible.")                \
-    X(rules_stopped, "Rules stopped because they failed.")                             \
-    X(rules_dropped, "Callbacks of rules that exceeded the budget of their tick.")                \
-    X(orders_over_budget, "Orders that exceeded their player's budget of a tick.")                \
+    X(kind_changes, "Changes of clients between watching and stepping.")                           \
+    X(kind_changes_refused, "Requests to step or watch refused: too frequent, or not possible.")   \
+    X(rules_stopped, "Rules stopped because they failed.")                                         \
+    X(rules_dropped, "Callbacks of rules that exceeded the budget of their tick.")                 \
+    X(orders_over_budget, "Orders that exceeded their player's budget of a tick.")                 \
     X(ticks_unrecorded, "Ticks that are not in the recording.")                                    \
     FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
 #define FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)                                                         \
@@ -375,7 +375,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(relay_encodes, "Times that such a packet was encoded.")                                      \
     X(command_parts_sent, "Parts of commands sent to clients that step.")                          \
     X(holes_filled, "Missed ticks that were sent again.")                                          \
-    X(holes_put_off, "Missed ticks postponed to a later tick: the work of one is bounded.")          \
+    X(holes_put_off, "Missed ticks postponed to a later tick: the work of one is bounded.")        \
     X(ticks_too_large, "Ticks too large for a packet: sent reliably.")                             \
     X(relays_spared, "Packets of inputs not sent to a silent client.")                             \
     X(early_asked, "Packets that ask for inputs before their tick is closed.")                     \
@@ -388,7 +388,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(keyframes_saved, "States kept for clients that join or heal.")                               \
     X(keyframes_unsaved, "States not kept: all places were in use.")                               \
     X(keyframes_sent, "States sent to clients that step.")                                         \
-    X(keyframes_taken_back, "States overwritten while being sent: sent again.")                     \
+    X(keyframes_taken_back, "States overwritten while being sent: sent again.")                    \
     X(keyframes_stalled, "Clients dropped for not acknowledging a state.")                         \
     X(keyframe_bytes_sent, "Bytes of states sent.")                                                \
     X(behind, "Clients so far behind that they were sent a new state.")                            \
@@ -396,8 +396,8 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(ticks_compared, "Digests of clients compared with the server's.")                            \
     X(divergences, "Digests of clients that differed.")                                            \
     X(searches, "Searches for the step and field of a divergence.")                                \
-    X(search_steps, "Steps repeated for searches.")                                             \
-    X(searches_put_off, "Searches postponed: the budget was used up.")                               \
+    X(search_steps, "Steps repeated for searches.")                                                \
+    X(searches_put_off, "Searches postponed: the budget was used up.")                             \
     X(searches_refused, "Searches beyond the budget of a client, or too late.")                    \
     X(heals, "Clients that stepped again after a divergence.")                                     \
     FOLIOT_SERVER_VIOLATIONS(X)
@@ -406,7 +406,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(violations_other_player, "Violations: inputs for another player.")                           \
     X(violations_contradicted, "Violations: other inputs for a tick than before.")                 \
     X(violations_long_ago, "Violations: inputs for a tick closed long ago.")                       \
-    X(violations_unclosed, "Violations: acknowledgements of data that was never sent.")                 \
+    X(violations_unclosed, "Violations: acknowledgements of data that was never sent.")            \
     X(violations_digests, "Violations: divergences that the client's own answers contradict.")     \
     X(violations_flood, "Violations: more packets than needed.")                                   \
     X(violations_kinds, "Violations: repeated requests to step or to watch.")

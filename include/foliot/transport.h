@@ -50,12 +50,12 @@ typedef enum foliot_delivery {
 // Why the transport ended a connection. Reasons that a peer gives are 256 and more.
 enum foliot_disconnect_reason {
     FOLIOT_DISCONNECT_NONE = 0,
-    FOLIOT_DISCONNECT_TIMEOUT = 1,  // the peer is silent, or never answered
-    FOLIOT_DISCONNECT_FULL = 2,     // no slot, or none left for this address
-    FOLIOT_DISCONNECT_PROTOCOL = 3, // the peers speak different versions of the protocol
-    FOLIOT_DISCONNECT_SLOW = 4,     // queues: too much reliable data was sent and not taken
-    FOLIOT_DISCONNECT_SECURITY = 5, // the host asks for another foliot_security than the peer has
-    FOLIOT_DISCONNECT_TOKEN = 6,    // not made with the host's key, or for other hosts
+    FOLIOT_DISCONNECT_TIMEOUT = 1,       // the peer is silent, or never answered
+    FOLIOT_DISCONNECT_FULL = 2,          // no slot, or none left for this address
+    FOLIOT_DISCONNECT_PROTOCOL = 3,      // the peers speak different versions of the protocol
+    FOLIOT_DISCONNECT_SLOW = 4,          // queues: too much reliable data was sent and not read
+    FOLIOT_DISCONNECT_SECURITY = 5,      // the host requires another foliot_security
+    FOLIOT_DISCONNECT_TOKEN = 6,         // not made with the host's key, or for other hosts
     FOLIOT_DISCONNECT_TOKEN_EXPIRED = 7, // or not valid yet
     FOLIOT_DISCONNECT_TOKEN_USED = 8,
     FOLIOT_DISCONNECT_PASSWORD = 9, // not the host's

@@ -70,7 +70,7 @@ async function restart() {
         run.trail.push(seen[i].positions.slice(0, 96));
     });
     plot = new Plot($("plot"), { series: runs.map((r) => r.name), logarithmic: true, unit: scene.unit_time });
-    $("what").textContent = seen[0].about.sinks ? `Change of the energy, which this scene does not conserve: ${seen[0].about.sinks}` : "Error of the energy, as a share of it";
+    $("what").textContent = seen[0].about.sinks ? `Change of the energy, which this scene does not conserve: ${seen[0].about.sinks}` : "Relative error of the energy";
     $("about").textContent = `dt ${Number(scene.dt.toPrecision(6))} ${scene.unit_time}, ${scene.bodies} ${scene.bodies === 1 ? "body" : "bodies"}`;
     document.body.dataset.made = mine;
     paint(true);
@@ -215,7 +215,7 @@ async function start() {
     $("integrators").addEventListener("change", (e) => {
         if (chosen().length > PANELS_MAX) {
             e.target.checked = false;
-            return tell(`At most ${PANELS_MAX} beside each other.`);
+            return tell(`At most ${PANELS_MAX} side by side.`);
         }
         restart();
     });
@@ -235,7 +235,7 @@ async function start() {
     const strange = wished.find((w) => !known.includes(w));
     if (!here) tell(`The lab has no scene '${asked}'; this is another one.`);
     else if (strange) tell(`There is no integrator '${strange}'.`);
-    else if (known.length > PANELS_MAX) tell(`At most ${PANELS_MAX} beside each other.`);
+    else if (known.length > PANELS_MAX) tell(`At most ${PANELS_MAX} side by side.`);
     if (given.has("speed")) $("speed").value = given.get("speed");
     setPlaying(!given.has("pause"));
     requestAnimationFrame(frame);

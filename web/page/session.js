@@ -291,7 +291,7 @@ function join(watches, goesOn = false) {
     const at = viewer.call.block();
     const length = viewer.put(at, `${name}\0${$("session").value.trim()}\0`);
     if ($("password").value && !isSecureContext) {
-        message("Over plain http anybody on the way could read the password. Use https.");
+        message("Over plain http others on the network could read the password. Use https.");
         return;
     }
     refusal = "";

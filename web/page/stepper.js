@@ -5,12 +5,12 @@
 import { load as loadModule } from "./wasm.js";
 
 const MODES = { stepper: ["Watch", "The server's pictures, a little later."],
-    watcher: ["Predict", "Own keys act at once: this page computes the world itself and guesses what the others do."] };
+    watcher: ["Predict", "Your keys act at once: this page computes the world itself and predicts the other players."] };
 
 function reason(about, stepped) {
     if (about.slow) return `A step takes ${about.step_ms.toFixed(1)} ms here, more than a quarter of a tick: this page watches.`;
-    if (about.kind === "watcher" && !stepped) return "The server lets nobody step here, or not this build: this page watches.";
-    if (about.prediction === "memory") return "The world is too large to be predicted here: own keys act with the server's ticks.";
+    if (about.kind === "watcher" && !stepped) return "The server does not permit this page to step: it watches.";
+    if (about.prediction === "memory") return "The world is too large to be predicted here: your keys act with the server's ticks.";
     return "";
 }
 
