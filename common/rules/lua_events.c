@@ -152,7 +152,7 @@ static void leave(lua_State *L, uint32_t player, const uint8_t *reason, size_t l
     lua->players.names[player][0] = 0;
 }
 
-// Sends a player's chat to all, after its name. What is beyond a tick's limit is left out, which
+// Sends a player's chat to all, after its name. Chat beyond a tick's limit is left out, which
 // leaves the script room for messages.
 static void pass_on(foliot__lua *lua, uint32_t player, const char *text)
 {

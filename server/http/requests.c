@@ -28,7 +28,7 @@ static const struct {
     {"cross-origin-resource-policy:", "same-origin"},
     {"content-security-policy:",
      "default-src 'none'; script-src 'self' 'wasm-unsafe-eval' "
-     "'sha256-KhZtNX0IgXTaBh5gaTA4qEKu4Gw2BGO9lVqbth7wgpU='; connect-src 'self'; worker-src "
+     "'sha256-859qqz5vidc7Y23xL5RqETRPi+Tti5UzYSPiAGtnRyg='; connect-src 'self'; worker-src "
      "'self'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'; "
      "form-action 'none'"},
 };

@@ -523,7 +523,7 @@ foliot__http *foliot__web_get_http(const foliot__web *web)
 bool foliot__web_start(foliot__web *web, char *problem, size_t problem_bytes)
 {
     web->hook = (foliot__http_sockets){.path = FOLIOT__WEB_PATH,
-                                       .subprotocol = "foliot.7",
+                                       .subprotocol = "foliot.1",
                                        .message_bytes_max = FOLIOT__WEB_MESSAGE_BYTES,
                                        .user = web,
                                        .opened = on_opened,

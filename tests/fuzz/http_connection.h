@@ -94,7 +94,7 @@ static void http_begin(void)
     static foliot__http_file files[] = {
         {"/file", "text/plain", http_service.file, HTTP_FILE_BYTES, false, "\"1\""}, {0}};
     static const foliot__http_sockets sockets = {.path = "/ws",
-                                                 .subprotocol = "foliot.7",
+                                                 .subprotocol = "foliot.1",
                                                  .message_bytes_max = 4096,
                                                  .user = &http_service,
                                                  .opened = http_opened,
@@ -168,7 +168,7 @@ static const char *const http_pieces[] = {
     "Content-Length: 70\r\n", "Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n", "\r\n",
     "{}", "Expect: 100-continue\r\n", "Connection: close\r\n", "Connection: keep-alive\r\n",
     "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: foliot.7\r\n",
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: foliot.1\r\n",
     "\x82\x82"
     "abcdab",
     "\x88\x80"

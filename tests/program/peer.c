@@ -318,7 +318,7 @@ static int open_socket(const char *host, uint16_t port)
     snprintf(request, sizeof request,
              "GET /ws HTTP/1.1\r\nHost: %s:%u\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
              "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-             "Sec-WebSocket-Protocol: foliot.7\r\n\r\n",
+             "Sec-WebSocket-Protocol: foliot.1\r\n\r\n",
              host, port);
     return web_upgrade(fd, port, request) == 101 ? fd : -1;
 }

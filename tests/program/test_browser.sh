@@ -37,7 +37,7 @@ if [ -e "$build/web/viewer.wasm" ]; then
     ok "a page that is known is not sent again" test "$(status -H "If-None-Match: $(sed -n 's/^etag: \(.*\)\r/\1/p' page.out)" "$url/")" = 304
 fi
 curl -s --http1.1 -m 5 -H 'Connection: Upgrade' -H 'Upgrade: websocket' -H 'Sec-WebSocket-Version: 13' \
-    -H 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==' -H 'Sec-WebSocket-Protocol: foliot.7' "$url/ws" >/dev/null 2>&1
+    -H 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==' -H 'Sec-WebSocket-Protocol: foliot.1' "$url/ws" >/dev/null 2>&1
 ok "a socket is in the metrics" eventually counted foliot_web_sockets_opened_total 1
 ok "so are requests of another host, of another site" counted foliot_web_requests_refused_total 2
 ok "and data channels, where there are any" grep -q '^foliot_channels_offers_total 0$' metrics.out

@@ -129,7 +129,7 @@ static int open_forwarded(uint16_t port, const char *forwarded)
              "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: %s\r\n"
              "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-             "Sec-WebSocket-Protocol: foliot.7\r\n\r\n",
+             "Sec-WebSocket-Protocol: foliot.1\r\n\r\n",
              forwarded);
     int fd = web_connect(port);
     assert_int_equal(web_upgrade(fd, port, request), 101);
@@ -236,7 +236,7 @@ TEST(foreign_requests_are_refused)
     static const char asks[] =
         "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-        "Sec-WebSocket-Protocol: foliot.7\r\n\r\n";
+        "Sec-WebSocket-Protocol: foliot.1\r\n\r\n";
     static const struct {
         int status;
         const char *head;
@@ -253,10 +253,10 @@ TEST(foreign_requests_are_refused)
               "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
               "Sec-WebSocket-Protocol: foliot.5\r\n\r\n"},
         {400, "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-              "Sec-WebSocket-Protocol: foliot.7\r\nSec-WebSocket-Version: 13\r\n\r\n"},
+              "Sec-WebSocket-Protocol: foliot.1\r\nSec-WebSocket-Version: 13\r\n\r\n"},
         {400, "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: close\r\n"
               "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-              "Sec-WebSocket-Protocol: foliot.7\r\n\r\n"},
+              "Sec-WebSocket-Protocol: foliot.1\r\n\r\n"},
         {404, "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"},
     };
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
@@ -296,7 +296,7 @@ TEST(connections_beyond_the_limits_are_answered)
     char problem[256], request[512];
     int fd[CONNECTIONS];
     const foliot__http_sockets hook = {.path = "/ws",
-                                       .subprotocol = "foliot.7",
+                                       .subprotocol = "foliot.1",
                                        .message_bytes_max = 64,
                                        .user = problem,
                                        .opened = open_nothing,
@@ -312,7 +312,7 @@ TEST(connections_beyond_the_limits_are_answered)
              "GET /ws HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Forwarded-For: 198.51.100.7\r\n"
              "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-             "Sec-WebSocket-Protocol: foliot.7\r\n\r\n");
+             "Sec-WebSocket-Protocol: foliot.1\r\n\r\n");
     int beyond = web_connect(port);
     assert_int_equal(web_upgrade(beyond, port, request), 429);
     for (int i = SHARE; i < CONNECTIONS; i++) // the last is refused if `beyond` still has a place
@@ -333,7 +333,7 @@ TEST(a_handshake_may_come_byte_by_byte)
     snprintf(request, sizeof request,
              "GET /ws HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nUpgrade: websocket\r\n"
              "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: foliot.7\r\n"
+             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: foliot.1\r\n"
              "\r\n",
              s.port);
     int fd = web_connect(s.port);
@@ -440,7 +440,7 @@ TEST(frames_before_the_answer_are_read_behind_it)
                               "GET /ws HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nUpgrade: websocket\r\n"
                               "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
                               "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-                              "Sec-WebSocket-Protocol: foliot.7\r\n\r\n",
+                              "Sec-WebSocket-Protocol: foliot.1\r\n\r\n",
                               s.port);
         memcpy(request + length, masked ? "\x82\x82\0\0\0\0\0a" : "\x82\x06\0\0\0\0\0a", 8);
         int fd = web_connect(s.port);

@@ -66,7 +66,7 @@ int web_upgrade(int fd, uint16_t port, const char *request)
     snprintf(text, sizeof text,
              "GET /ws HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nOrigin: http://127.0.0.1:%u\r\n"
              "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: foliot.7\r\n"
+             "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: foliot.1\r\n"
              "\r\n",
              port, port);
     request = request ? request : text;

@@ -143,7 +143,7 @@ export async function channels(browser, build) {
                 // Without the page's picture: not every Firefox without a screen has WebGL 2.
                 await firefox.go(url + "recording.html");
                 await firefox.evaluate(`void import("./channel.js").then(({ Channel }) => {
-                    const socket = new WebSocket("ws://" + location.host + "/ws", "foliot.7");
+                    const socket = new WebSocket("ws://" + location.host + "/ws", "foliot.1");
                     socket.binaryType = "arraybuffer";
                     window.channel = new Channel((kind, text) => socket.send(new Uint8Array([2, kind, ...new TextEncoder().encode(text)])), () => {});
                     socket.onmessage = ({ data }) => new Uint8Array(data)[0] === 2 && window.channel.take(new Uint8Array(data).subarray(1));

@@ -157,7 +157,7 @@ export async function networks(browser, build, modules, shots) {
             for (const file of ["**/session.js", url])
                 await page.route(file, async (route) => {
                     const response = await route.fetch();
-                    await route.fulfill({ response, body: (await response.text()).replace("\"foliot.7\"", "\"foliot.6\"") });
+                    await route.fulfill({ response, body: (await response.text()).replace("\"foliot.1\"", "\"foliot.0\"") });
                 });
             await page.goto(url + "#watch=1");
             await inState(page, REFUSED);

@@ -267,7 +267,7 @@ export class Session {
         const module = () => this.#module;
         return {
             connect: () => {
-                const own = (this.#socket = new this.#WebSocket(this.#url, "foliot.7"));
+                const own = (this.#socket = new this.#WebSocket(this.#url, "foliot.1"));
                 own.binaryType = "arraybuffer";
                 own.onopen = () => {
                     if (own !== this.#socket) return;

@@ -82,7 +82,7 @@ const channel = new Channel((kind, text) => {
 
 const page = {
     connect() {
-        const own = (socket = window.early?.readyState < WebSocket.CLOSING ? window.early : new WebSocket(`ws${location.origin.slice(4)}/ws`, "foliot.7"));
+        const own = (socket = window.early?.readyState < WebSocket.CLOSING ? window.early : new WebSocket(`ws${location.origin.slice(4)}/ws`, "foliot.1"));
         window.early = null; // of index.html, before this file was here
         own.binaryType = "arraybuffer";
         own.onopen = () => {
