@@ -108,7 +108,7 @@ $(BUILD)/.flags: FORCE | $(DEPS_STAMP)
 .PHONY: FORCE # or `.SECONDARY` takes a file that hangs on it alone for up to date
 FORCE:
 
-$(BUILD)/obj/common/rules/%.o $(BUILD)/obj/tests/unit/test_rules_doc.o: EXTRA += $(LUA_INCLUDES)
+$(BUILD)/obj/common/rules/%.o $(BUILD)/obj/tests/unit/test_doc_tables.o: EXTRA += $(LUA_INCLUDES)
 $(BUILD)/obj/server/%.o: EXTRA += -Iserver
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags | $(DEPS_STAMP)
 	@mkdir -p $(@D)

@@ -423,7 +423,7 @@ TEST(who_cannot_keep_up_watches)
     foliot_client_config config = foliot_client_config_default();
     config.catch_up_ticks = 1;
     unsigned slow = cluster_join(a, "delay=20ms", &config);
-    cluster_run(a, 12); // (later it tries again: test_pauses.c)
+    cluster_run(a, 12); // (later it tries again: test_time.c)
     check_kind(a, 0, FOLIOT_PEER_STEPPER);
     check_kind(a, slow, FOLIOT_PEER_WATCHER);
     check_gt(cluster_get_statistics(a, slow).newest_tick + 12, cluster_get_tick(a));

@@ -115,3 +115,15 @@ TEST(states_of_scripts_are_restored_or_refused)
 {
     check_ge(corpus_run("lua_state", fuzz_lua_state_one, 0), 6);
 }
+
+// -- fuzz secure: the seeds of fuzz_secure, and everything that it once found, run as plain
+// tests: its own assertions end the program where one does not hold.
+
+#define LLVMFuzzerTestOneInput fuzz_secure_one
+#include "../fuzz/fuzz_secure.c"
+#undef LLVMFuzzerTestOneInput
+
+TEST(what_strangers_send_proves_nothing)
+{
+    check_ge(corpus_run("secure", fuzz_secure_one, 0), 7);
+}
