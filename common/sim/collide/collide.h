@@ -158,14 +158,4 @@ static inline bool foliot__is_solid(const foliot_world *world, uint32_t slot)
            foliot__shape_kind(world)[slot] != FOLIOT_SHAPE_POINT;
 }
 
-static inline double foliot__larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
-static inline double foliot__smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 #endif

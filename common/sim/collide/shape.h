@@ -82,16 +82,6 @@ static inline foliot__solid foliot__solid_of(const foliot_world *world, uint32_t
     return s;
 }
 
-static inline double foliot__absolute(double x)
-{
-    return __builtin_fabs(x);
-}
-
-static inline double foliot__clamp(double x, double low, double high)
-{
-    return foliot__smaller(foliot__larger(x, low), high); // no branch
-}
-
 // The square of the radius of a ball around the solid is at most twice this.
 static inline double foliot__size2_of(const foliot__solid *s)
 {

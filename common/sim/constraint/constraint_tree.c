@@ -174,11 +174,6 @@ static void ends_of(const tree *t, const foliot__tree_node *node, vec3 *own, vec
     *far = leaf ? place : fixed;
 }
 
-static double magnitude(double x)
-{
-    return x < 0 ? -x : x;
-}
-
 // Fills direction and error, and puts links in that are too long or too short by more than
 // rounding; `first`: also those that are tight. Returns the largest error, as a multiple of what
 // rounding may leave; infinite where a place is not a number.
@@ -195,7 +190,8 @@ static double measure_links(const tree *t, bool first)
         node->d = vec3_sub(far, own);
         double distance = vec3_length(node->d);
         node->distance = distance;
-        double far_out = (magnitude(own.x) + magnitude(own.y)) + magnitude(own.z);
+        double far_out =
+            (foliot__absolute(own.x) + foliot__absolute(own.y)) + foliot__absolute(own.z);
         double tolerance = link->length * LENGTH_TOLERANCE + far_out * PLACE_TOLERANCE;
         double limit = first ? link->length * TAUT : link->length + tolerance;
         if (distance > limit || link->length_min == link->length)
@@ -208,7 +204,7 @@ static double measure_links(const tree *t, bool first)
         bool pushes = node->mode == FOLIOT__LINK_PUSHES;
         node->error = node->distance - (pushes ? link->length_min : link->length);
         bool holds = node->distance <= link->length && node->distance >= link->length_min;
-        double size = holds ? 0 : magnitude(node->error) / tolerance;
+        double size = holds ? 0 : foliot__absolute(node->error) / tolerance;
         if (!(size <= worst))
             worst = size < INFINITE ? size : INFINITE;
     }

@@ -95,14 +95,9 @@ static double norm(const stage *s, vector a)
     return foliot__sqrt(dot(s, a, a));
 }
 
-static double absolute(double x)
-{
-    return x < 0 ? -x : x;
-}
-
 static double largest(double x, double y, double z)
 {
-    return foliot_max(foliot_max(absolute(x), absolute(y)), absolute(z));
+    return foliot_max(foliot_max(foliot__absolute(x), foliot__absolute(y)), foliot__absolute(z));
 }
 
 // -- the equation
@@ -163,7 +158,8 @@ static double iterate_linear(const stage *s, double rho)
     combine_vectors(s, UPDATE, 1, UPDATE, omega, LINEAR_RESIDUAL);
     combine_vectors(s, LINEAR_RESIDUAL, 1, LINEAR_RESIDUAL, -omega, image);
     double next = dot(s, SHADOW, LINEAR_RESIDUAL);
-    if (omega == 0 || absolute(next) <= BREAKDOWN * norm(s, SHADOW) * norm(s, LINEAR_RESIDUAL))
+    if (omega == 0 ||
+        foliot__absolute(next) <= BREAKDOWN * norm(s, SHADOW) * norm(s, LINEAR_RESIDUAL))
         return 0;
     combine_vectors(s, DIRECTION, 1, DIRECTION, -omega, DIRECTION_IMAGE);
     combine_vectors(s, DIRECTION, 1, LINEAR_RESIDUAL, next / rho * (alpha / omega), DIRECTION);
@@ -228,7 +224,7 @@ static double reach_of_forces(const foliot_world *world)
         else if (force->kind != FOLIOT_FORCE_ATTRACTOR)
             continue;
         for (int d = 0; d < 3; d++)
-            reach = foliot_max(reach, absolute(point[d]));
+            reach = foliot_max(reach, foliot__absolute(point[d]));
     }
     return reach;
 }

@@ -164,11 +164,6 @@ static void solve_multipliers(const rods *r)
     }
 }
 
-static double magnitude(double x)
-{
-    return x < 0 ? -x : x;
-}
-
 // error := (|span|^2 - length^2) / 2; returns the largest, as a share of the squared length.
 static double length_errors(const rods *r, foliot__v3 x)
 {
@@ -177,7 +172,7 @@ static double length_errors(const rods *r, foliot__v3 x)
         double d[3], length2 = r->link[i].length * r->link[i].length;
         span_of(&r->link[i], x, d);
         r->error[i] = (((d[0] * d[0] + d[1] * d[1]) + d[2] * d[2]) - length2) / 2;
-        double share = magnitude(r->error[i]) / length2;
+        double share = foliot__absolute(r->error[i]) / length2;
         worst = share > worst ? share : worst;
     }
     return worst;
@@ -206,7 +201,7 @@ static double speed_errors(const rods *r, foliot__v3 v)
     double worst = 0;
     for (uint32_t i = 0; i < r->count; i++) {
         r->error[i] = rate_along(r, i, v);
-        double speed = magnitude(r->error[i]) / r->link[i].length;
+        double speed = foliot__absolute(r->error[i]) / r->link[i].length;
         worst = speed > worst ? speed : worst;
     }
     return worst;

@@ -18,6 +18,28 @@ typedef struct mat3 {
     vec3 row[3];
 } mat3;
 
+// -- numbers
+
+static inline double foliot__larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double foliot__smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static inline double foliot__absolute(double x)
+{
+    return __builtin_fabs(x);
+}
+
+static inline double foliot__clamp(double x, double low, double high)
+{
+    return foliot__smaller(foliot__larger(x, low), high); // no branch
+}
+
 // -- from arrays and back
 
 static inline vec3 vec3_of(const double a[3])

@@ -15,11 +15,6 @@
 // it.
 #define SLENDER 0x1p-8
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 // Principal moments of the solid shape, uniform density; a rod's about its length are no less than
 // SLENDER says.
 static void shape_inertia(const foliot_shape *shape, double mass, double inertia[3])
@@ -43,9 +38,9 @@ static void shape_inertia(const foliot_shape *shape, double mass, double inertia
         inertia[0] = inertia[1] =
             tube * (r2 / 4 + length * length / 12) + balls * (r2 * 0.4 + reach);
     }
-    double most = larger(larger(inertia[0], inertia[1]), inertia[2]);
+    double most = foliot__larger(foliot__larger(inertia[0], inertia[1]), inertia[2]);
     for (int k = 0; k < 3; k++)
-        inertia[k] = larger(inertia[k], SLENDER * most);
+        inertia[k] = foliot__larger(inertia[k], SLENDER * most);
 }
 
 foliot__body_row foliot__body_row_of(const foliot_body_definition *body)
