@@ -7,7 +7,7 @@
 #include "foliot/simulation.h"
 #include "foliot/world.h"
 #include "shared/internal.h"
-#include "sim/state/filter.h"
+#include "sim/state/state.h"
 
 __attribute__((import_module("page"), import_name("clock"))) double page_clock(void);
 

@@ -110,7 +110,6 @@ if [ "$machine" = x86_64 ]; then
         # Which sensors are met, which pairs are looked at closer, which scenes and joints are refused: none decides
         # bits of state.
         */sensor.c | */broadphase.c | */scene_check_*.c | */scene_rules.c | */scene_fit.c) continue ;;
-        */joint_record.c) continue ;;
         # Its results are rounded to binary32, and no case meets a pair where that shows: many pairs are compared instead.
         */manifold_box_fine_simd.c)
             link_boxes "$object" && ! boxes_agree || silent="$silent $source"

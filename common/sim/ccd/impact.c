@@ -19,7 +19,7 @@
 
 #include "sim/collide/sensor.h"
 #include "sim/integrator/scheme.h"
-#include "sim/state/joint_table.h"
+#include "sim/state/workspace.h"
 
 #include <string.h>
 

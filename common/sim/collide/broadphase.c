@@ -13,7 +13,7 @@
 
 #include "sim/math/simd.h"
 #include "sim/math/vec3.h"
-#include "sim/state/joint_table.h"
+#include "sim/state/workspace.h"
 
 #include <string.h>
 

@@ -14,8 +14,7 @@
 #ifndef FOLIOT_SIM_COLLIDE_COLLIDE_H
 #define FOLIOT_SIM_COLLIDE_COLLIDE_H
 
-#include "sim/state/carver.h"
-#include "sim/state/filter.h"
+#include "sim/state/workspace.h"
 #include "sim/state/parallel_for.h"
 #include "sim/state/state.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/assert.h"
 #include "sim/force/force_workspace.h"
-#include "sim/state/carver.h"
+#include "sim/state/workspace.h"
 
 #include <string.h>
 

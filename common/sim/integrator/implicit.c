@@ -18,7 +18,7 @@
 #include <float.h>
 
 #include "foliot/digest.h"
-#include "sim/state/filter.h"
+#include "sim/state/state.h"
 #include "sim/state/lanes.h"
 
 #define LINEAR_ITERATIONS_MAX 1000 // of BiCGSTAB, two products each

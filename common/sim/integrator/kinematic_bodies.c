@@ -6,7 +6,7 @@
 #include "sim/integrator/scheme.h"
 
 #include "foliot/digest.h"
-#include "sim/state/filter.h"
+#include "sim/state/state.h"
 
 // q turned by the angular velocity w for dt, exactly.
 static void turn(foliot_world *world, uint32_t i, double dt)

@@ -18,7 +18,7 @@
 // as much, as Jakobsen wants it.
 #include "sim/integrator/scheme.h"
 
-#include "sim/state/filter.h"
+#include "sim/state/state.h"
 #include "sim/state/lanes.h"
 
 // Scratch vectors: velocities of the step before, of this one, of the next; and five for the start.

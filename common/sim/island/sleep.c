@@ -8,9 +8,7 @@
 
 #include "sim/math/vec3.h"
 #include "sim/state/contact_cache.h"
-#include "sim/state/filter.h"
-#include "sim/state/carver.h"
-#include "sim/state/joint_table.h"
+#include "sim/state/workspace.h"
 #include "sim/state/state.h"
 
 #define COLUMNS 1024 // along x, in the search for sleepers near a moving body

@@ -11,7 +11,7 @@
 #define FOLIOT_SIM_JOINT_JOINT_INTERNAL_H
 
 #include "sim/joint/joint.h"
-#include "sim/state/joint_table.h"
+#include "sim/state/workspace.h"
 
 #define FOLIOT__ROWS 6 // of one joint, its free row included
 #define FOLIOT__NONE UINT32_MAX

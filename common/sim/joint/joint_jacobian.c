@@ -8,7 +8,7 @@
 #include "sim/joint/joint_internal.h"
 
 #include "foliot/digest.h"
-#include "sim/state/filter.h"
+#include "sim/state/state.h"
 
 #include <string.h>
 

@@ -22,7 +22,7 @@
 #include "sim/solver/solver_kernel.h"
 #include "sim/joint/joint.h"
 #include "sim/integrator/scheme.h"
-#include "sim/state/joint_table.h"
+#include "sim/state/workspace.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 // of the 64 colours is free comes last, alone in a block.
 #include "sim/solver/solver_kernel.h"
 #include "sim/state/contact_cache.h"
-#include "sim/state/joint_table.h"
+#include "sim/state/workspace.h"
 
 #include <float.h>
 #include <string.h>

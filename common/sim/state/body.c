@@ -7,7 +7,7 @@
 #include "sim/math/vec3.h"
 #include "sim/state/contact_cache.h"
 #include "sim/state/state.h"
-#include "sim/state/joint_table.h"
+#include "sim/state/workspace.h"
 #include "sim/state/lattice.h"
 
 // A share of the greatest moment. A body that turns about its length so much more easily than

@@ -158,7 +158,7 @@ typedef struct foliot__session_section {
     char end_next[FOLIOT_VAR_TEXT_BYTES];
 } foliot__session_section;
 
-// The definition of a joint that a command made, as bytes: joint_record.h
+// The definition of a joint that a command made, as bytes
 #define FOLIOT__JOINT_RECORD_BYTES 200
 #define FOLIOT__TARGET_DOUBLES 7 // position, orientation
 
@@ -182,7 +182,7 @@ typedef struct foliot__session_section {
     X(uint32_t, var_type, vars)                                                                    \
     X(uint32_t, var_changed, vars)                                                                 \
     X(uint64_t, var_value, vars)                /* an integer, or the bits of a number */          \
-    X(uint8_t, joint_bytes, joint_record_bytes) /* ... of added joints: joint_record.h */          \
+    X(uint8_t, joint_bytes, joint_record_bytes) /* ... of added joints */                          \
     X(double, target, targets)                  /* cache: of a kinematic body, in one tick */      \
     X(foliot_body_definition, prototypes, prototypes) /* fixed by the scene; names NULL */         \
     X(foliot__sensed_pair, sensed, sensed)            /* cache: overlaps with sensors */           \
@@ -511,5 +511,94 @@ static inline double foliot__player_grip(const foliot_world *world, uint32_t p)
     return (player->buttons & FOLIOT_BUTTON_PULL ? world->player.pull : 0) -
            (player->buttons & FOLIOT_BUTTON_PUSH ? world->player.push : 0);
 }
+
+// -- valid ranges of the numbers of bodies and joints, whatever their source. No range contains
+// NaN.
+
+static inline bool foliot__within(double x, double low, double high)
+{
+    return x >= low && x <= high;
+}
+
+// Positions, velocities, and what else is bounded as they are.
+static inline bool foliot__is_coordinate(double x)
+{
+    return foliot__within(x, -FOLIOT_POSITION_MAX, FOLIOT_POSITION_MAX);
+}
+
+static inline bool foliot__are_coordinates(const double *values, unsigned count)
+{
+    for (unsigned k = 0; k < count; k++)
+        if (!foliot__is_coordinate(values[k]))
+            return false;
+    return true;
+}
+
+// -- which bodies let each other through
+
+typedef struct foliot__filter {
+    uint32_t category, mask, group;
+} foliot__filter;
+
+static inline foliot__filter foliot__filter_of(const foliot_world *world, uint32_t slot)
+{
+    return (foliot__filter){foliot__category(world)[slot], foliot__mask(world)[slot],
+                            foliot__group(world)[slot]};
+}
+
+// Whether two filters let their bodies collide (scene.h).
+static inline bool foliot__filters_match(foliot__filter a, foliot__filter b)
+{
+    if (a.group != 0 && a.group == b.group)
+        return (int32_t)a.group > 0;
+    return (a.category & b.mask) && (b.category & a.mask);
+}
+
+// The same of two bodies, from the tick's commands on.
+static inline bool foliot__may_touch(const foliot_world *world, uint32_t i, uint32_t j)
+{
+    return world->counts.filtered == 0 ||
+           foliot__filters_match(foliot__filter_of(world, i), foliot__filter_of(world, j));
+}
+
+// A kinematic body that is not frozen.
+static inline bool foliot__is_kinematic(const foliot_world *world, uint32_t slot)
+{
+    return (foliot__flags(world)[slot] & (FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_FROZEN)) ==
+           FOLIOT_BODY_KINEMATIC;
+}
+
+// ... that is on its way.
+static inline bool foliot__is_carrier(const foliot_world *world, uint32_t slot)
+{
+    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
+    return foliot__is_kinematic(world, slot) &&
+           (v.x[slot] != 0 || v.y[slot] != 0 || v.z[slot] != 0 || w.x[slot] != 0 ||
+            w.y[slot] != 0 || w.z[slot] != 0);
+}
+
+// -- the definition of a joint that a command made, as the bytes that the state holds
+//
+// The rows of the tables `constraint` and `joint_start` beyond the scene's are decoded from them. A
+// row whose joint is broken may be used again; its generation then grows.
+
+typedef struct foliot__joint_record {
+    uint32_t generation; // how many joints had this row before
+    foliot_constraint_definition definition;
+    double start[4]; // b's orientation against a's as the joint was made
+} foliot__joint_record;
+
+// Whether all numbers but axis and stiffness are in their ranges: of a command and of captured
+// bytes.
+bool foliot__joint_numbers_valid(const foliot_constraint_definition *definition);
+
+// `row` counts from the first one beyond the scene's.
+void foliot__joint_record_write(foliot_world *world, uint32_t row,
+                                const foliot__joint_record *record);
+// From FOLIOT__JOINT_RECORD_BYTES bytes.
+foliot__joint_record foliot__joint_record_read(const uint8_t *bytes);
+uint32_t foliot__joint_record_generation(const foliot_world *world, uint32_t row);
+// Puts it into the tables `constraint` and `joint_start`.
+void foliot__joint_record_load(foliot_world *world, uint32_t row);
 
 #endif

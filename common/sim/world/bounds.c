@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/state/body.h"
-#include "sim/state/range.h"
+#include "sim/state/state.h"
 
 // Whether a substep leaves its start in `previous`. With several substeps a body may have been out
 // of range there and be back in range now.

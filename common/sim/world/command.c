@@ -15,10 +15,8 @@
 #include "sim/state/body.h"
 #include "sim/state/contact_cache.h"
 #include "sim/state/state.h"
-#include "sim/state/filter.h"
-#include "sim/state/joint_table.h"
+#include "sim/state/workspace.h"
 #include "sim/state/lattice.h"
-#include "sim/state/range.h"
 #include "sim/world/stage.h"
 
 #define MASS_SCALE_MAX 0x1p20

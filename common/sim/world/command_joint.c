@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // command_joint.c: commands that make, change and break joints. A joint that a command made lies in
-// a row beyond the scene's constraints, and as bytes in the state (state/joint_record.h).
+// a row beyond the scene's constraints, and as bytes in the state (state/state.c).
 #include <string.h>
 
 #include "sim/constraint/constraint.h"
@@ -8,8 +8,7 @@
 #include "sim/math/vec3.h"
 #include "sim/scene/scene.h"
 #include "sim/state/state.h"
-#include "sim/state/joint_record.h"
-#include "sim/state/joint_table.h"
+#include "sim/state/workspace.h"
 #include "sim/world/command_internal.h"
 
 #define APART_MAX 0x1p-6 // of the arms: a joint keeps two anchors together, it does not join them

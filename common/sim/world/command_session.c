@@ -8,7 +8,6 @@
 #include "sim/island/sleep.h"
 #include "sim/math/floating_point.h"
 #include "sim/state/state.h"
-#include "sim/state/range.h"
 #include "sim/world/command_internal.h"
 #include "sim/world/state_format.h"
 

@@ -8,7 +8,7 @@
 #include "sim/integrator/scheme.h"
 #include "sim/world/layout.h"
 #include "sim/island/sleep.h"
-#include "sim/state/carver.h"
+#include "sim/state/workspace.h"
 #include "sim/state/state.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "sim/island/sleep.h"
 #include "sim/math/hash.h"
 #include "sim/state/body.h"
-#include "sim/state/range.h"
+#include "sim/state/state.h"
 #include "sim/world/stage.h"
 #include "sim/world/state_format.h"
 #include "sim/world/state_io.h"

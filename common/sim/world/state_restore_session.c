@@ -8,8 +8,7 @@
 #include "base/text.h"
 #include "sim/math/floating_point.h"
 #include "sim/scene/scene.h"
-#include "sim/state/joint_record.h"
-#include "sim/state/range.h"
+#include "sim/state/state.h"
 #include "sim/world/stage.h"
 #include "sim/world/state_format.h"
 

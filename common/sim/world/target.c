@@ -8,7 +8,7 @@
 #include "foliot/digest.h"
 #include "sim/math/vec3.h"
 #include "sim/state/body.h"
-#include "sim/state/range.h"
+#include "sim/state/state.h"
 
 static double *target_of(const foliot_world *world, uint32_t slot)
 {

@@ -4,7 +4,7 @@
 #include "sim/state/body.h"
 #include "sim/constraint/constraint.h"
 #include "sim/solver/solver.h"
-#include "sim/state/joint_table.h"
+#include "sim/state/workspace.h"
 #include "sim/force/force.h"
 #include "sim/joint/joint.h"
 #include "sim/world/layout.h"
