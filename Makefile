@@ -187,7 +187,7 @@ MODULE_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/module/*.c))
 $(BUILD)/foliot-server $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/foliot-lab: $(MODULE_OBJECTS)
 $(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/program/board.o
 $(BUILD)/tests/program/test_bans: $(BUILD)/obj/server/admin/bans.o
-$(BUILD)/tests/unit/test_step_workers: $(BUILD)/obj/server/program/step_workers.o $(BUILD)/obj/server/program/priority.o
+$(BUILD)/tests/unit/test_step_workers: $(BUILD)/obj/server/program/step_workers.o
 $(BUILD)/tests/unit/test_rewind: $(BUILD)/obj/server/program/report/report.o
 $(BUILD)/tests/unit/test_closing: $(BUILD)/obj/server/program/session/closing.o
 $(BUILD)/tests/program/test_forged: $(BUILD)/obj/tools/replay/rules.o $(BUILD)/obj/tools/replay/differences.o

@@ -8,7 +8,7 @@
 
 #include "program/app.h"
 #include "program/options/arguments.h"
-#include "program/report/log.h"
+#include "program/report/report.h"
 #include "admin.h"
 #include "base/clock.h"
 #include "base/text.h"

@@ -107,8 +107,6 @@ void foliot__admin_session_ended(struct foliot__app *app, const char *session);
 // Hosts a session without HTTP; foliot__life_order_done gets the result. False: no memory.
 bool foliot__admin_host(struct foliot__app *app, const struct foliot__life_order *order);
 
-void foliot__admin_on_hangup(uv_signal_t *signal, int number); // reload.c
-
 // call.c: a call without an HTTP request, given to the loop's thread; and parsing a call's body.
 foliot__call *foliot__call_create(struct foliot__app *app, const foliot__action *action);
 bool foliot__call_read(foliot__call *call, const char *body, size_t length);
@@ -130,13 +128,5 @@ void foliot__work_record(foliot__call *call);
 foliot__outcome foliot__act_stop_recording(foliot__call *call);
 void foliot__work_stop_recording(foliot__call *call);
 void foliot__print_recording(const foliot__call *call, foliot__json *json);
-
-// -- checks of players' names. Two names that look the same must have the same bytes, or bans and
-// moderators are misled.
-
-// Whether the name is UTF-8 in Unicode's normal form C, if this build can check it, has no
-// invisible characters, and cannot be mistaken for a player's number or for the server. False with
-// a sentence.
-bool foliot__name_fits(const char *name, char *why, size_t why_bytes);
 
 #endif

@@ -9,8 +9,8 @@
 
 #include "program/app.h"
 #include "program/options/arguments.h"
-#include "program/complain.h"
-#include "program/report/log.h"
+#include "program/process.h"
+#include "program/report/report.h"
 #include "program/session/recordings.h"
 #include "admin.h"
 #include "base/clock.h"

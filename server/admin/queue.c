@@ -1,23 +1,29 @@
 // SPDX-License-Identifier: MIT
 // queue.c: moves a call from the HTTP thread to the loop's, to the worker, and back. Each queue's
 // lock is held only to move a pointer.
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <utf8proc.h>
 
-#include "program/app.h"
-#include "program/options/arguments.h"
-#include "program/complain.h"
-#include "http/http.h"
-#include "program/report/log.h"
 #include "admin.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "base/threads.h"
+#include "crypto/crypto.h"
+#include "foliot/scene.h"
+#include "http/http.h"
+#include "program/app.h"
+#include "program/process.h"
+#include "program/options/arguments.h"
+#include "program/report/report.h"
 
 #define THREAD_STACK_BYTES ((size_t)8 << 20)
 #define JSON_TYPE "application/json"
@@ -162,6 +168,143 @@ static void receive_request(void *user, const foliot__http_request *request)
     foliot__admin_receive(a, a->front.http, request);
 }
 
+// -- names of players. Two names that look the same must have the same bytes, or bans and
+// moderators are misled. The tables of Unicode are libutf8proc's.
+
+static bool is_normal(const char *name)
+{
+    utf8proc_uint8_t *normal = utf8proc_NFC((const utf8proc_uint8_t *)name);
+    bool same = normal && strcmp((const char *)normal, name) == 0;
+    free(normal);
+    return same;
+}
+// Full-width letters and digits, and other compatibility characters, are folded to plain ones.
+static bool misleads(const char *name)
+{
+    utf8proc_uint8_t *plain = utf8proc_NFKC_Casefold((const utf8proc_uint8_t *)name);
+    bool wrong =
+        foliot__name_misleads(name) || (plain && foliot__name_misleads((const char *)plain));
+    free(plain);
+    return wrong;
+}
+
+// Whether the name is in Unicode's normal form C, has no invisible characters, and cannot be
+// mistaken for a player's number or for the server. False with a sentence.
+static bool name_fits(const char *name, char *why, size_t why_bytes)
+{
+    char clean[FOLIOT_NAME_BYTES];
+    size_t length = strlen(name);
+    const char *problem = NULL;
+    if (strcmp(foliot__text_clean(clean, sizeof clean, name), name) != 0)
+        problem = "a name is UTF-8 without invisible characters";
+    else if (strchr(name, '/')) // in a path of the admin API it would name another player
+        problem = "a name has no '/'";
+    else if (length > 0 && (name[0] == ' ' || name[length - 1] == ' '))
+        problem = "a name has no space at its ends";
+    else if (misleads(name))
+        problem = "a name is not a number, does not begin with '#', has no space after ':' or '>', "
+                  "and is not one of the server's own";
+    else if (!is_normal(name))
+        problem = "a name is in Unicode's normal form C: letters with accents are one character";
+    if (problem)
+        snprintf(why, why_bytes, "%s", problem);
+    return !problem;
+}
+
+// -- SIGHUP: reads the bearer token, the bans and the keys of connect tokens again. A file that
+// cannot be read changes nothing.
+
+static void read_files(foliot__call *c)
+{
+    char token[FOLIOT__HTTP_TOKEN_BYTES_MAX + 1] = "";
+    uint8_t keys[FOLIOT_KEYS_MAX * FOLIOT_KEY_BYTES];
+    uint32_t key_count = 0;
+    bool fine = true;
+    if (c->app->choices->web.admin_token)
+        fine = foliot__http_token_read(c->app->choices->web.admin_token, token, c->problem,
+                                       sizeof c->problem);
+    // `count`: of those that hold.
+    if (fine && c->count > 0 && access(c->app->choices->web.bans, F_OK) != 0) {
+        snprintf(c->problem, sizeof c->problem,
+                 "%s: %s: %u bans stay in force; an empty file lifts them",
+                 c->app->choices->web.bans, strerror(errno), c->count);
+        fine = false;
+    }
+    if (fine && c->app->choices->web.bans)
+        fine =
+            foliot__bans_read(&c->bans, c->app->choices->web.bans, c->problem, sizeof c->problem);
+    if (fine && c->app->choices->access.key)
+        fine = foliot__security_read_again(c->app->choices, keys, &key_count, c->problem,
+                                           sizeof c->problem);
+    if (fine && c->app->choices->access.key) {
+        (void)!foliot_transport_set_keys(c->app->transport, keys, key_count);
+        c->count = key_count;
+    }
+    foliot__forget(keys, sizeof keys);
+    if (fine && c->app->choices->web.admin_token)
+        foliot__http_set_token(c->app->front.http, token);
+    if (fine && c->app->choices->web.create)
+        foliot__http_set_token(foliot__web_get_http(c->app->browsers.web), token);
+    foliot__forget(token, sizeof token);
+    c->status = fine ? 200 : 422;
+}
+
+static foliot__outcome reload(foliot__call *c)
+{
+    char line[FOLIOT__CALL_TEXT_BYTES + 64];
+    bool changed = c->bans_changes != c->app->admin.bans_changes;
+    if (c->stage == 0 || (c->status == 200 && c->app->choices->web.bans && changed)) {
+        foliot__bans_destroy(&c->bans); // read before a change that is written by now
+        c->bans_changes = c->app->admin.bans_changes;
+        c->count = c->app->admin.bans.count;
+        return FOLIOT__CALL_SLOW;
+    }
+    if (c->status == 200 && c->app->choices->web.bans) {
+        foliot__bans before = c->app->admin.bans;
+        c->app->admin.bans = c->bans;
+        c->bans = before;
+    }
+    foliot__bans_destroy(&c->bans);
+    if (c->status != 200)
+        snprintf(line, sizeof line, "not reloaded: %s", c->problem);
+    else if (c->app->choices->access.key)
+        snprintf(line, sizeof line, "reloaded: token, bans and %u key%s", c->count,
+                 c->count > 1 ? "s" : "");
+    else
+        snprintf(line, sizeof line, "reloaded: token and bans");
+    foliot__log_note(c->status == 200 ? "reloaded" : "not-reloaded", line);
+    return FOLIOT__CALL_DONE;
+}
+
+static const foliot__action reloading = {"", "", "", reload, read_files, NULL};
+
+// After a hang-up isatty no longer reports a terminal.
+static bool terminal_is_gone(void)
+{
+    struct pollfd of_errors = {.fd = STDERR_FILENO};
+    return poll(&of_errors, 1, 0) == 1 && (of_errors.revents & POLLHUP);
+}
+
+static void on_hangup(uv_signal_t *signal, int number)
+{
+    foliot__app *a = signal->data;
+    (void)number;
+    bool any = a->choices->web.admin_token || a->choices->web.bans || a->choices->access.key;
+    if (a->admin.terminal && (!any || terminal_is_gone())) { // nobody would end it any more
+        if (!a->ending) // the shell and the kernel both send the signal
+            foliot__app_end(a);
+        return;
+    }
+    if (!any)
+        foliot__log_note("reloaded", "SIGHUP: there is nothing to reload");
+    foliot__call *call = any ? foliot__call_create(a, &reloading) : NULL;
+    if (!call)
+        return;
+    call->next = a->admin.waiting;
+    a->admin.waiting = call;
+    foliot__app_wake(a);
+}
+
 // -- life
 
 void foliot__admin_add_routes(foliot__http_route *routes, uint32_t capacity)
@@ -179,7 +322,7 @@ static bool admit(void *user, const char *session, const char *name, const char 
 {
     foliot__app *a = user;
     (void)session;
-    if (!foliot__name_fits(name, why, 160))
+    if (!name_fits(name, why, 160))
         return false;
     const foliot__ban *ban = foliot__bans_find(
         &a->admin.bans, name, address,
@@ -232,7 +375,7 @@ void foliot__admin_start(foliot__app *a)
 {
     foliot_server_set_admission(a->server, admit, a);
     a->life.host = foliot__admin_host;
-    if (uv_signal_start(&a->admin.hangup, foliot__admin_on_hangup, SIGHUP) != 0)
+    if (uv_signal_start(&a->admin.hangup, on_hangup, SIGHUP) != 0)
         foliot__log_note("not-reloaded", "SIGHUP reloads nothing: no handle is left");
 }
 

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "base/exit_code.h"
-#include "complain.h"
-#include "program/report/log.h"
+#include "process.h"
+#include "program/report/report.h"
 
 // A resumed session keeps its mode unless --mode is given.
 bool foliot__app_lockstep(const foliot__app *a, const foliot__hosted *h)

@@ -39,18 +39,6 @@ void foliot__browser_announce(const struct foliot__app *app);
 void foliot__browser_flush(struct foliot__app *app); // after every update of the server
 void foliot__browser_stop(struct foliot__app *app);
 
-// -- pool.c: threads for a step's parallel work: runs task(context, i) for every i, on all of them.
-
-typedef struct foliot__pool foliot__pool;
-
-foliot__pool *
-foliot__pool_create(uint32_t threads); // NULL: no memory for them, or too many threads
-void foliot__pool_destroy(foliot__pool *pool);
-// The `run` function of foliot_host; `pool` is its user. While another call runs, it runs alone.
-void foliot__pool_run(void *pool, uint32_t count, void (*task)(void *context, uint32_t index),
-                      void *context);
-void foliot__pool_yield(void *pool); // foliot_host.yield
-
 // -- the program
 
 typedef struct foliot__app {

@@ -8,8 +8,7 @@
 
 #include "program/options/arguments.h"
 #include "base/exit_code.h"
-#include "program/options/bind.h"
-#include "program/report/log.h"
+#include "program/report/report.h"
 #include "http/http.h"
 
 static int fail(int code, const char *problem)

@@ -18,10 +18,9 @@
 #include "base/exit_code.h"
 #include "base/threads.h"
 #include "base/watchdog.h"
-#include "complain.h"
-#include "program/report/log.h"
-#include "priority.h"
+#include "process.h"
 #include "program/report/report.h"
+#include "step_workers.h"
 
 #define WORKER_STACK_BYTES ((size_t)8 << 20) // of each of libuv's workers
 

@@ -12,32 +12,17 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "program/options/bind.h"
-#include "complain.h"
-#include "program/options/config.h"
-#include "program/report/log.h"
+#include "process.h"
+#include "program/report/report.h"
 #include "program/session/recordings.h"
 #include "program/sandbox/sandbox.h"
-#include "program/options/security.h"
 
 // libuv ends the process if it gets no descriptor for its signals, so this is checked first.
 #define LOOP_DESCRIPTORS 12
 
-// Quotes the name as one word of a shell command.
-static const char *quoted(const char *name, char text[FOLIOT_NAME_BYTES + 2])
-{
-    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] ==
-        0)
-        return name;
-    snprintf(text, FOLIOT_NAME_BYTES + 2, "%c%s%c", strchr(name, '\'') ? '"' : '\'', name,
-             strchr(name, '\'') ? '"' : '\'');
-    return text;
-}
-
 static void announce(const foliot__app *a)
 {
     uint16_t port = foliot_transport_get_port(a->transport);
-    char word[FOLIOT_NAME_BYTES + 2];
     foliot__bind_announce(port);
     for (uint32_t i = 0; i < a->hosted_count; i++) {
         char name[FOLIOT_KIND_NAME_BYTES];
@@ -68,11 +53,17 @@ static void announce(const foliot__app *a)
     if (a->hosted_count == 0) {
         printf("no session yet: foliotctl create NAME SCENE hosts one\n");
     } else {
+        static const char plain[] =
+            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
         printf("join with: foliot-client ");
         foliot__bind_print_host(port);
-        printf("%s%s%s%s%s\n", a->hosted_count > 1 ? " --session " : "",
-               a->hosted_count > 1 ? quoted(named->name, word) : "",
-               named->simulation_module ? " --simulation FILE" : "",
+        if (a->hosted_count > 1) { // the name as one word of a shell command
+            const char *quote = named->name[strspn(named->name, plain)] == 0 ? ""
+                                : strchr(named->name, '\'')                  ? "\""
+                                                                             : "'";
+            printf(" --session %s%s%s", quote, named->name, quote);
+        }
+        printf("%s%s%s\n", named->simulation_module ? " --simulation FILE" : "",
                foliot__hosted_player_limit(named) == 0 ? " --spectate" : "",
                foliot__security_client_options(a->choices));
     }
@@ -105,21 +96,6 @@ static void print_counters(const foliot__app *a)
 #undef PRINT_TRANSPORT
 }
 
-// Checks the options and starts the log. The order decides which of two errors is reported.
-static int check_choices(foliot__server_choices *choices, const foliot__arguments *arguments)
-{
-    int code = foliot__check_words(choices, arguments);
-    if (code == 0 && !foliot__log_start(choices->process.log_format))
-        code = foliot__host_lacks("the memory for its log");
-    if (code == 0)
-        code = foliot__bind_check(choices, arguments);
-    if (code == 0)
-        code = foliot__security_check(choices, arguments);
-    return code ? code
-                : foliot__check_sessions(choices, arguments,
-                                         foliot__life_has_orders(choices->process.life_cycle));
-}
-
 static int host(foliot__server_choices *choices, const foliot__arguments *arguments)
 {
     static foliot__app a;
@@ -132,8 +108,17 @@ static int host(foliot__server_choices *choices, const foliot__arguments *argume
         code = foliot__recordings_open(choices->recording.command);
     if (code == 0) { // the helper of --on-recording was made before
         foliot__sandbox_begin(choices, arguments);
-        code = check_choices(choices, arguments);
+        code = foliot__check_words(choices, arguments); // the order decides which error is reported
     }
+    if (code == 0 && !foliot__log_start(choices->process.log_format))
+        code = foliot__host_lacks("the memory for its log");
+    if (code == 0)
+        code = foliot__bind_check(choices, arguments);
+    if (code == 0)
+        code = foliot__security_check(choices, arguments);
+    if (code == 0)
+        code = foliot__check_sessions(choices, arguments,
+                                      foliot__life_has_orders(choices->process.life_cycle));
     if (code)
         return code;
     foliot__host_options options = {.record = choices->recording.file,

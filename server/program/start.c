@@ -10,10 +10,8 @@
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/file.h"
-#include "program/options/bind.h"
-#include "complain.h"
+#include "process.h"
 #include "program/session/recordings.h"
-#include "program/options/security.h"
 
 #define PEERS_EXTRA 16    // connections beyond players and spectators: for refused clients
 #define PEERS_COMING 1024 // at least, if sessions come and go

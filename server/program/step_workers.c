@@ -4,13 +4,15 @@
 // ones are stepped meanwhile. Knows nothing of sessions except how long their steps took.
 #include "step_workers.h"
 
-#include "base/assert.h"
-#include "priority.h"
-
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #include <uv.h>
+
+#include "base/assert.h"
 
 #define JOBS_MAX 4096 // that wait in a queue: a session has two at most, a step and a search
 #define SETS 1024     // of durations that are remembered by job ...
@@ -231,4 +233,163 @@ void foliot__step_workers_drain_durations(foliot__step_workers *w,
     uv_mutex_unlock(&w->mutex);
     for (uint32_t i = 0; i < count; i++)
         each(user, took_ns[i]);
+}
+
+// -- priorities. If the system refuses a call, the program goes on as before.
+//
+// Without them, a datagram that comes while a long step holds the loop's processor waits for the
+// end of the step's slice, 3 ms and more. A shorter slice lets the scheduler of Linux 6.12 and
+// later take the processor from the step at once, if the loop's thread has run less than its share;
+// the step's lower weight sees to that.
+
+#define SLICE_NS 100000u // the shortest that there is
+#define STEP_NICE 5
+#define RESET_ON_FORK 1u // threads that are made later are as others
+
+// As in linux/sched/types.h, which older headers of glibc clash with.
+typedef struct attributes {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+} attributes;
+
+void foliot__priority_loop(void)
+{
+    attributes a = {.size = sizeof a,
+                    .flags = RESET_ON_FORK,
+                    .nice = getpriority(PRIO_PROCESS, 0),
+                    .runtime = SLICE_NS};
+    (void)syscall(SYS_sched_setattr, 0, &a, 0);
+}
+
+void foliot__priority_step(void)
+{
+    static _Thread_local bool given;
+    if (given)
+        return;
+    given = true;
+    id_t thread = (id_t)syscall(SYS_gettid);
+    int nice = getpriority(PRIO_PROCESS, thread) + STEP_NICE;
+    (void)setpriority(PRIO_PROCESS, thread, nice < 19 ? nice : 19);
+}
+
+// -- the pool: workers take indices from a shared counter; the caller works too, and returns at the
+// end
+
+struct foliot__pool {
+    uint32_t workers;
+    uv_thread_t *threads;
+    uv_mutex_t calling, mutex;
+    uv_cond_t work, idle;
+    uint64_t round; // grows with every run
+    uint32_t busy;
+    bool closing;
+    void (*task)(void *context, uint32_t index);
+    void *context;
+    uint32_t count;
+    atomic_uint next;
+};
+
+static void run_tasks(foliot__pool *pool)
+{
+    for (;;) {
+        uint32_t index = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+        if (index >= pool->count)
+            return;
+        pool->task(pool->context, index);
+    }
+}
+
+static void worker(void *user)
+{
+    foliot__pool *pool = user;
+    uint64_t seen = 0;
+    foliot__priority_step();
+    uv_mutex_lock(&pool->mutex);
+    for (;;) {
+        while (!pool->closing && pool->round == seen)
+            uv_cond_wait(&pool->work, &pool->mutex);
+        if (pool->closing)
+            break;
+        seen = pool->round;
+        uv_mutex_unlock(&pool->mutex);
+        run_tasks(pool);
+        uv_mutex_lock(&pool->mutex);
+        if (--pool->busy == 0)
+            uv_cond_signal(&pool->idle);
+    }
+    uv_mutex_unlock(&pool->mutex);
+}
+
+foliot__pool *foliot__pool_create(uint32_t threads)
+{
+    foliot__pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pool->threads = calloc(threads, sizeof *pool->threads);
+    bool fine = pool->threads != NULL;
+    FOLIOT_ASSERT(uv_mutex_init(&pool->calling) == 0); // on Linux none of these needs anything
+    FOLIOT_ASSERT(uv_mutex_init(&pool->mutex) == 0);
+    FOLIOT_ASSERT(uv_cond_init(&pool->work) == 0);
+    FOLIOT_ASSERT(uv_cond_init(&pool->idle) == 0);
+    for (uint32_t i = 1; fine && i < threads; i++) {
+        fine = uv_thread_create(&pool->threads[pool->workers], worker, pool) == 0;
+        pool->workers += fine;
+    }
+    if (fine)
+        return pool;
+    foliot__pool_destroy(pool);
+    return NULL;
+}
+
+void foliot__pool_destroy(foliot__pool *pool)
+{
+    if (!pool)
+        return;
+    uv_mutex_lock(&pool->mutex);
+    pool->closing = true;
+    uv_cond_broadcast(&pool->work);
+    uv_mutex_unlock(&pool->mutex);
+    for (uint32_t i = 0; i < pool->workers; i++)
+        uv_thread_join(&pool->threads[i]);
+    uv_cond_destroy(&pool->work);
+    uv_cond_destroy(&pool->idle);
+    uv_mutex_destroy(&pool->mutex);
+    uv_mutex_destroy(&pool->calling);
+    free(pool->threads);
+    free(pool);
+}
+
+void foliot__pool_run(void *user, uint32_t count, void (*task)(void *context, uint32_t index),
+                      void *context)
+{
+    foliot__pool *pool = user;
+    if (uv_mutex_trylock(&pool->calling) != 0) { // another session has it: nobody waits for it
+        for (uint32_t i = 0; i < count; i++)
+            task(context, i);
+        return;
+    }
+    uv_mutex_lock(&pool->mutex);
+    pool->task = task;
+    pool->context = context;
+    pool->count = count;
+    atomic_store(&pool->next, 0);
+    pool->busy = pool->workers;
+    pool->round++;
+    uv_cond_broadcast(&pool->work);
+    uv_mutex_unlock(&pool->mutex);
+    run_tasks(pool);
+    uv_mutex_lock(&pool->mutex);
+    while (pool->busy > 0)
+        uv_cond_wait(&pool->idle, &pool->mutex);
+    uv_mutex_unlock(&pool->mutex);
+    uv_mutex_unlock(&pool->calling);
+}
+
+void foliot__pool_yield(void *pool)
+{
+    (void)pool;
+    sched_yield();
 }

@@ -28,4 +28,23 @@ void foliot__step_workers_drain_durations(foliot__step_workers *workers,
                                           void (*each)(void *user, uint64_t nanoseconds),
                                           void *user);
 
+// -- scheduling priorities of the loop and of steps on one processor. No privilege is needed.
+
+// The calling thread runs seldom and briefly, and should run soon after it is woken.
+void foliot__priority_loop(void);
+// The calling thread steps worlds: it yields to others. May be called repeatedly.
+void foliot__priority_step(void);
+
+// -- threads for a step's parallel work: runs task(context, i) for every i, on all of them.
+
+typedef struct foliot__pool foliot__pool;
+
+foliot__pool *
+foliot__pool_create(uint32_t threads); // NULL: no memory for them, or too many threads
+void foliot__pool_destroy(foliot__pool *pool);
+// The `run` function of foliot_host; `pool` is its user. While another call runs, it runs alone.
+void foliot__pool_run(void *pool, uint32_t count, void (*task)(void *context, uint32_t index),
+                      void *context);
+void foliot__pool_yield(void *pool); // foliot_host.yield
+
 #endif

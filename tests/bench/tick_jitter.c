@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "../../server/program/priority.c" // who asks must not be the one who is late
+#include "../../server/program/step_workers.c" // who asks must not be the one who is late
 
 #define TICKS 600
 #define SCENE "scenes/spacewar.yaml"

@@ -16,7 +16,6 @@
 #include "status.h"
 #include "tally.h"
 
-#include "../../server/program/report/log.h"
 #include "../../server/program/report/report.h"
 
 #define TICKS 20

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // agones.c: see agones.h. The input comes from this machine, and is still bounded and checked.
-#include "agones.h"
+#include "life.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "base/clock.h"
 #include "base/json_reader.h"
 #include "base/text.h"
-#include "program/sandbox/descriptor.h"
+#include "program/process.h"
 
 #define REQUEST_MS 2000
 #define AGAIN_NS 500000000u

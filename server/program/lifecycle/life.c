@@ -12,10 +12,9 @@
 #include "program/options/arguments.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
-#include "program/complain.h"
-#include "program/report/log.h"
+#include "program/process.h"
+#include "program/report/report.h"
 #include "program/session/recordings.h"
-#include "program/session/rotation.h"
 
 #define NS_PER_S 1000000000u
 #define LOOK_MS 100u

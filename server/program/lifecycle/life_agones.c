@@ -9,13 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-#include "agones.h"
+#include "life.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "life.h"
-#include "program/report/log.h"
+#include "program/report/report.h"
 #include "program/sandbox/sandbox.h"
 
 #define START_MS 30000u // the SDK server may start after this one

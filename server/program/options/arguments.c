@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config.h"
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
 #include "net/transport.h"

@@ -3,6 +3,7 @@
 #ifndef FOLIOT_SERVER_ARGUMENTS_H
 #define FOLIOT_SERVER_ARGUMENTS_H
 
+#include "foliot/transport.h"
 #include "base/options.h"
 #include "base/text.h"
 #include "foliot/foliot.h"
@@ -75,5 +76,59 @@ const char *foliot__recordings_folder(const foliot__server_choices *choices);
 int foliot__check_words(foliot__server_choices *choices, const foliot__arguments *arguments);
 int foliot__check_sessions(const foliot__server_choices *choices,
                            const foliot__arguments *arguments, bool takes_orders);
+
+// -- bind.c: the addresses on which the server listens for clients: an IPv4 address, an IPv6
+// address, or one of each on the same port.
+
+// Parses the value of --bind. Returns an exit code, with a sentence on stderr.
+int foliot__bind_check(const foliot__server_choices *choices, const foliot__arguments *arguments);
+// All addresses are on the loopback: clients are on this machine.
+bool foliot__bind_is_loopback(void);
+uint32_t foliot__bind_count(void); // 2: one address of each family
+// The address of --bind that is not on the loopback; otherwise the first.
+const char *foliot__bind_widest(void);
+// The addresses that tokens may name, with port 0, unless the user sets others; their number.
+uint32_t foliot__bind_own_addresses(foliot_token_address *own, uint32_t capacity);
+// Opens one transport, or two as one. `config` without its address. An exit code, with a sentence.
+int foliot__bind_open(const foliot_transport_config *config, uint64_t now_ns,
+                      foliot_transport **transport);
+void foliot__bind_announce(uint16_t port);   // "listening on ...", a line each
+void foliot__bind_print_host(uint16_t port); // "127.0.0.1:7777", to be given to clients
+
+// -- config.c: --config FILE: a YAML mapping whose keys are the options' names. The command line
+// takes precedence over the file, and the file over the defaults.
+
+// If the arguments name a file, *argc and *argv become those of the file and the command line
+// together. Returns an exit code, and prints errors with their place.
+int foliot__config_read(const foliot__program *program, int *argc, char ***argv);
+// The file's `scene`, if the command line names none.
+void foliot__config_apply_scene(foliot__arguments *arguments);
+// Prints every option of the first command with its value and its source.
+void foliot__config_print(const foliot__program *program);
+
+// -- security.c: who may join, as the command line states: by token, by password, or anybody.
+
+// Refuses options that exclude each other, and a server that everybody can reach without an
+// explicit option. Returns an exit code; 0 is success.
+int foliot__security_check(const foliot__server_choices *choices,
+                           const foliot__arguments *arguments);
+// Reads the secrets into `config`, which points to them until foliot__security_forget. Returns an
+// exit code, with a sentence on stderr.
+int foliot__security_read(const foliot__server_choices *choices, foliot_transport_config *config);
+// Opens the list of used tokens, for all transports of a server with tokens; without tokens it
+// stays NULL. Returns an exit code, with a sentence on stderr.
+int foliot__security_open_used(const foliot__server_choices *choices, uint32_t peers_max,
+                               foliot_used_tokens **used);
+// Adds the keys for which the configuration has no room.
+void foliot__security_apply_keys(const foliot__server_choices *choices,
+                                 foliot_transport *transport);
+void foliot__security_forget(void);
+// Reads the file of --key again: FOLIOT_KEYS_MAX keys at most, which the caller wipes. False, with
+// a sentence in `problem`.
+bool foliot__security_read_again(const foliot__server_choices *choices, uint8_t *keys,
+                                 uint32_t *count, char *problem, size_t problem_bytes);
+// Prints the consequences for clients, warnings on stderr. `client_options`: those that they need.
+const char *foliot__security_client_options(const foliot__server_choices *choices);
+void foliot__security_announce(const foliot__server_choices *choices);
 
 #endif

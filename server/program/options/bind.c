@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bind.c: see bind.h. Each family has its own socket: one socket for both would show IPv4 clients
 // under two addresses, and would hide that a machine has no IPv6.
-#include "bind.h"
+#include "arguments.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arguments.h"
 #include "base/exit_code.h"
 #include "net/address.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // config.c: see config.h. The file's keys become arguments, so that the parser of the command line
 // reads and checks every value.
-#include "config.h"
+#include "arguments.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 // security.c: see security.h. Reads secrets only from files: command lines are visible to
 // everybody.
-#include "security.h"
+#include "arguments.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "arguments.h"
 #include "base/exit_code.h"
-#include "bind.h"
 #include "crypto/crypto.h"
 #include "crypto/secret_file.h"
-#include "program/complain.h"
+#include "program/process.h"
 #include "program/lifecycle/life.h"
 
 #define USED_TOKENS_A_PEER 16u // that are remembered, in the middle

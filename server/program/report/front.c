@@ -11,7 +11,6 @@
 #include "base/exit_code.h"
 #include "crypto/crypto.h"
 #include "http/http.h"
-#include "log.h"
 
 #define COPY_MS 1000u
 #define STUCK_NS 10000000000u // a loop that has not copied for this long is not alive

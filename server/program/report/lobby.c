@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/json.h"
-#include "program/complain.h"
+#include "program/process.h"
 
 #define COPY_MS 1000u
 #define LOOKED_NS 10000000000u // longer than the interval at which viewers poll

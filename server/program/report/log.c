@@ -2,7 +2,7 @@
 // log.c: one table of events, each a sentence; base/log.h writes them and limits their rate. A
 // separate thread writes lines to stderr, so that no tick waits for a slow reader. Lines that do
 // not fit into its ring are dropped and counted.
-#include "log.h"
+#include "report.h"
 
 #include <errno.h>
 #include <poll.h>

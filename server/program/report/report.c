@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "log.h"
-
 typedef struct report {
     uv_work_t work;
     foliot_divergence_report found; // it points into `bytes`, and to `commands`

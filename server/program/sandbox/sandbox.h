@@ -26,7 +26,7 @@ int foliot__sandbox_check(const foliot__server_choices *choices,
 int foliot__sandbox_drop(void);
 // Gives up all other system calls, in every thread; a forbidden one ends the process with a
 // sentence. The process can no longer connect to services of this machine: those that the options
-// name have a socket by now, or a process that connects for this one (agones.h). A restriction that
+// name have a socket by now, or a process that connects for this one (life.h). A restriction that
 // fails is reported on stderr. Returns an exit code.
 int foliot__sandbox_enter(const foliot__server_choices *choices);
 // Prints a line on stdout: the privileges that were given up.

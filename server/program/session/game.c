@@ -10,7 +10,7 @@
 
 #include "base/exit_code.h"
 #include "base/file.h"
-#include "program/complain.h"
+#include "program/process.h"
 #include "host.h"
 #include "rules/rules.h"
 

@@ -7,18 +7,23 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "program/app.h"
+#include "base/clock.h"
+#include "program/report/report.h"
+#include "program/options/arguments.h"
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "program/complain.h"
-#include "foliot/scene.h"
 #include "foliot/replay.h"
+#include "foliot/scene.h"
+#include "program/process.h"
 #include "recording/format.h"
 #include "recording/replay.h"
 #include "recordings.h"
@@ -61,6 +66,94 @@ static foliot_digest find_fingerprint(const foliot_scene *scene)
     }
     pthread_mutex_unlock(&cache.mutex);
     return found;
+}
+
+// -- simulations other than a world: a module, a configuration in place of a scene, and the data of
+// both in a recording
+
+#define PROBLEM_BYTES 512
+
+static int complain(const char *what, const char *why)
+{
+    return foliot__host_complain(FOLIOT__EXIT_SCENE, what, why);
+}
+
+// All sessions of a process step the simulation of one module.
+static int load(foliot__hosted *h, const foliot__host_options *options)
+{
+    static const foliot__module *module;
+    char problem[PROBLEM_BYTES];
+    if (!options->allows_modules)
+        return complain(options->simulation,
+                        "a module runs with all rights of this server: --allow-modules permits it");
+    if (!module)
+        module = foliot__module_load(options->simulation, problem, sizeof problem);
+    h->simulation_module = module;
+    return module ? 0 : complain(options->simulation, problem);
+}
+
+// From a setup that `h` has.
+static int create(foliot__hosted *h, const char *file, const foliot__host_options *options)
+{
+    char problem[PROBLEM_BYTES];
+    const foliot__module *module = h->simulation_module;
+    if (!foliot__module_describe(module, h->setup, h->setup_bytes, &h->terms, problem,
+                                 sizeof problem))
+        return complain(file, problem);
+    foliot_status status =
+        foliot_simulation_create(&module->kind, h->setup, h->setup_bytes, &h->simulation);
+    if (status != FOLIOT_STATUS_OK)
+        return complain(file, foliot_status_get_text(status));
+    h->pace_hz = options->tick_hz > 0 ? options->tick_hz : h->terms.pace_hz;
+    return 0;
+}
+
+static int open_simulation(foliot__hosted *h, const char *file, const foliot__host_options *options)
+{
+    char problem[PROBLEM_BYTES];
+    int code = load(h, options);
+    if (code)
+        return code;
+    if (!foliot__module_configure(h->simulation_module, file, &h->setup, &h->setup_bytes, problem,
+                                  sizeof problem))
+        return complain(file ? file : options->simulation, problem);
+    return create(h, file ? file : options->simulation, options);
+}
+
+// The setup in the recording, if the recording is of this simulation.
+static int copy_setup(foliot__hosted *h, const char *file)
+{
+    foliot_replay *replay = NULL;
+    foliot_damage damage = {0};
+    foliot_status status = foliot_replay_open(file, &h->simulation_module->kind, &replay, &damage);
+    if (status != FOLIOT_STATUS_OK)
+        return complain(file, *damage.text ? damage.text : foliot_status_get_text(status)),
+               status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_TRUNCATED
+                   ? FOLIOT__EXIT_CORRUPT
+               : status == FOLIOT_STATUS_UNSUPPORTED ? FOLIOT__EXIT_SCENE
+                                                     : FOLIOT__EXIT_ERROR;
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
+    h->setup_bytes = about->setup_bytes;
+    h->setup = malloc(h->setup_bytes + 1);
+    if (h->setup && h->setup_bytes)
+        memcpy(h->setup, about->setup, h->setup_bytes);
+    foliot_replay_close(replay);
+    return h->setup ? 0 : complain(file, foliot_status_get_text(FOLIOT_STATUS_MEMORY));
+}
+
+static int open_recorded(foliot__hosted *h, const char *file, const foliot__host_options *options)
+{
+    int code = load(h, options);
+    if (code == 0)
+        code = copy_setup(h, file);
+    return code ? code : create(h, file, options);
+}
+
+void foliot__hosted_destroy_simulation(foliot__hosted *h)
+{
+    foliot_simulation_destroy(&h->simulation);
+    free(h->setup);
+    h->setup = NULL;
 }
 
 // -- sessions
@@ -227,7 +320,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     foliot_error error;
     memset(hosted, 0, sizeof *hosted);
     if (options->simulation) {
-        int opened = foliot__hosted_open_simulation(hosted, file, options);
+        int opened = open_simulation(hosted, file, options);
         copy_name(hosted, name ? name : *hosted->terms.name ? hosted->terms.name : "main");
         return opened;
     }
@@ -316,7 +409,7 @@ static int resume_simulation(foliot__hosted *hosted, const char *file,
                              const foliot__host_options *options)
 {
     char problem[320];
-    int code = foliot__hosted_open_recorded(hosted, file, options);
+    int code = open_recorded(hosted, file, options);
     if (code)
         return code;
     foliot_recording_config config = recording_config(hosted->pace_hz, options->signer);
@@ -384,4 +477,119 @@ int foliot__hosted_close(foliot__hosted *hosted, uint32_t count)
         memset(&hosted[i], 0, sizeof hosted[i]);
     }
     return code;
+}
+
+// -- rotation. The state between two ticks is the last of one recording and the first of the next,
+// so no tick is lost. It rotates one session at a time: beginning a recording costs the loop's
+// thread a capture of its world. A recording is examined between two steps of its session, since a
+// worker appends to it during a step.
+
+#define NS_PER_MINUTE 60e9
+#define AGAIN_NS 60000000000u // if the next one could not begin
+#define LOOK_NS 100000000u
+#define LOOKS_MAX 32 // at sessions by their names, after one update
+
+static void note_failure(const foliot__hosted *h, const char *why)
+{
+    char note[1100];
+    snprintf(note, sizeof note, "--recordings-minutes: %s continues: %s", h->recording_file, why);
+    foliot__log_warning("not-rotated", h->name, note, FOLIOT_STATUS_IO);
+}
+
+static bool has_ticks(const foliot_recording *recording)
+{
+    foliot_recording_state state = foliot_recording_get_state(recording);
+    return state.written_tick > state.first_tick;
+}
+
+static bool has_stopped(const foliot_recording *recording)
+{
+    return foliot_recording_get_state(recording).stopped != FOLIOT_STATUS_OK;
+}
+
+void foliot__rotation_finish(foliot__app *a, foliot__hosted *h)
+{
+    if (!h->former)
+        return;
+    if (h->recording && !has_ticks(h->recording) && (h->suspended || has_stopped(h->recording))) {
+        foliot_recording_abandon(h->former); // it is the one to resume
+        h->former = NULL;
+    } else {
+        // The previous part ends when this one has ticks, and with them the list of players. Until
+        // then a crash leaves both without an end, and the previous part is resumed.
+        foliot__hosted former = {.recording = h->former};
+        memcpy(former.name, h->name, sizeof former.name);
+        memcpy(former.recording_file, h->former_file, sizeof former.recording_file);
+        h->former = NULL;
+        foliot__recordings_close_taken(a, &former);
+    }
+}
+
+static void rotate(foliot__app *a, foliot__hosted *h, uint64_t now)
+{
+    char why[512];
+    foliot__host_options options = {.folder = foliot__recordings_folder(a->choices),
+                                    .signer = a->signer};
+    foliot__hosted next = *h;
+    next.recording = NULL;
+    next.resumed = false; // its file is another
+    h->recorded_ns = now + AGAIN_NS - (uint64_t)(a->choices->recording.minutes * NS_PER_MINUTE);
+    foliot__host_complain_into(why, sizeof why);
+    int code = foliot__hosted_record(&next, &options);
+    foliot__host_complain_into(NULL, 0);
+    if (code) {
+        note_failure(h, why);
+        return;
+    }
+    if (foliot_server_set_recording(a->server, h->name, next.recording) != FOLIOT_STATUS_OK) {
+        foliot_recording_abandon(next.recording);
+        unlink(next.recording_file); // nobody has used it
+        note_failure(h, "the next one could not begin");
+        return;
+    }
+    (void)!foliot_recording_flush(h->recording);
+    h->former = h->recording;
+    memcpy(h->former_file, h->recording_file, sizeof h->former_file);
+    h->recording = next.recording;
+    h->recorded_ns = now;
+    snprintf(h->recording_file, sizeof h->recording_file, "%s", next.recording_file);
+}
+
+void foliot__rotation_update(foliot__app *a)
+{
+    uint64_t now = foliot__clock_now_ns();
+    if (!(a->choices->recording.minutes > 0) || a->ending || now < a->rotates_ns)
+        return;
+    uint32_t first = a->rotates_first, looks = 0;
+    bool steps = false;
+    for (uint32_t i = 0; i < a->hosted_count; i++) {
+        uint32_t at = (first + i) % a->hosted_count;
+        foliot__hosted *h = &a->hosted[at];
+        // Whether there is a part to end or to begin, as soon as no step runs.
+        uint64_t age_ns = (uint64_t)(a->choices->recording.minutes * NS_PER_MINUTE);
+        if (!h->served || h->ended || !h->recording || !h->world) {
+            h->recorded_ns = 0;
+            foliot__rotation_finish(a, h);
+            continue;
+        }
+        if (h->recorded_ns == 0)
+            h->recorded_ns = now;
+        if (!h->former && !((int64_t)(now - h->recorded_ns) >= (int64_t)age_ns))
+            continue;
+        a->rotates_first = at + 1;
+        if (!foliot_server_get_world(a->server, h->name)) {
+            steps = true;
+            if (++looks == LOOKS_MAX)
+                return;
+            continue;
+        }
+        if (!h->former) {
+            rotate(a, h, now);
+            return; // the next session after the next update
+        }
+        if (has_ticks(h->recording) || has_stopped(h->recording))
+            foliot__rotation_finish(a, h);
+    }
+    if (!steps) // else after the next update, which may take the step in
+        a->rotates_ns = now + LOOK_NS;
 }

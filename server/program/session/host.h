@@ -10,6 +10,8 @@
 #include "foliot/server.h"
 #include "module/module.h"
 
+struct foliot__app;
+
 // The allowed range of ticks in a real second.
 #define FOLIOT__PACE_HZ_MIN 0.01
 #define FOLIOT__PACE_HZ_MAX 100000
@@ -40,7 +42,7 @@ typedef struct foliot__hosted {
     uint64_t begun_ns;    // since it is hosted
     uint32_t hurried;     // scenes in a row that ended early (next.c)
     foliot__next next;    // next.c
-    // simulation.c, of a simulation that is no world
+    // of a simulation that is no world
     const foliot__module *simulation_module;
     foliot_simulation simulation;
     foliot_simulation_terms terms;
@@ -72,12 +74,6 @@ typedef struct foliot__host_options {
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
                         const foliot__host_options *options);
 void foliot__hosted_number(foliot__hosted *hosted, uint64_t number); // NAME becomes NAME-3
-// simulation.c: creates the simulation of the module that the options name, from a configuration
-// (NULL: none) or from the setup in a recording.
-int foliot__hosted_open_simulation(foliot__hosted *hosted, const char *file,
-                                   const foliot__host_options *options);
-int foliot__hosted_open_recorded(foliot__hosted *hosted, const char *file,
-                                 const foliot__host_options *options);
 void foliot__hosted_destroy_simulation(foliot__hosted *hosted);
 uint32_t foliot__hosted_player_limit(const foliot__hosted *hosted);
 // Begins the recording, unless it is resumed or not wanted. An unfinished one is renamed.
@@ -97,5 +93,13 @@ void foliot__hosted_destroy_rules(foliot__hosted *hosted);
 // Closes the recordings and prints their tick ranges to stdout. All are ended before the first is
 // compacted: if the process ends meanwhile, no recording loses its end. Returns an exit code.
 int foliot__hosted_close(foliot__hosted *hosted, uint32_t count);
+
+// -- --recordings-minutes: ends a long recording, and begins the next one with the same tick. Each
+// one verifies by itself.
+
+// After each update of the server.
+void foliot__rotation_update(struct foliot__app *a);
+// The session ends or is suspended: a part that was due to end with the next ticks ends now.
+void foliot__rotation_finish(struct foliot__app *a, struct foliot__hosted *hosted);
 
 #endif

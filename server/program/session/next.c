@@ -9,10 +9,9 @@
 #include "program/options/arguments.h"
 #include "base/assert.h"
 #include "base/clock.h"
-#include "program/complain.h"
-#include "program/report/log.h"
+#include "program/process.h"
+#include "program/report/report.h"
 #include "recordings.h"
-#include "rotation.h"
 
 // Each scene is a recording, and a new start for its clients: a game that ends at once again and
 // again would fill the disk. Four scenes in a row may end earlier than this; the fifth ends it.

@@ -20,14 +20,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "program/app.h"
+#include "base/clock.h"
 #include "base/exit_code.h"
 #include "base/file.h"
-#include "program/sandbox/descriptor.h"
 #include "foliot/replay.h"
-#include "program/report/log.h"
-#include "recording/replay.h"
+#include "program/app.h"
+#include "program/process.h"
+#include "program/options/arguments.h"
+#include "program/report/report.h"
 #include "program/sandbox/sandbox.h"
+#include "recording/replay.h"
 
 #define SUFFIX ".foliot"
 
