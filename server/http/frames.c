@@ -4,10 +4,10 @@
 // functions of the C library, so that a fuzzer can link it.
 #include "intake.h"
 
-static uint16_t check_frames(foliot__frames *f, const uint8_t *bytes, size_t length,
+uint16_t foliot__frames_read(foliot__frames *f, const uint8_t *bytes, size_t length,
                              uint64_t now_ns)
 {
-    for (size_t at = 0; at < length;) {
+    for (size_t at = 0; at < length && !f->refused;) {
         if (f->left > 0) {
             size_t skipped = f->left < length - at ? (size_t)f->left : length - at;
             f->left -= skipped;
@@ -19,11 +19,11 @@ static uint16_t check_frames(foliot__frames *f, const uint8_t *bytes, size_t len
             continue;
         bool control = f->head[0] & 0x08, masked = f->head[1] & 0x80;
         if (f->head_bytes == 2 && !masked)
-            return FOLIOT__FRAMES_UNMASKED;
-        if (f->head_bytes == 2 && control &&
-            !foliot__bucket_spend(&f->control, FOLIOT__FRAMES_CONTROL_BURST,
-                                  FOLIOT__FRAMES_CONTROL_EVERY_NS, now_ns))
-            return FOLIOT__FRAMES_FLOOD;
+            f->refused = FOLIOT__FRAMES_UNMASKED;
+        else if (f->head_bytes == 2 && control &&
+                 !foliot__bucket_spend(&f->control, FOLIOT__FRAMES_CONTROL_BURST,
+                                       FOLIOT__FRAMES_CONTROL_EVERY_NS, now_ns))
+            f->refused = FOLIOT__FRAMES_FLOOD;
         // Two bytes, none, two or eight of an extended length, and the mask.
         uint8_t short_length = f->head[1] & 0x7f;
         uint32_t extended = short_length == 126 ? 2 : short_length == 127 ? 8 : 0;
@@ -34,13 +34,7 @@ static uint16_t check_frames(foliot__frames *f, const uint8_t *bytes, size_t len
             f->left = f->left << 8 | f->head[2 + i];
         f->head_bytes = 0;
     }
-    return 0;
-}
-
-uint16_t foliot__frames_read(foliot__frames *f, const uint8_t *bytes, size_t length,
-                             uint64_t now_ns)
-{
-    return f->refused ? f->refused : (f->refused = check_frames(f, bytes, length, now_ns));
+    return f->refused;
 }
 
 void foliot__frames_begin(foliot__frames *f)

@@ -185,23 +185,6 @@ static uint32_t add(char candidates[FOLIOT__SDP_CANDIDATES_MAX][46], uint32_t co
     return count + 1;
 }
 
-static uint32_t add_interfaces(char candidates[FOLIOT__SDP_CANDIDATES_MAX][46], uint32_t count)
-{
-    struct ifaddrs *all, *i;
-    char text[INET6_ADDRSTRLEN];
-    if (getifaddrs(&all) != 0)
-        return count;
-    for (i = all; i; i = i->ifa_next)
-        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && (i->ifa_flags & IFF_UP) &&
-            !(i->ifa_flags & IFF_LOOPBACK)) {
-            const struct sockaddr_in *found = (const struct sockaddr_in *)(const void *)i->ifa_addr;
-            inet_ntop(AF_INET, &found->sin_addr, text, sizeof text);
-            count = add(candidates, count, text);
-        }
-    freeifaddrs(all);
-    return count;
-}
-
 void foliot__rtc_find_candidates(const foliot__rtc *rtc, const char *local,
                                  char candidates[FOLIOT__SDP_CANDIDATES_MAX][46])
 {
@@ -211,7 +194,16 @@ void foliot__rtc_find_candidates(const foliot__rtc *rtc, const char *local,
         add(candidates, count, own);
         return;
     }
-    uint32_t known = add(candidates, count, local);
-    if (known == count)
-        add_interfaces(candidates, count);
+    struct ifaddrs *all;
+    if (add(candidates, count, local) > count || getifaddrs(&all) != 0)
+        return;
+    for (const struct ifaddrs *i = all; i; i = i->ifa_next)
+        if (i->ifa_addr && i->ifa_addr->sa_family == AF_INET && (i->ifa_flags & IFF_UP) &&
+            !(i->ifa_flags & IFF_LOOPBACK)) {
+            const struct sockaddr_in *found = (const struct sockaddr_in *)(const void *)i->ifa_addr;
+            char text[INET6_ADDRSTRLEN];
+            inet_ntop(AF_INET, &found->sin_addr, text, sizeof text);
+            count = add(candidates, count, text);
+        }
+    freeifaddrs(all);
 }

@@ -140,8 +140,13 @@ static X509 *make_certificate(EVP_PKEY *key)
     return NULL;
 }
 
-static bool set_up(foliot__dtls_context *c)
+foliot__dtls_context *foliot__dtls_context_create(void)
 {
+    foliot__dtls_context *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->ssl = SSL_CTX_new(DTLS_method());
+    c->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "datagrams");
     EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *certificate = key ? make_certificate(key) : NULL;
     unsigned length = 0;
@@ -153,17 +158,7 @@ static bool set_up(foliot__dtls_context *c)
                 SSL_CTX_set_cipher_list(c->ssl, CIPHERS) == 1;
     X509_free(certificate);
     EVP_PKEY_free(key);
-    return done;
-}
-
-foliot__dtls_context *foliot__dtls_context_create(void)
-{
-    foliot__dtls_context *c = calloc(1, sizeof *c);
-    if (!c)
-        return NULL;
-    c->ssl = SSL_CTX_new(DTLS_method());
-    c->method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "datagrams");
-    if (!set_up(c)) {
+    if (!done) {
         foliot__dtls_context_destroy(c);
         ERR_clear_error();
         return NULL;

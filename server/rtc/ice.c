@@ -271,23 +271,19 @@ static bool keep_once(char *place, size_t bytes, const char *text)
     return true;
 }
 
-static bool read_section(reader *r, const char *text)
-{
-    const char *port = value_of(text, "application "), *end = port ? strchr(port, ' ') : NULL;
-    if (r->has_section)
-        return refuse(r, "it has more than one section");
-    if (!end || !number_of(port, (size_t)(end - port)) || strcmp(end + 1, SECTION) != 0)
-        return refuse(r, "its section is not a data channel's");
-    r->has_section = true;
-    return true;
-}
-
 static bool read_line(reader *r, const char *line)
 {
     const char *v;
     foliot__sdp_offer *o = r->offer;
-    if ((v = value_of(line, "m=")))
-        return read_section(r, v);
+    if ((v = value_of(line, "m="))) {
+        const char *port = value_of(v, "application "), *end = port ? strchr(port, ' ') : NULL;
+        if (r->has_section)
+            return refuse(r, "it has more than one section");
+        if (!end || !number_of(port, (size_t)(end - port)) || strcmp(end + 1, SECTION) != 0)
+            return refuse(r, "its section is not a data channel's");
+        r->has_section = true;
+        return true;
+    }
     if ((v = value_of(line, "a=fingerprint:"))) {
         uint8_t print[FOLIOT__SDP_FINGERPRINT_BYTES];
         const char *hex = value_of(v, "sha-256 ");

@@ -278,25 +278,21 @@ static void receive_answer(foliot__rtc *rtc, const foliot__rtc_datagram *d,
     }
 }
 
-static void receive_stun(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
-{
-    foliot__stun_message m;
-    bool read = foliot__stun_read(d->bytes, d->length, &m) && m.has_fingerprint && !m.unknown;
-    if (read && m.type == FOLIOT__STUN_BINDING_REQUEST)
-        receive_request(rtc, d, &m, now_ns);
-    else if (read && m.type == FOLIOT__STUN_BINDING_SUCCESS)
-        receive_answer(rtc, d, &m, now_ns);
-    else
-        rtc->counters.unauthentic++;
-}
-
 void foliot__rtc_receive_datagram(foliot__rtc *rtc, const foliot__rtc_datagram *d, uint64_t now_ns)
 {
     rtc->counters.datagrams++;
     switch (foliot__rtc_protocol_of(d->bytes, d->length)) {
-    case FOLIOT__RTC_STUN:
-        receive_stun(rtc, d, now_ns);
+    case FOLIOT__RTC_STUN: {
+        foliot__stun_message m;
+        bool read = foliot__stun_read(d->bytes, d->length, &m) && m.has_fingerprint && !m.unknown;
+        if (read && m.type == FOLIOT__STUN_BINDING_REQUEST)
+            receive_request(rtc, d, &m, now_ns);
+        else if (read && m.type == FOLIOT__STUN_BINDING_SUCCESS)
+            receive_answer(rtc, d, &m, now_ns);
+        else
+            rtc->counters.unauthentic++;
         break;
+    }
     case FOLIOT__RTC_DTLS: {
         foliot__rtc_address key = key_of(&d->from);
         foliot__rtc_channel *c = by_address(rtc, &key);

@@ -54,13 +54,6 @@ static struct {
     uintptr_t serial; // of the last round of numbers
 } all;
 
-static foliot__sctp *find(const void *address)
-{
-    uintptr_t number = (uintptr_t)address;
-    foliot__sctp *s = all.count ? all.associations[number % all.count] : NULL;
-    return s && s->number == number ? s : NULL;
-}
-
 // -- packets no larger than the path takes
 
 static size_t packet_bytes(uint32_t datagram_bytes)
@@ -137,20 +130,17 @@ static void send_probe(foliot__sctp *s, uint32_t datagram_bytes)
     s->hook->send(s->user, packet, length);
 }
 
-static uint64_t round_trip_ns(const foliot__sctp *s)
-{
-    struct sctp_status status = {.sstat_assoc_id = 0};
-    socklen_t bytes = sizeof status;
-    bool known = usrsctp_getsockopt(s->socket, IPPROTO_SCTP, SCTP_STATUS, &status, &bytes) == 0;
-    return known ? status.sstat_primary.spinfo_srtt * (uint64_t)1000000u : 0;
-}
-
 bool foliot__sctp_probe(foliot__sctp *sctp, uint64_t now_ns)
 {
     sctp->seen_ns = now_ns;
     if (sctp->state != FOLIOT__SCTP_OPEN || now_ns < foliot__path_due_ns(&sctp->path))
         return false;
-    uint32_t bytes = foliot__path_probe(&sctp->path, now_ns, round_trip_ns(sctp));
+    struct sctp_status status = {.sstat_assoc_id = 0};
+    socklen_t status_bytes = sizeof status;
+    bool known =
+        usrsctp_getsockopt(sctp->socket, IPPROTO_SCTP, SCTP_STATUS, &status, &status_bytes) == 0;
+    uint64_t round_trip_ns = known ? status.sstat_primary.spinfo_srtt * (uint64_t)1000000u : 0;
+    uint32_t bytes = foliot__path_probe(&sctp->path, now_ns, round_trip_ns);
     fit(sctp); // a size may have been given up
     if (bytes > 0)
         send_probe(sctp, bytes);
@@ -172,10 +162,11 @@ uint32_t foliot__sctp_get_datagram_bytes(const foliot__sctp *sctp)
 
 static int on_output(void *address, void *packet, size_t length, uint8_t tos, uint8_t set_df)
 {
-    foliot__sctp *s = find(address);
+    uintptr_t number = (uintptr_t)address;
+    foliot__sctp *s = all.count ? all.associations[number % all.count] : NULL;
     (void)tos;
     (void)set_df;
-    if (!s)
+    if (!s || s->number != number)
         return 0;
     if (foliot__sctp_find_chunk(packet, length, FOLIOT__CHUNK_DATA)) {
         s->emitted = true;
@@ -192,18 +183,6 @@ static int on_output(void *address, void *packet, size_t length, uint8_t tos, ui
     return 0;
 }
 
-static void on_notification(foliot__sctp *s, const union sctp_notification *n, size_t length)
-{
-    if (length < sizeof n->sn_header || n->sn_header.sn_type != SCTP_ASSOC_CHANGE ||
-        length < sizeof n->sn_assoc_change)
-        return;
-    uint16_t what = n->sn_assoc_change.sac_state;
-    if (what == SCTP_COMM_UP && s->state == FOLIOT__SCTP_OPENING)
-        s->state = FOLIOT__SCTP_OPEN;
-    else if (what != SCTP_COMM_UP) // lost, shut down, cannot start, or restarted by the other side
-        s->state = FOLIOT__SCTP_OVER;
-}
-
 static int on_received(struct socket *socket, union sctp_sockstore address, void *bytes,
                        size_t length, struct sctp_rcvinfo info, int flags, void *user)
 {
@@ -214,9 +193,16 @@ static int on_received(struct socket *socket, union sctp_sockstore address, void
         s->state = FOLIOT__SCTP_OVER;
         return 1;
     }
-    if (flags & MSG_NOTIFICATION)
-        on_notification(s, bytes, length);
-    else if (!(flags & MSG_EOR) || length > FOLIOT__SCTP_MESSAGE_BYTES)
+    const union sctp_notification *n = bytes;
+    if (flags & MSG_NOTIFICATION) {
+        bool changes = length >= sizeof n->sn_header && n->sn_header.sn_type == SCTP_ASSOC_CHANGE &&
+                       length >= sizeof n->sn_assoc_change;
+        bool up = changes && n->sn_assoc_change.sac_state == SCTP_COMM_UP;
+        if (up && s->state == FOLIOT__SCTP_OPENING)
+            s->state = FOLIOT__SCTP_OPEN;
+        else if (changes && !up) // lost, shut down, cannot start, or restarted by the other side
+            s->state = FOLIOT__SCTP_OVER;
+    } else if (!(flags & MSG_EOR) || length > FOLIOT__SCTP_MESSAGE_BYTES)
         s->state = FOLIOT__SCTP_OVER; // longer than negotiated
     else if (ntohl(info.rcv_ppid) == PPID_BINARY && s->state == FOLIOT__SCTP_OPEN)
         s->hook->received(s->user, bytes, length);
@@ -325,21 +311,16 @@ static bool connect_to(foliot__sctp *s, uint16_t port)
     return set(s->socket, IPPROTO_SCTP, SCTP_PEER_ADDR_PARAMS, &path, sizeof path);
 }
 
-static uintptr_t free_number(void)
-{
-    for (uint32_t i = 0; i < all.count; i++)
-        if (!all.associations[i]) // the slot is free; the serial makes the number unique
-            return all.serial++ * all.count + i;
-    return 0;
-}
-
 foliot__sctp *foliot__sctp_create(uint16_t peer_port, uint32_t datagram_bytes,
                                   const foliot__sctp_hook *hook, void *user)
 {
-    uintptr_t number = free_number();
-    foliot__sctp *s = number ? calloc(1, sizeof *s) : NULL;
+    uint32_t slot = 0;
+    while (slot < all.count && all.associations[slot])
+        slot++;
+    foliot__sctp *s = slot < all.count ? calloc(1, sizeof *s) : NULL;
     if (!s)
         return NULL;
+    uintptr_t number = all.serial++ * all.count + slot; // the serial makes it unique
     *s = (foliot__sctp){.hook = hook, .user = user, .number = number};
     s->due = (foliot__sctp_due){.source = peer_port, .destination = FOLIOT__SCTP_PORT};
     foliot__path_begin(&s->path, datagram_bytes, 0);

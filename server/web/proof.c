@@ -15,12 +15,13 @@
 
 #define TOKEN_HEAD (1 + FOLIOT_RETURN_SECRET_BYTES) // the signal's kind, and the return secret
 
-void foliot__web_peer_address(int descriptor, char *text, size_t bytes)
+void foliot__web_address_of(int (*end)(int, struct sockaddr *, socklen_t *), int descriptor,
+                            char *text, size_t bytes)
 {
     struct sockaddr_storage name;
     socklen_t length = sizeof name;
     text[0] = 0;
-    if (getpeername(descriptor, (struct sockaddr *)&name, &length) != 0)
+    if (end(descriptor, (struct sockaddr *)&name, &length) != 0)
         return;
     const void *address =
         name.ss_family == AF_INET6
@@ -92,7 +93,7 @@ static uint32_t check_password(foliot__web_gate *g, const foliot__web_visitor *w
                                const uint8_t *shown, size_t length, foliot__web_proof *proof)
 {
     char password[FOLIOT_PASSWORD_BYTES_MAX + 1] = "", peer[64];
-    foliot__web_peer_address(who->descriptor, peer, sizeof peer);
+    foliot__web_address_of(getpeername, who->descriptor, peer, sizeof peer);
     proof->sentence = "passwords are accepted by https only, or on the server's own machine: "
                       "others on the network could read them";
     if (!foliot__http_is_loopback(peer))

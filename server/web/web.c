@@ -120,7 +120,7 @@ static void *on_opened(void *user, foliot__http_socket *socket, const char *addr
         return NULL;
     b->socket = socket;
     char text[INET6_ADDRSTRLEN];
-    foliot__web_peer_address(descriptor, text, sizeof text);
+    foliot__web_address_of(getpeername, descriptor, text, sizeof text);
     b->forwarded = strcmp(text, address) != 0;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
     setsockopt(descriptor, IPPROTO_TCP, TCP_USER_TIMEOUT, &silence_ms, sizeof silence_ms);
@@ -193,28 +193,14 @@ static void look_at_round_trip(foliot__web *web, browser *b, uint64_t now)
         foliot_queues_set_round_trip(web->queues, b->peer, (uint64_t)info.tcpi_rtt * 1000u);
 }
 
-// The address of this machine that a browser connected to; "": it connected to a proxy.
-static void find_local(const browser *b, char *text, size_t bytes)
-{
-    struct sockaddr_storage name;
-    socklen_t length = sizeof name;
-    text[0] = 0;
-    if (b->forwarded || getsockname(foliot__http_socket_get_descriptor(b->socket),
-                                    (struct sockaddr *)&name, &length) != 0)
-        return;
-    const void *address =
-        name.ss_family == AF_INET6
-            ? (const void *)&((const struct sockaddr_in6 *)(const void *)&name)->sin6_addr
-            : (const void *)&((const struct sockaddr_in *)(const void *)&name)->sin_addr;
-    if (name.ss_family == AF_INET || name.ss_family == AF_INET6)
-        inet_ntop(name.ss_family, address, text, (socklen_t)bytes);
-}
-
 static void receive_signal(foliot__web *web, browser *b, const uint8_t *bytes, size_t length,
                            uint64_t now)
 {
-    char local[INET6_ADDRSTRLEN];
-    find_local(b, local, sizeof local);
+    // The address of this machine that the browser connected to; "": it connected to a proxy.
+    char local[INET6_ADDRSTRLEN] = "";
+    if (!b->forwarded)
+        foliot__web_address_of(getsockname, foliot__http_socket_get_descriptor(b->socket), local,
+                               sizeof local);
     web->in_channels++;
     bool taken =
         foliot__channel_receive_signal(web->channels, &b->channel, b, local, bytes, length, now);
@@ -285,16 +271,6 @@ static bool poll_packet(foliot__web *web, browser *b, foliot_queues_packet *pack
     return foliot_queues_read(web->queues, b->peer, now, packet);
 }
 
-static foliot__http_written write_signal(browser *b)
-{
-    foliot__channel *c = &b->channel;
-    foliot__http_written written =
-        foliot__http_socket_write(b->socket, c->signal, c->signal_bytes, false);
-    free(c->signal);
-    c->signal = NULL;
-    return written;
-}
-
 static foliot__http_written write_packet(foliot__web *web, browser *b, foliot_queues_packet *packet,
                                          bool more)
 {
@@ -316,8 +292,12 @@ static void on_writable(void *user, void *of_socket)
     foliot__http_written written = FOLIOT__HTTP_WRITTEN;
     if (b->ended || b->unproven)
         return;
-    if (b->channel.signal)
-        written = write_signal(b);
+    if (b->channel.signal) {
+        written =
+            foliot__http_socket_write(b->socket, b->channel.signal, b->channel.signal_bytes, false);
+        free(b->channel.signal);
+        b->channel.signal = NULL;
+    }
     bool more = written == FOLIOT__HTTP_WRITTEN && poll_packet(web, b, &packet);
     for (size_t bytes = 0; more && !packet.ended && written == FOLIOT__HTTP_WRITTEN;) {
         bytes += packet.length;

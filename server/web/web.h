@@ -9,6 +9,8 @@
 #ifndef FOLIOT_SERVER_WEB_H
 #define FOLIOT_SERVER_WEB_H
 
+#include <sys/socket.h>
+
 #include "crypto/token.h"
 #include "foliot/transport.h"
 #include "http/http.h"
@@ -171,7 +173,9 @@ typedef struct foliot__web_proof {
 uint32_t foliot__web_judge(foliot__web_gate *gate, const foliot__web_visitor *who,
                            const uint8_t *message, size_t length, foliot__web_proof *proof);
 
-// The far end of a connection as text: a proxy's, where there is one.
-void foliot__web_peer_address(int descriptor, char *text, size_t bytes);
+// One end of a connection as text, by getsockname or getpeername; the far end is a proxy's, where
+// there is one. "": not known.
+void foliot__web_address_of(int (*end)(int, struct sockaddr *, socklen_t *), int descriptor,
+                            char *text, size_t bytes);
 
 #endif
