@@ -5,7 +5,6 @@
 // act at the point that strikes and with the whole inertia of both bodies. They change velocities
 // and the rest of the paths. The step reports them as a hit event.
 #include "sim/ccd/impact.h"
-#include "sim/collide/contact_event.h"
 #include "sim/state/contact_cache.h"
 
 #define CALM_TICKS 4

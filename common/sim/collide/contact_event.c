@@ -4,30 +4,10 @@
 #include "foliot/query.h"
 
 #include "sim/collide/shape.h"
-#include "sim/collide/contact_event.h"
 
 #define PROJECTIONS 16
 #define DISTANCE_MAX                                                                               \
     (2 * FOLIOT__SPECULATIVE_MARGIN) // of the smaller inradius: points within it may push
-
-void foliot__contact_events_begin(foliot_world *world)
-{
-    const foliot__contact_row *row = foliot__contact(world);
-    foliot__contact_before *before = foliot__contacts_before(world);
-    for (uint32_t i = 0; i < world->contact_count; i++)
-        before[i] = (foliot__contact_before){row[i].a, row[i].b};
-    world->reported.contacts_before_count = world->contact_count;
-    world->reported.impact_count = world->reported.brief_count = 0;
-}
-
-void foliot__hit_event(foliot_world *world, const foliot_hit_event *impact)
-{
-    if (world->reported.impact_count == world->capacity.impacts) {
-        world->counters.events_dropped++;
-        return;
-    }
-    foliot__impacts(world)[world->reported.impact_count++] = *impact;
-}
 
 const foliot_hit_event *foliot_world_get_hit_events(const foliot_world *world, uint32_t *count)
 {

@@ -2,7 +2,7 @@
 // query.c: rays, casts, overlaps and nearest points. It tests every body, first by its bounding
 // ball in lanes, then exactly. It knows nothing of steps, and reads no table of the block but those
 // of the bodies.
-#include "sim/collide/query.h"
+#include "foliot/query.h"
 
 #include <string.h>
 
@@ -52,7 +52,6 @@ typedef int64_t marks FOLIOT__SIMD(int64_t, TWO);
 typedef struct swept_ball {
     vec3 from, direction;
     double distance, radius;
-    bool done; // set by a test: no other body is of interest
 } swept_ball;
 
 // Whether the bounding balls of two bodies reach the swept ball.
@@ -252,8 +251,6 @@ static void test_candidates(const foliot_world *world, swept_ball *s,
             uint32_t i = first + (uint32_t)__builtin_ctz(bits);
             if (i < count && filter_accepts(world, filter, i))
                 s->distance = test(context, i);
-            if (s->done)
-                return;
         }
     }
 }
@@ -306,7 +303,7 @@ static swept_ball sweep_ball(const double from[3], const double direction[3], do
 {
     vec3 v = vec3_of(direction);
     *r = (ray){vec3_of(from), vec3_divide(v, vec3_length(v)), distance};
-    return (swept_ball){r->from, r->direction, distance, radius, false};
+    return (swept_ball){r->from, r->direction, distance, radius};
 }
 
 bool foliot_world_cast_ray(const foliot_world *world, const double from[3],
@@ -459,7 +456,6 @@ typedef struct listing {
     foliot__solid solid;
     uint32_t *slots;
     uint32_t capacity, found;
-    bool *done; // not NULL: the first is enough
 } listing;
 
 static double test_overlap(void *context, uint32_t slot)
@@ -472,21 +468,7 @@ static double test_overlap(void *context, uint32_t slot)
     if (l->found < l->capacity)
         l->slots[l->found] = slot;
     l->found++;
-    if (l->done)
-        *l->done = true;
     return 0;
-}
-
-static void list_overlaps(listing *l, const foliot_shape *shape, const double position[3],
-                          const double orientation[4], const foliot_query_filter *filter,
-                          bool first_only)
-{
-    quat q;
-    l->solid = solid_at(shape, position, orientation, &q);
-    swept_ball s = {.from = l->solid.x,
-                    .radius = l->solid.radius + vec3_length(vec3_of(l->solid.half))};
-    l->done = first_only ? &s.done : NULL;
-    test_candidates(l->world, &s, filter, test_overlap, l);
 }
 
 uint32_t foliot_world_overlap_shape(const foliot_world *world, const foliot_shape *shape,
@@ -494,18 +476,13 @@ uint32_t foliot_world_overlap_shape(const foliot_world *world, const foliot_shap
                                     const foliot_query_filter *filter, uint32_t *slots,
                                     uint32_t capacity)
 {
+    quat q;
     listing l = {.world = world, .slots = slots, .capacity = capacity};
-    list_overlaps(&l, shape, position, orientation, filter, false);
+    l.solid = solid_at(shape, position, orientation, &q);
+    swept_ball s = {.from = l.solid.x,
+                    .radius = l.solid.radius + vec3_length(vec3_of(l.solid.half))};
+    test_candidates(world, &s, filter, test_overlap, &l);
     return l.found;
-}
-
-bool foliot__shape_overlaps(const foliot_world *world, const foliot_shape *shape,
-                            const double position[3], const double orientation[4],
-                            const foliot_query_filter *filter)
-{
-    listing l = {.world = world};
-    list_overlaps(&l, shape, position, orientation, filter, true);
-    return l.found > 0;
 }
 
 typedef struct seeking {

@@ -14,6 +14,18 @@
 #include <string.h>
 
 #define ROD_VECTORS 8
+#define NONE UINT32_MAX
+#define INFINITE __builtin_inf()
+#define NEWTON_MAX 40
+#define RATIO_MIN 8      // lighter loads are left to the sweeps
+#define RATIO_MAX 0x1p50 // more than binary64 resolves
+// Mass of a further fixed end, in those of the heaviest body: ropes that are too short have a
+// solution.
+#define GROUND_MASS 0x1p12
+#define TAUT (1 - 0x1p-8)        // of its length: such a link probably pulls
+#define LENGTH_TOLERANCE 0x1p-40 // of a link's length
+#define PLACE_TOLERANCE 0x1p-50  // of its distance from the origin: rounding
+#define MOVE_TOLERANCE 0x1p-20   // of a link's length: Newton's next step leaves its square
 
 static uint64_t align64(uint64_t bytes)
 {
@@ -121,6 +133,413 @@ void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break 
     foliot__event(world, FOLIOT_EVENT_BREAK, index, cause);
 }
 
+// -- distances that form trees
+//
+// Distances that form trees are solved together: ropes and mobiles whose loads are
+// far heavier than their links. A sweep hands a load on from link to link by a part of the ratio of
+// their masses; here the ratio does not count.
+//
+// Looks for the positions x that obey all lengths and lie nearest to the integrator's, weighted by
+// mass. Newton's method on the conditions of that minimum: multipliers, the bodies' displacements,
+// and how a tight link resists being turned (geometric stiffness: Tournier, Nesme, Gilles and
+// Faure, "Stable constrained dynamics", 2015), without which a light body between two tight links
+// overshoots. A tree is eliminated from its leaves in blocks of 3 x 3, without fill. Ropes pull and
+// never push: links that would push are left out, and those that became too long are put in.
+
+typedef struct tree {
+    foliot__tree_node *nodes; // parents before children
+    uint32_t count;
+    const foliot__distance_link *links;
+    foliot__v3 x; // where the integrator left the bodies
+} tree;
+
+// -- which links are solved here
+
+static uint32_t end_of(const foliot__distance_link *link, uint32_t slot)
+{
+    return link->a == slot ? link->b : link->a;
+}
+
+static bool moves(const double *inverse_mass, uint32_t slot)
+{
+    return slot != FOLIOT_NO_BODY && inverse_mass[slot] > 0;
+}
+
+// Lists of the links of each body that moves, ascending.
+static void list_links(const foliot__links *l, const double *inverse_mass)
+{
+    uint32_t count = foliot__distance_count(l);
+    for (uint32_t i = 0; i < count; i++) {
+        foliot__distance_link *link = &l->distances[i];
+        l->head[link->a] = l->reached[link->a] = NONE;
+        if (link->b != FOLIOT_NO_BODY)
+            l->head[link->b] = l->reached[link->b] = NONE;
+    }
+    for (uint32_t i = count; i-- > 0;) {
+        foliot__distance_link *link = &l->distances[i];
+        const uint32_t ends[2] = {link->a, link->b};
+        link->solved = false;
+        for (uint32_t k = 0; k < 2; k++) {
+            link->inverse_mass[k] = ends[k] == FOLIOT_NO_BODY ? 0 : inverse_mass[ends[k]];
+            if (!moves(inverse_mass, ends[k]))
+                continue;
+            l->next[2 * i + k] = l->head[ends[k]];
+            l->head[ends[k]] = 2 * i + k;
+        }
+    }
+}
+
+// The bodies that links tie to each other by way of bodies that move.
+typedef struct component {
+    uint32_t bodies, ties, fixed_ends; // ties: ends of links between bodies that move
+    uint32_t root, root_link;          // a body tied to a fixed end, or the first
+    double total, heaviest, lightest;
+    bool stiff;
+} component;
+
+static component find_component(const foliot__links *l, const double *inverse_mass, uint32_t start,
+                                uint32_t first)
+{
+    component c = {.bodies = 1, .root = start, .root_link = NONE, .stiff = true};
+    l->nodes[first].slot = start;
+    l->reached[start] = first;
+    for (uint32_t i = first; i < first + c.bodies; i++) {
+        uint32_t slot = l->nodes[i].slot;
+        double mass = 1 / inverse_mass[slot];
+        c.total += mass;
+        c.heaviest = mass > c.heaviest ? mass : c.heaviest;
+        c.lightest = i == first || mass < c.lightest ? mass : c.lightest;
+        for (uint32_t k = l->head[slot]; k != NONE; k = l->next[k]) {
+            const foliot__distance_link *link = &l->distances[k / 2];
+            uint32_t other = end_of(link, slot);
+            c.stiff &= link->stiffness == 1;
+            if (!moves(inverse_mass, other)) {
+                c.fixed_ends++;
+                c.root = k / 2 < c.root_link ? slot : c.root;
+                c.root_link = k / 2 < c.root_link ? k / 2 : c.root_link;
+                continue;
+            }
+            c.ties++;
+            if (l->reached[other] != NONE)
+                continue;
+            l->reached[other] = first + c.bodies;
+            l->nodes[first + c.bodies++].slot = other;
+        }
+    }
+    return c;
+}
+
+// Nodes in the order of the search from the root: parents first.
+static uint32_t lay_out_tree(const foliot__links *l, const double *inverse_mass, const component *c,
+                             uint32_t first)
+{
+    foliot__tree_node *nodes = l->nodes;
+    uint32_t end = first + 1;
+    nodes[first] = (foliot__tree_node){.slot = c->root, .parent = NONE, .link = c->root_link};
+    for (uint32_t i = first; i < end; i++) {
+        if (nodes[i].slot == FOLIOT_NO_BODY)
+            continue;
+        nodes[i].mass = 1 / inverse_mass[nodes[i].slot] / c->heaviest;
+        for (uint32_t k = l->head[nodes[i].slot]; k != NONE; k = l->next[k]) {
+            uint32_t other = end_of(&l->distances[k / 2], nodes[i].slot);
+            l->distances[k / 2].solved = true;
+            if (k / 2 == nodes[i].link)
+                continue;
+            bool ends = !moves(inverse_mass, other);
+            nodes[end++] = (foliot__tree_node){.slot = ends ? FOLIOT_NO_BODY : other,
+                                               .parent = i - first,
+                                               .link = k / 2,
+                                               .mass = GROUND_MASS};
+        }
+    }
+    nodes[first].count = end - first;
+    nodes[first].scale = c->heaviest;
+    return end;
+}
+
+// Sleep, commands and breaks change what moves and how heavy it is.
+static bool is_current(const foliot__links *l, const double *inverse_mass)
+{
+    if (!l->counts[3])
+        return false;
+    for (uint32_t i = 0; i < foliot__distance_count(l); i++) {
+        const foliot__distance_link *link = &l->distances[i];
+        double of_b = link->b == FOLIOT_NO_BODY ? 0 : inverse_mass[link->b];
+        if (link->inverse_mass[0] != inverse_mass[link->a] || link->inverse_mass[1] != of_b)
+            return false;
+    }
+    return true;
+}
+
+// -- the links as they are now
+
+static vec3 place_of(const tree *t, const foliot__tree_node *node)
+{
+    return vec3_add(foliot__v3_get(t->x, node->slot), node->u);
+}
+
+// The two ends of a node's link: its own, and the parent's or a fixed one.
+static void ends_of(const tree *t, const foliot__tree_node *node, vec3 *own, vec3 *far)
+{
+    const foliot__distance_link *link = &t->links[node->link];
+    bool leaf = node->slot == FOLIOT_NO_BODY; // that stands for a fixed end
+    const foliot__tree_node *body = leaf ? &t->nodes[node->parent] : node;
+    uint32_t other = end_of(link, body->slot);
+    vec3 place = place_of(t, body), fixed;
+    if (!leaf && node->parent != NONE)
+        fixed = place_of(t, &t->nodes[node->parent]);
+    else
+        fixed = other == FOLIOT_NO_BODY ? vec3_of(link->anchor) : foliot__v3_get(t->x, other);
+    *own = leaf ? vec3_add(fixed, node->u) : place;
+    *far = leaf ? place : fixed;
+}
+
+// Fills direction and error, and puts links in that are too long or too short by more than
+// rounding; `first`: also those that are tight. Returns the largest error, as a multiple of what
+// rounding may leave; infinite where a place is not a number.
+static double measure_links(const tree *t, bool first)
+{
+    double worst = 0;
+    for (uint32_t i = 0; i < t->count; i++) {
+        foliot__tree_node *node = &t->nodes[i];
+        if (node->link == NONE)
+            continue;
+        const foliot__distance_link *link = &t->links[node->link];
+        vec3 own, far;
+        ends_of(t, node, &own, &far);
+        node->d = vec3_sub(far, own);
+        double distance = vec3_length(node->d);
+        node->distance = distance;
+        double far_out =
+            (foliot__absolute(own.x) + foliot__absolute(own.y)) + foliot__absolute(own.z);
+        double tolerance = link->length * LENGTH_TOLERANCE + far_out * PLACE_TOLERANCE;
+        double limit = first ? link->length * TAUT : link->length + tolerance;
+        if (distance > limit || link->length_min == link->length)
+            node->mode = FOLIOT__LINK_PULLS;
+        else if (distance < link->length_min - tolerance)
+            node->mode = FOLIOT__LINK_PUSHES;
+        if (!(distance > 0))
+            node->d.x = distance = 1;
+        node->d = vec3_divide(node->d, distance);
+        bool pushes = node->mode == FOLIOT__LINK_PUSHES;
+        node->error = node->distance - (pushes ? link->length_min : link->length);
+        bool holds = node->distance <= link->length && node->distance >= link->length_min;
+        double size = holds ? 0 : foliot__absolute(node->error) / tolerance;
+        if (!(size <= worst))
+            worst = size < INFINITE ? size : INFINITE;
+    }
+    return worst;
+}
+
+// -- first multipliers
+
+static const vec3 none = {0, 0, 0};
+
+static vec3 parent_move(const tree *t, const foliot__tree_node *node)
+{
+    return node->parent == NONE ? none : t->nodes[node->parent].move;
+}
+
+// As if the directions of the links could not change: a bound for how hard they pull. Each body
+// follows its parent; a tree that floats keeps its centre of mass.
+static void guess_multipliers(const tree *t)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        foliot__tree_node *node = &t->nodes[i];
+        bool tied = node->mode != FOLIOT__LINK_SLACK;
+        node->move = tied ? vec3_add(parent_move(t, node), vec3_scale(node->d, node->error)) : none;
+        node->sum = vec3_scale(node->move, node->mass);
+        node->weight = node->mass;
+    }
+    for (uint32_t i = t->count; i-- > 0;) {
+        foliot__tree_node *node = &t->nodes[i], *parent = &t->nodes[node->parent];
+        if (node->parent == NONE || node->mode == FOLIOT__LINK_SLACK)
+            continue;
+        parent->weight += node->weight;
+        parent->sum = vec3_add(parent->sum, node->sum);
+    }
+    for (uint32_t i = 0; i < t->count; i++) {
+        foliot__tree_node *node = &t->nodes[i];
+        bool tied = node->mode != FOLIOT__LINK_SLACK;
+        node->move =
+            tied ? parent_move(t, node) : vec3_divide(vec3_negate(node->sum), node->weight);
+        double pull = vec3_dot(node->sum, node->d) + node->weight * vec3_dot(node->move, node->d);
+        node->lambda = tied && pull > 0 ? pull : 0;
+    }
+}
+
+// -- one step of Newton's method
+
+// The inverse of a positive definite matrix, by its factors L D L^t.
+static mat3 invert(mat3 m)
+{
+    vec3 m0 = m.row[0], m1 = m.row[1], m2 = m.row[2];
+    double d0 = 1 / m0.x, l1 = m1.x * d0, l2 = m2.x * d0;
+    double d1 = 1 / (m1.y - l1 * m1.x), s = m2.y - l2 * m1.x, l3 = s * d1;
+    double d2 = 1 / ((m2.z - l2 * m2.x) - l3 * s);
+    double c = l1 * l3 - l2; // (L^-1)[2][0]
+    double xy = -l1 * d1 - l3 * c * d2, xz = c * d2, yz = -l3 * d2;
+    return (mat3){
+        {{(d0 + l1 * l1 * d1) + c * c * d2, xy, xz}, {xy, d1 + l3 * l3 * d2, yz}, {xz, yz, d2}}};
+}
+
+static mat3 multiply(mat3 a, mat3 b)
+{
+    mat3 out;
+    for (int i = 0; i < 3; i++)
+        out.row[i] =
+            vec3_add(vec3_add(vec3_scale(b.row[0], a.row[i].x), vec3_scale(b.row[1], a.row[i].y)),
+                     vec3_scale(b.row[2], a.row[i].z));
+    return out;
+}
+
+// For a link that is tight: how the child's subtree is felt by the parent.
+static void pass_up(const tree *t, foliot__tree_node *node)
+{
+    static const mat3 unit = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+    double stiffness = node->lambda > 0 && node->distance > 0 ? node->lambda / node->distance : 0;
+    double across = foliot__sqrt(stiffness);
+    const double part[3] = {node->d.x, node->d.y, node->d.z};
+    mat3 rest; // across the link
+    for (int i = 0; i < 3; i++) {
+        vec3 along = vec3_scale(node->d, part[i]);
+        rest.row[i] = vec3_sub(unit.row[i], along);
+        node->turn.row[i] = vec3_add(along, vec3_scale(rest.row[i], across));
+    }
+    mat3 z = multiply(multiply(node->turn, node->mobility), node->turn);
+    for (int i = 0; i < 3; i++)
+        z.row[i] = vec3_add(z.row[i], rest.row[i]);
+    node->z = invert(z);
+    if (node->parent == NONE)
+        return;
+    foliot__tree_node *parent = &t->nodes[node->parent];
+    mat3 product = multiply(node->turn, node->z), felt = multiply(product, node->turn);
+    vec3 free = mat3_apply(felt, mat3_apply(node->mobility, node->push));
+    vec3 pull = mat3_apply(product, node->d);
+    for (int i = 0; i < 3; i++)
+        parent->felt.row[i] = vec3_add(parent->felt.row[i], felt.row[i]);
+    parent->push = vec3_add(parent->push, vec3_sub(free, vec3_scale(pull, node->error)));
+}
+
+static void eliminate(const tree *t)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        foliot__tree_node *node = &t->nodes[i];
+        vec3 tension = vec3_scale(node->d, node->lambda);
+        node->felt = (mat3){{{node->mass, 0, 0}, {0, node->mass, 0}, {0, 0, node->mass}}};
+        node->push = vec3_sub(tension, vec3_scale(node->u, node->mass));
+        if (node->parent != NONE)
+            t->nodes[node->parent].push = vec3_sub(t->nodes[node->parent].push, tension);
+    }
+    for (uint32_t i = t->count; i-- > 0;) {
+        foliot__tree_node *node = &t->nodes[i];
+        node->mobility = invert(node->felt);
+        if (node->mode != FOLIOT__LINK_SLACK)
+            pass_up(t, node);
+    }
+}
+
+// The multiplier and the move of a link that is tight. False if it pulled and would push.
+static bool solve_node(const tree *t, foliot__tree_node *node)
+{
+    const foliot__distance_link *link = &t->links[node->link];
+    vec3 y = mat3_apply(node->turn, vec3_sub(parent_move(t, node), node->move));
+    y = mat3_apply(node->z, vec3_add(y, vec3_scale(node->d, node->error)));
+    node->move = vec3_add(node->move, mat3_apply(node->mobility, mat3_apply(node->turn, y)));
+    node->lambda += vec3_dot(node->d, y);
+    bool pulls = node->mode == FOLIOT__LINK_PULLS;
+    return link->length_min == link->length || (pulls ? node->lambda >= 0 : node->lambda <= 0);
+}
+
+// Moves the bodies, parents first, and lets links go that would do the opposite of what they may.
+// True if there was none and nothing moved far.
+static bool substitute(const tree *t)
+{
+    bool settled = true;
+    for (uint32_t i = 0; i < t->count; i++) {
+        foliot__tree_node *node = &t->nodes[i];
+        node->move = mat3_apply(node->mobility, node->push);
+        if (node->mode != FOLIOT__LINK_SLACK && !solve_node(t, node)) {
+            node->mode = FOLIOT__LINK_SLACK;
+            node->lambda = 0;
+            settled = false;
+        }
+        node->u = vec3_add(node->u, node->move);
+        double length = t->links[node->link != NONE ? node->link : t->nodes[1].link].length;
+        settled &= vec3_length(node->move) <= MOVE_TOLERANCE * length;
+    }
+    return settled;
+}
+
+// Moves to the positions that are looked for, or some way there: then `solved` is false.
+static void solve_tree(const tree *t, bool *solved)
+{
+    for (uint32_t i = 0; i < t->count; i++) {
+        foliot__tree_node *node = &t->nodes[i];
+        node->lambda = 0;
+        node->mode = FOLIOT__LINK_SLACK;
+        node->u = node->d = none;
+    }
+    double before = measure_links(t, true), worst = before;
+    if (worst > 1)
+        guess_multipliers(t);
+    *solved = worst <= 1;
+    for (int k = 0; k < NEWTON_MAX && !*solved; k++) {
+        eliminate(t);
+        bool settled = substitute(t);
+        worst = measure_links(t, false);
+        *solved = settled && worst <= 1;
+    }
+    for (uint32_t i = 0; i < t->count && !*solved && !(worst < before); i++) {
+        t->nodes[i].lambda = 0;
+        t->nodes[i].u = none;
+    }
+}
+
+static void solve_trees(const foliot_world *world, const foliot__links *l, foliot__v3 x)
+{
+    const double *inverse_mass = foliot__inverse_mass(world);
+    if (!is_current(l, inverse_mass)) {
+        uint32_t end = 0, count = foliot__distance_count(l);
+        list_links(l, inverse_mass);
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t ends[2] = {l->distances[i].a, l->distances[i].b};
+            for (uint32_t k = 0; k < 2; k++) {
+                if (!moves(inverse_mass, ends[k]) || l->reached[ends[k]] != NONE)
+                    continue;
+                component c = find_component(l, inverse_mass, ends[k], end);
+                // Light ropes between two fixed ends are left to the sweeps, which give way where
+                // they are too short.
+                double load = c.fixed_ends > 1 ? c.heaviest : c.total;
+                if (c.stiff && c.ties / 2 == c.bodies - 1 && c.bodies + c.fixed_ends > 2 &&
+                    load > RATIO_MIN * c.lightest && load < RATIO_MAX * c.lightest)
+                    end = lay_out_tree(l, inverse_mass, &c, end);
+            }
+        }
+        l->counts[2] = end;
+        l->counts[3] = true;
+    }
+    for (uint32_t first = 0; first < l->counts[2];) {
+        // A node's parent is counted within its tree.
+        tree t = {l->nodes + first, l->nodes[first].count, l->distances, x};
+        bool solved;
+        solve_tree(&t, &solved);
+        for (uint32_t i = 0; i < t.count; i++) {
+            const foliot__tree_node *node = &t.nodes[i];
+            if (node->link != NONE) {
+                l->distances[node->link].solved = solved;
+                l->impulse[node->link] += node->lambda * t.nodes[0].scale;
+            }
+            if (node->slot == FOLIOT_NO_BODY)
+                continue;
+            foliot__v3_add(x, node->slot, node->u);
+        }
+        first += t.count;
+    }
+}
+
+// -- distances one by one
+
 // Removes `stiffness` of the error, moving each end by its share of the inverse mass.
 // Returns what it moved, in mass times length, positive where the link pulled.
 static double solve_link(const foliot__distance_link *link, foliot__v3 x,
@@ -174,7 +593,7 @@ void foliot__solve_distances(const foliot__step *step)
         memcpy(before.x, x.x, rows * sizeof(double));
         memcpy(before.y, x.y, rows * sizeof(double));
         memcpy(before.z, x.z, rows * sizeof(double));
-        foliot__trees_solve(world, &links, x);
+        solve_trees(world, &links, x);
         for (uint32_t k = 0; k < world->scheme.constraint_iterations; k++)
             for (uint32_t i = 0; i < count; i++)
                 if (!links.distances[i].solved)

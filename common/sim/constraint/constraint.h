@@ -42,7 +42,7 @@ typedef enum foliot__link_mode {
     FOLIOT__LINK_PUSHES,
 } foliot__link_mode;
 
-// A body in a tree of distances with its link to the parent (constraint_tree.c). Masses are shares
+// A body in a tree of distances with its link to the parent (constraint.c). Masses are shares
 // of the tree's heaviest.
 typedef struct foliot__tree_node {
     uint32_t slot;   // FOLIOT_NO_BODY: a leaf that stands for a further fixed end
@@ -77,10 +77,6 @@ typedef struct foliot__links {
 } foliot__links;
 
 foliot__links foliot__links_of(const foliot_world *world);
-
-// constraint_tree.c: moves the bodies of trees whose loads are heavy so that their distances hold,
-// and marks those links.
-void foliot__trees_solve(const foliot_world *world, const foliot__links *links, foliot__v3 x);
 
 // Breaks constraint `index`: it is never looked at again. The links must be rebuilt.
 void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break cause);

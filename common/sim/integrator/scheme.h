@@ -61,7 +61,7 @@ static inline double foliot__response(const foliot_world *world)
 // it was. Uses the scratch vectors `scratch` .. `scratch` + 4; the results lie in the last two.
 void foliot__rk4_slopes(const foliot__step *step, uint32_t scratch, foliot__v3 *dx, foliot__v3 *dv);
 
-// -- kinematic_bodies.c: after the scheme's own motion in a substep
+// -- scheme.c: after the scheme's own motion in a substep
 
 // Kinematic bodies are where their velocities take them, under every scheme. Velocities of dynamic
 // bodies are divided by 1 + damping dt.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // integrator_info.c: the properties of every integrator: its row of data and the search for its
 // name. Scenes, recordings, the lab and the library all read these rows. Nothing here runs an
-// integrator: the functions are in integrator/registry.c.
+// integrator: the functions are in integrator/scheme.c.
 //
 // The claims (order, symplectic, reversible, evaluations) are measured in tests/unit/test_order.c
 // and its neighbours, which loop over these rows.

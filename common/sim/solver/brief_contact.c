@@ -5,7 +5,6 @@
 // read of its impulses.
 #include "sim/solver/solver_kernel.h"
 
-#include "sim/collide/contact_event.h"
 #include "sim/math/simd.h"
 #include "sim/math/vec3.h"
 #include "sim/state/contact_cache.h"

@@ -18,7 +18,7 @@
 // that nothing has pushed keeps its bits.
 #include "sim/solver/solver.h"
 
-#include "sim/collide/contact_event.h"
+#include "sim/state/contact_cache.h"
 #include "sim/solver/solver_kernel.h"
 #include "sim/joint/joint.h"
 #include "sim/integrator/scheme.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// contact_cache.c: looks up and drops rows of the table `contact`. Knows nothing of shapes or
-// manifolds; the solver fills the table (solver/solver_prepare.c).
+// contact_cache.c: looks up and drops rows of the table `contact`, and keeps what events need.
+// Knows nothing of shapes or manifolds; the solver fills the table (solver/solver_prepare.c).
 #include "sim/state/contact_cache.h"
 
 #include <string.h>
@@ -137,4 +137,25 @@ void foliot__contact_end_changes(foliot_world *world)
     if (world->input.contacts_listed)
         drop_rows(world, FOLIOT_NO_BODY);
     world->input.contacts_listed = world->input.contact_searches = 0;
+}
+
+// -- what a step reports of contacts
+
+void foliot__contact_events_begin(foliot_world *world)
+{
+    const foliot__contact_row *row = foliot__contact(world);
+    foliot__contact_before *before = foliot__contacts_before(world);
+    for (uint32_t i = 0; i < world->contact_count; i++)
+        before[i] = (foliot__contact_before){row[i].a, row[i].b};
+    world->reported.contacts_before_count = world->contact_count;
+    world->reported.impact_count = world->reported.brief_count = 0;
+}
+
+void foliot__hit_event(foliot_world *world, const foliot_hit_event *impact)
+{
+    if (world->reported.impact_count == world->capacity.impacts) {
+        world->counters.events_dropped++;
+        return;
+    }
+    foliot__impacts(world)[world->reported.impact_count++] = *impact;
 }

@@ -29,4 +29,11 @@ void foliot__contact_forget(foliot_world *world, uint32_t slot);
 // After the last of both: the table is in order again.
 void foliot__contact_end_changes(foliot_world *world);
 
+// -- what foliot/query.h reports of contacts
+
+// At a step's start, and where a world begins: remembers which pairs are in contact.
+void foliot__contact_events_begin(foliot_world *world);
+// Appends a hit event; counted if there is no room. They are in the order of time.
+void foliot__hit_event(foliot_world *world, const foliot_hit_event *impact);
+
 #endif

@@ -37,8 +37,8 @@ void foliot__world_prepare(foliot_world *world);
 // Updates the caches for the changes by joins, leaves and commands of one tick, once after all.
 void foliot__world_prepare_changed(foliot_world *world);
 
-// -- target.c: kinematic bodies that a command sends to a pose: they arrive there at the end of the
-// tick, with the velocity that takes them there, and stop at the next tick unless sent again.
+// -- command.c: kinematic bodies that a command sends to a pose: they arrive there at the end of
+// the tick, with the velocity that takes them there, and stop at the next tick unless sent again.
 //
 // Order in a tick: commands act (foliot__target_set, foliot__target_drop), foliot__targets_begin,
 // foliot__sleep_begin, the substeps, foliot__targets_end, and only then the checks of ranges.
@@ -61,16 +61,5 @@ void foliot__target_drop(foliot_world *world, uint32_t slot);
 void foliot__targets_begin(foliot_world *world);
 // Sets the bodies that were sent in this tick to their targets, to the bit.
 void foliot__targets_end(foliot_world *world);
-
-// -- bounds.c: keeps the numbers of a world finite and in range.
-
-// Stores positions and velocities of the present tick, to which a frozen body returns.
-void foliot__keep_start(foliot_world *world);
-
-// Freezes every body whose state is non-finite or beyond FOLIOT_POSITION_MAX.
-void foliot__freeze_out_of_range(foliot_world *world);
-
-// Scales velocities down to the scene's speed_max.
-void foliot__clamp_speeds(foliot_world *world);
 
 #endif
