@@ -63,7 +63,7 @@ EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard exampl
 # Games whose rules are in C: modules for foliot-server, games/NAME/*.c.
 GAMES := $(patsubst %,$(BUILD)/games/%.so,$(sort $(notdir $(patsubst %/,%,$(dir $(wildcard games/*/*.c))))))
 
-# What the static library needs; foliot.pc and the CMake package name the same.
+# Packages that the static library needs; foliot.pc and the CMake package name the same.
 LIB_DEPENDENCIES := -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic
 LIBS := -Wl,--as-needed $(LIB_DEPENDENCIES) -pthread
 HTTP_LIBS := -lwebsockets
@@ -129,7 +129,7 @@ $(BUILD)/libfoliot.so: $(LIB_OBJECTS) common/libfoliot.map
 	    -o $@ $(LIB_OBJECTS) $(LIBS)
 	@ln -sf libfoliot.so $(BUILD)/libfoliot.so.$(SOVERSION)
 
-# A module finds the library beside the folder that it lies in.
+# A module finds the library next to the folder that it lies in.
 $(BUILD)/obj/games/%.o: EXTRA += -fvisibility=hidden
 $(BUILD)/games/%.so: $(BUILD)/libfoliot.so
 	@mkdir -p $(@D)
@@ -149,7 +149,7 @@ $(if $(wildcard client/program/main.c),$(eval $(call PROGRAM,client,client/progr
 # The folders of foliot-server.
 SERVER_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/program/*/*.c server/http/*.c server/admin/*.c server/web/*.c))
 $(BUILD)/foliot-server: $(SERVER_OBJECTS) $(BUILD)/obj/server/web/web_files.o $(BUILD)/librtc.a
-# Data channels of WebRTC: an archive of their own, which knows nothing of the rest.
+# Data channels of WebRTC: a separate archive, which knows nothing of the rest.
 RTC_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard server/rtc/*.c))
 $(BUILD)/librtc.a: $(RTC_OBJECTS)
 	@rm -f $@
@@ -179,10 +179,10 @@ $(BUILD)/tests/program/test_takeover_channels: LIBS_test += -L$(BUILD)/tests/pro
     $(RTC_LIBS) $(QR_LIBS)
 $(BUILD)/tests/program/test_rtc_parsers $(BUILD)/tests/program/test_sctp: $(BUILD)/librtc.a
 $(BUILD)/tests/program/test_rtc_parsers $(BUILD)/tests/program/test_sctp: LIBS_test += $(RTC_LIBS)
-# What draws bodies, for the programs that do: no part of the library.
+# Code that draws bodies, for the programs that do: no part of the library.
 VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
 $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view $(BUILD)/tests/unit/test_focus: $(VIEW_OBJECTS)
-# What loads shared objects, for the programs alone.
+# Code that loads shared objects, for the programs alone.
 MODULE_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/module/*.c))
 $(BUILD)/foliot-server $(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/foliot-lab: $(MODULE_OBJECTS)
 $(BUILD)/tests/unit/test_board: $(BUILD)/obj/client/program/board.o

@@ -27,7 +27,7 @@ DETAILS_SOURCES := web/details.c web/lines.c common/base/assert.c common/base/cp
 WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer instances lines world_picture) $(sort \
     $(filter-out common/base/file.c,$(WEB_BASE)) common/base/json_reader.c $(wildcard common/sim/*/*.c) \
     $(filter-out common/scene/file_text.c,$(wildcard common/scene/*.c)) tools/lab/scene.c)
-# What Debian has for the machine alone: the scene reader's YAML, and the decoder of compressed keyframes.
+# Libraries that Debian has only for the machine: the scene reader's YAML, and the decoder of compressed keyframes.
 WEB_SRC := $(WEB_OBJ)/sources
 YAML_OBJECTS := $(patsubst %,$(WEB_OBJ)/libyaml/%.o,api parser reader scanner)
 ZSTD_OBJECTS := $(patsubst %,$(WEB_OBJ)/zstd/common/%.o,debug entropy_common error_private fse_decompress xxhash zstd_common) \
@@ -69,9 +69,9 @@ $(WEB_OBJ)/zstd/%.o: $(WEB_SRC)/.stamp web.mk
 	@mkdir -p $(@D)
 	$(WEB_CC) --target=wasm32-wasi -Oz -w -DZSTD_LEGACY_SUPPORT=0 -DZSTD_STRIP_ERROR_STRINGS=1 -DHUF_FORCE_DECOMPRESS_X1=1 \
 	    -DZSTD_FORCE_DECOMPRESS_SEQUENCES_SHORT=1 -DZSTD_NO_INLINE=1 -DZSTD_NO_TRACE=1 -c $(WEB_SRC)/zstd/lib/$*.c -o $@
-# What the page calls has no header.
+# Functions that the page calls have no header.
 $(WEB_OBJ)/viewer/web/%.o $(WEB_OBJ)/replayer/web/%.o $(WEB_OBJ)/worlds/web/%.o $(WEB_OBJ)/details/web/%.o: WARNINGS += -Wno-missing-prototypes
-# What each frame does with each body is fast, all else of the viewer is small.
+# The work of each frame with each body is fast, all else of the viewer is small.
 $(patsubst %,$(WEB_OBJ)/viewer/%.o,web/instances client/lib/watch/interpolation): VIEWER_LEVEL := -O2
 $(WEB_OBJ)/viewer/%.o: %.c $(WEB_OBJ)/include/xxhash.h web.mk
 	@mkdir -p $(@D)
@@ -88,14 +88,14 @@ $(WEB_OBJ)/worlds/%.o: %.c $(WEB_OBJ)/include/xxhash.h $(WEB_SRC)/.stamp web.mk
 	$(WEB_COMPILE) -Itools -I$(WEB_SRC)/libyaml/include -O2 -MMD -MP -c $< -o $@
 $(WEB_OBJ)/replayer/common/recording/keyframe_codec.o: $(WEB_SRC)/.stamp
 $(WEB_OBJ)/replayer/common/recording/keyframe_codec.o: BIT_FLAGS += -UFOLIOT_NO_ZSTD -I$(WEB_SRC)/zstd/lib
-# What finds contacts is small by itself.
+# The code that finds contacts is small by itself.
 $(WEB_OBJ)/details/%.o: %.c web.mk | $(call deps_of,web)
 	@mkdir -p $(@D)
 	$(WEB_COMPILE) -Os -MMD -MP -c $< -o $@
 $(WEB)/details.wasm: WEB_FLAGS := -Os
 $(WEB)/details.wasm: $(DETAILS_SOURCES:%.c=$(WEB_OBJ)/details/%.o)
-# (Its loops are short: what loop strength reduction adds to them is not worth 700 bytes. What is called from two files
-# is not copied into both, which is worth 400; loads and stores that move out of loops cost 100.)
+# (Its loops are short: loop strength reduction is not worth the 700 bytes that it adds. A function that is called from
+# two files is not copied into both, which is worth 400; loads and stores that move out of loops cost 100.)
 $(WEB)/viewer.wasm: WEB_FLAGS := -Oz -flto -Wl,-mllvm,-disable-lsr,-mllvm,-enable-merge-functions,-mllvm,-inline-threshold=-22,-mllvm,-enable-load-pre=false,-mllvm,-disable-licm-promotion
 $(WEB)/viewer.wasm: WEB_LIBS := -lc-printscan-no-floating-point
 $(WEB)/replayer.wasm: WEB_FLAGS := -O3

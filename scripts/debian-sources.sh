@@ -15,7 +15,7 @@ out=$(cd "$out" && pwd)
 work=$(mktemp -d "$out/.fetch.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# Lists of its own, beside the machine's: those seldom have source packages, and only root may change them.
+# Separate lists, next to the machine's: those seldom have source packages, and only root may change them.
 fetch() {
     mkdir -p "$work/lists/partial" "$work/cache/archives/partial"
     uri=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT)' 'Created-By: Packages' 2>/dev/null |

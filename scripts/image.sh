@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# image.sh BUILD [NAME]: builds the container image of deploy/container/Containerfile by buildah, NAME (localhost/foliot) and
-# BUILD/image/oci. Its base is made here by debootstrap from Debian's mirror: no registry is needed. As root; without overlay
-# file systems and user namespaces too.
+# image.sh BUILD [NAME]: builds the container image of deploy/container/Containerfile by buildah, NAME
+# (localhost/foliot) and BUILD/image/oci. Its base is made here by debootstrap from Debian's mirror: no registry is
+# needed. As root; without overlay file systems and user namespaces too.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:?build folder} name=${2:-localhost/foliot}
@@ -28,7 +28,7 @@ if ! b images --format '{{.Name}}' 2>/dev/null | grep -qx localhost/foliot-base;
     b commit --rm "$base" localhost/foliot-base >/dev/null
     rm -rf "$out/root"
 fi
-# What git tracks, and nothing that was built.
+# The files that git tracks, and nothing that was built.
 rm -rf "$out/source" "$out/oci"
 mkdir "$out/source"
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then

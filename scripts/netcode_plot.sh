@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # netcode_plot.sh NETCODE: runs the bench and draws docs/images/netcode.svg: for each network the interpolation
-# delay as a bar, and beside it the starved share, the p99 of both errors and the largest jump.
+# delay as a bar, and next to it the starved share, the p99 of both errors and the largest jump.
 set -eu
 "${1:?the bench program}" | awk '
 function escape(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); return s }

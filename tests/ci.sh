@@ -51,7 +51,7 @@ part() {
         tail -n 3 "$out/$name.log" | cut -c 1-160
     fi
 }
-# Parts beside the others, in a lane of their own: one after the other. What they print is shown when they are joined.
+# Parts that run in a second lane, one after the other. Their output is shown when they are joined.
 beside() { # COMMAND...: `part ...`, or a function that runs some
     "$@" >"$out/beside.said" &
     beside_pid=$!
@@ -88,7 +88,7 @@ test)
     ;;
 test-all)
     # Two lanes keep both processors at work. In one is what waits for clocks, and all that is in $build itself; in the
-    # other what computes, in builds of its own, as a lesser task: those that use one processor at the end come first.
+    # other what computes, in separate builds, at a lower priority: those that use one processor at the end come first.
     waiting() {
         part programs in_make test-left
         part web in_make test-web SHORT=1

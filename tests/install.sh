@@ -8,7 +8,7 @@ build=${BUILD:-build}
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 passed=0 failed=0
-# expect NAME COMMAND...: it ends well; otherwise what it said is shown.
+# expect NAME COMMAND...: it ends well; otherwise its output is shown.
 expect() {
     local name=$1
     shift
@@ -94,7 +94,7 @@ other_version() {
 }
 expect "CMake refuses another version" other_version
 
-# Every example against the installed copy; the one with a game of its own plays a match.
+# Every example against the installed copy; the one with a separate game plays a match.
 example() {
     # shellcheck disable=SC2046
     gcc -std=gnu11 -ffp-contract=off -o "$root/$(basename "$1" .c)" "$1" $(pkg-config --cflags --libs foliot)
@@ -154,7 +154,7 @@ leaves_nothing() { # nothing but folders
 install_to uninstall PREFIX=/usr >/dev/null
 expect "uninstall leaves no file" leaves_nothing
 
-# Elsewhere, with libraries in a folder of their own and without symbols.
+# Elsewhere, with libraries in a separate folder and without symbols.
 rm -rf "$root/usr"
 expect "it installs without symbols and with a LIBDIR" install_to install-strip PREFIX=/usr LIBDIR=/usr/lib/x86_64-linux-gnu
 is_stripped() { ! readelf -S "$root/usr/bin/foliot-server" | grep -F .symtab; }

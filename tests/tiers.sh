@@ -8,7 +8,7 @@
 # A line "Tier: NAME" among a test's first 12 lines decides. Without it a script is in test, since scripts run programs
 # that wait for clocks, and C is in check; a test whose processor seconds in tests/times.txt are beyond a tier's limit
 # (CHECK_SECONDS, TEST_SECONDS) is in the next one. A test without a recorded time counts as quick.
-# `make times` writes tests/times.txt anew: processor seconds, seconds, path; of one test at a time.
+# `make times` renews tests/times.txt: processor seconds, seconds, path; of one test at a time.
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 awk -v check_seconds="${CHECK_SECONDS:-0.3}" -v test_seconds="${TEST_SECONDS:-1.8}" '

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # planted.sh: what the seeds are worth. One fault after another is put into a copy of one source file of the server, the
 # client, the wire or the recording; the simulation is linked with it and runs seeds until one fails. A fault that SEEDS
-# (300) seeds do not find fails here. `planted.sh NAME...` tries those alone; `planted.sh --places` only checks that each
-# fault finds its line. The seeds take some minutes and are not part of `make test`; the places are.
+# (300) seeds do not find fails here. `planted.sh NAME...` tries those alone; `planted.sh --places` only checks that
+# each fault finds its line. The seeds take some minutes and are not part of `make test`; the places are.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build} seeds=${SEEDS:-300} failed=0
@@ -65,14 +65,14 @@ planted early-acknowledgement client/lib/shared/stream.c 's/packet.newest_snapsh
 planted tick-log-short common/wire/tick_log.c 's/for (uint64_t t = log->first; t < log->end \&\& t < tick; t++)/for (uint64_t t = log->first; t < log->end \&\& t <= tick; t++)/'
 planted slot-leak server/lib/peer.c 's/^    peer->state = FOLIOT__PEER_ENDED;$/    if (peer->malformed == 0) peer->state = FOLIOT__PEER_ENDED;/'
 planted peerless-player server/lib/server.c 's/played \&\& foliot__player_peer_lost(session, peer)/false/'
-# What foes, tiny limits and storage that harms are for.
+# Found by foes, tiny limits and harmful storage.
 SEED_WITH=storage planted block-unchecked common/recording/block_reader.c 's/if (foliot__crc32c(0, \*payload, block->length) != block->payload_crc)/if (false)/'
 planted token-in-part server/lib/player.c 's/return foliot__secrets_equal(a, b, sizeof \*a);/return ((a->bytes[0] ^ b->bytes[0]) \& 7) == 0;/'
 planted places-of-one-address server/lib/player.c 's/return host != 0 \&\& held >= most;/return false;/'
 planted storms-unlimited common/net/admission.c 's/if (!foliot__bucket_spend(&e->opens, a->burst, a->every_ns, now_ns))/if (false)/'
-# What spectators who look everywhere are for.
+# Found by spectators that look everywhere.
 SEED_WITH=looks planted focus-unlimited server/lib/interest.c 's/look->now_ns - v->focus_ns >= FOCUS_EVERY_NS/true/'
-# What games, hosts and ends of sessions are for.
+# Found by games, hosts and ends of sessions.
 SEED_WITH=games,crashes planted order-twice server/lib/orders.c 's/^                                 .next = here + 1,/                                 .next = here ? here : 1,/'
 SEED_WITH=orders planted orders-unlimited server/lib/orders.c 's/foliot__bucket_spend(&book->bucket/foliot__bucket_spend(\&(foliot__bucket){0}/'
 SEED_WITH=games,crashes planted command-lost-at-resume server/lib/commands.c 's/^    if (game->rules)$/    if (game->rules \&\& session->tick > session->first_tick)/'

@@ -199,7 +199,7 @@ static void take(void *user, unsigned from, foliot_delivery delivery, const uint
 // -- a session with all that there is
 
 // Loss, two players one of whom diverges and is healed, a late spectator.
-static void play(capture *c, FILE *truth)
+static void play(capture *c, FILE *states)
 {
     cluster_options options = {.tap = take, .tap_user = c};
     cluster *a = cluster_create(&options);
@@ -222,9 +222,9 @@ static void play(capture *c, FILE *truth)
     cluster_run(a, 7);
     assert_int_equal(a->found_count, 1);
     for (uint64_t tick = 1; tick <= cluster_get_tick(a); tick++)
-        fprintf(truth, "truth %" PRIu64 " %016" PRIx64 " %016" PRIx64 "\n", tick,
+        fprintf(states, "state %" PRIu64 " %016" PRIx64 " %016" PRIx64 "\n", tick,
                 a->history[tick].high, a->history[tick].low);
-    fprintf(truth, "astray %u %" PRIu64 "\n", bad, fault.tick);
+    fprintf(states, "astray %u %" PRIu64 "\n", bad, fault.tick);
     cluster_destroy(a);
 }
 
@@ -256,17 +256,17 @@ TEST(a_second_reader_finds_what_was_sent)
         skip();
     }
     char folder[] = "/tmp/foliot-captured-XXXXXX", names[4][64], command[512];
-    static const char *const parts[] = {"truth", "packets", "expected", "got"};
+    static const char *const parts[] = {"states", "packets", "expected", "got"};
     assert_non_null(mkdtemp(folder));
     for (int i = 0; i < 4; i++)
         snprintf(names[i], sizeof names[i], "%s/%s", folder, parts[i]);
-    FILE *truth = fopen(names[0], "w");
+    FILE *states = fopen(names[0], "w");
     capture c = {.packets = fopen(names[1], "w"), .expected = fopen(names[2], "w")};
-    assert_true(truth);
+    assert_true(states);
     assert_true(c.packets);
     assert_true(c.expected);
-    play(&c, truth);
-    fclose(truth);
+    play(&c, states);
+    fclose(states);
     fclose(c.packets);
     fclose(c.expected);
     static const unsigned kinds[] = {7, 8, 9, 10, 11, 12, 19, 20, 21, 25, 26};

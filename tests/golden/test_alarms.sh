@@ -37,7 +37,7 @@ link_program() { # PROGRAM OBJECT...
 }
 link_driver() { link_program run "$tree/driver.o" "$tree/cases.o" "$@"; } # OBJECT... -> $tree/run
 link() { link_driver "$@" && link_program self "$tree/selftest.o" "$@"; } # OBJECT... -> $tree/run, $tree/self
-# Of the linked driver; it may also refuse to run. It ends at the first case that differs: nobody reads on.
+# Runs the linked driver, which may also refuse to run. It ends at the first case that differs: nobody reads on.
 digests_differ() { ! "$tree/run" 2>/dev/null | cmp -s - "$tree/sound.txt"; }
 
 link && "$tree/run" >"$tree/sound.txt" && [ "$("$tree/self")" = OK ] &&
@@ -120,7 +120,7 @@ if [ "$machine" = x86_64 ]; then
         # Their one product of that shape is exact: dt / 2; ticks times substeps; a body's size / 16.
         */lattice.c | */state/state.c | */collide/collider.c) continue ;;
         esac
-        machine_of= # these run where there is no AVX2: so that they run here, the library is told so
+        machine_of= # these run where there is no AVX2: so that they run here, the library gets another cpu.o
         case $source in *_simd.c) machine_of=$tree/base_cpu.o ;; esac
         # shellcheck disable=SC2086 # one word or none
         link_driver "$object" $machine_of && digests_differ || silent="$silent $source"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# image.sh: of `make nightly`. The container image, built from Debian's mirror alone (scripts/image.sh), is run: as a user
-# that is not root, on a root file system that is read-only, with nothing to write but /recordings. Needs root and buildah.
+# image.sh: of `make nightly`. The container image, built from Debian's mirror alone (scripts/image.sh), is run: as a
+# user that is not root, on a root file system that is read-only, with nothing to write but /recordings. Needs root and
+# buildah.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=$(mkdir -p "${BUILD:-build}" && cd "${BUILD:-build}" && pwd)
@@ -36,7 +37,7 @@ ok "it has no compiler and no sources" sh -c "! ls '$mounted'/usr/bin/gcc '$moun
 # The folder as it would be run: read-only, but for a volume.
 mkdir "$work/root" "$work/recordings"
 chown 65532:65532 "$work/recordings"
-run() { # ARGUMENT...: in a mount namespace of its own, read-only but for the volume, as a user that is not root
+run() { # ARGUMENT...: in a separate mount namespace, read-only but for the volume, as a user that is not root
     ${EXEC:-} unshare --mount --propagation private sh -c '
         mount --bind "$1" "$2" && mount -o remount,bind,ro "$2" && mount --bind "$3" "$2/recordings" && mount -t proc proc "$2/proc" || exit 99
         root=$2

@@ -1,10 +1,11 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# reader.pl inputs|commands|orders|messages|rules|past|digests|bodies|contacts|flags|broken|session|scene FILE: a second reader
-# of recordings, written from docs/reference/recording.md, commands.md, state.md and the canonical bytes of scenes.md
-# alone, to see that the pages are enough. Inputs, commands, digests and bodies (at keyframes) as `foliot-replay export --what ...`
-# prints them, the rest one line each. Whatever is asked, all of the file is read to its last byte, and the scene is held
-# against the keyframe of tick 0. The fields of commands are read from the tables of commands.md.
+# reader.pl inputs|commands|orders|messages|rules|past|digests|bodies|contacts|flags|broken|session|scene FILE: a second
+# reader of recordings, written from docs/reference/recording.md, commands.md, state.md and the canonical bytes of
+# scenes.md alone, to see that the pages are enough. Inputs, commands, digests and bodies (at keyframes) as
+# `foliot-replay export --what ...` prints them, the rest one line each. Whatever is asked, all of the file is read to
+# its last byte, and the scene is held against the keyframe of tick 0. The fields of commands are read from the tables
+# of commands.md.
 use strict;
 use warnings;
 
@@ -239,7 +240,7 @@ sub some { my ($n, $as) = @_; $scene_at += $n; die "scene: short\n" if $scene_at
 sub u32 { return some(4, 'V') }
 sub text { my $n = some(1, 'C'); return some($n, "a$n") }
 
-# What a record says: the values before, and over them those whose bits are set.
+# The values of a record: those before, and over them those whose bits are set.
 sub record {
     my ($fields, %value) = @_;
     my $mask = some(8, 'Q<');
@@ -418,7 +419,7 @@ sub against_scene {
 }
 
 # -- sections 3, 4, 7, 8 ------------------------------------------------------------------------------
-# rules.md, "The state as bytes". The last tick of the past is held against the keyframe beside it.
+# rules.md, "The state as bytes". The last tick of the past is compared with the keyframe before it.
 sub number { return unpack $_[1], taken($_[0]) }
 sub signed { my $v = varint(); my $d = $v & 1 ? -($v + 1) / 2 : $v / 2; my $sum = ($_[0] + $d) % 2**32; return $sum >= 2**31 ? $sum - 2**32 : $sum }
 sub rounded { my $x = shift; return int($x < 0 ? $x - 0.5 : $x + 0.5) }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-# setup.sh: sourced by the tests of this folder. Goes to a folder of its own, which goes with the test, and has the programs' paths.
+# setup.sh: sourced by the tests of this folder. Changes to a separate folder, which is removed with the test, and has
+# the programs' paths.
 # shellcheck shell=bash disable=SC2034
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 root=$PWD
@@ -15,7 +16,8 @@ ok() { # NAME CONDITION...
     shift
     if "$@"; then echo "ok - $name"; else echo "not ok - $name"; tail -n 4 ./server.log ./*.log ./*.out 2>/dev/null | cut -c 1-200; fi
 }
-# Tests wait for what happens, and never for a time: this limit is for what does not happen, and is long since the machine may be busy.
+# Tests wait for what happens, and never for a time: this limit is for what does not happen, and is long since the
+# machine may be busy.
 LIMIT_SECONDS=60
 eventually() { # COMMAND...: as soon as it succeeds
     local end=$((SECONDS + LIMIT_SECONDS))
@@ -24,7 +26,7 @@ eventually() { # COMMAND...: as soon as it succeeds
         sleep 0.05
     done
 }
-has_lines() { # FILE PATTERN [COUNT]: so many lines of it are like PATTERN
+has_lines() { # FILE PATTERN [COUNT]: at least COUNT (1) lines of it match PATTERN
     [ "$(grep -cE -- "$2" "$1" 2>/dev/null)" -ge "${3:-1}" ] 2>/dev/null
 }
 logged() { eventually has_lines server.log "$@"; } # PATTERN [COUNT]: waits until the server has logged it

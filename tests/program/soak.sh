@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# soak.sh: two servers, one of snapshots and one in lockstep, with eight bots each for SOAK_SECONDS (300), while others come
-# and go. What a server holds after a fifth of the time, in memory and descriptors, is what it holds at the end, but for
-# the index of its recording; the recordings verify. Not part of `make test`: it takes its time. `make soak`.
+# soak.sh: two servers, one of snapshots and one in lockstep, with eight bots each for SOAK_SECONDS (300), while others
+# come and go. The memory and descriptors of a server after a fifth of the time are those at the end, except for the
+# index of its recording; the recordings verify. Not part of `make test`: it takes its time. `make soak`.
 set -u
 . "$(dirname "$0")/setup.sh"
 long=${SOAK_SECONDS:-300} modes="snapshot lockstep"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: the whole admin API over a running server: sessions are made, paused, ended and drained, players kicked and banned,
-# recordings begun and ended, and all recordings verify; who has no token is refused; each mistake gets a sentence.
+# Goal: the whole admin API over a running server: sessions are made, paused, ended and drained, players kicked and
+# banned, recordings begun and ended, and all recordings verify; who has no token is refused; each mistake gets a
+# sentence.
 set -u
 . "$(dirname "$0")/setup.sh"
 head -c 24 /dev/urandom | base64 >token
@@ -257,7 +258,7 @@ END
 ok "a closed terminal ends its server" python3 terminal.py "$server" "$scenes/spacewar.yaml" --port 0 --no-record
 ok "and one with bans" python3 terminal.py "$server" "$scenes/spacewar.yaml" --port 0 --no-record --bans bans
 
-# Who holds every connection of the port, as a proxy's visitors may, leaves the operator the socket.
+# A client that holds every connection of the port, as a proxy's visitors may, leaves the operator the socket.
 start "$scenes/spacewar.yaml" --port 0 --no-record --http 0 --admin-socket ./kept.socket
 http=$(sed -n 's/^http on .*:\([0-9]*\)$/\1/p' server.out)
 python3 - "$http" >status.out <<'END'
@@ -270,7 +271,7 @@ END
 ok "a full port does not close the socket" grep -q '"version"' status.out
 stop
 
-# What is made later is recorded where the others are, so that it goes on with them.
+# A later session is recorded where the others are, so that it is resumed with them.
 mkdir kept
 start --port 0 --resume-all kept --scenes "$scenes" --admin-socket ./later.socket
 later() { curl -sS -m 60 --unix-socket later.socket -X "$1" -d "$3" "http://localhost/v1/$2" >answer.json; } # METHOD PATH BODY

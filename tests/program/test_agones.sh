@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: a server under Agones, with a stand-in for its SDK server that answers as the real one does: late, in pieces, again and
-# again. Ready once it listens, alive as long as its ticks come, and gone in order, its recordings whole.
+# Goal: a server under Agones, with a stand-in for its SDK server that answers as the real one does: late, in pieces,
+# again and again. Ready once it listens, alive as long as its ticks come, and gone in order, its recordings whole.
 set -u
 . "$(dirname "$0")/setup.sh"
 command -v python3 >/dev/null || { echo "skip: no python3 for the SDK server's stand-in"; exit 0; }
@@ -39,7 +39,7 @@ ok "and says last that it is gone" grep -q 'POST /shutdown' <(tail -n 1 asked)
 "$replay" verify --json pendulum-*.foliot two-*.foliot >verify.out
 ok "its recordings are whole" test "$(grep -c '"verdict":"match"' verify.out)" = 2
 
-# The SDK server dies and comes back; the game goes on, and what was to be told is told.
+# The SDK server dies and comes back; the game continues, and all pending reports are made.
 : >asked
 start "$scenes/spacewar.yaml" --no-record --port 0
 ok "an option for the port wins" test "$port" != "$game"
@@ -73,7 +73,7 @@ stop
 kill $sdk_pid
 wait $sdk_pid 2>/dev/null
 
-# What its recordings are handed to takes longer than two periods: the server is alive until then.
+# The command for its recordings takes longer than two periods: the server is alive until then.
 : >asked
 sdk
 start "$scenes/pendulum.yaml" --record slow.foliot --ticks 5 --on-recording 'sleep 6'
@@ -83,7 +83,7 @@ ok "a server that hands its recordings on is alive" \
 kill $sdk_pid
 wait $sdk_pid 2>/dev/null
 
-# What an allocation answers is where players find the server: tokens name that, and not the address of its pod.
+# The answer to an allocation is where players find the server: tokens name that, and not the address of its pod.
 sdk --address 203.0.113.9
 "$build/foliotctl" key arena.key
 start "$scenes/spacewar.yaml" --no-record --key arena.key

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Goal: an allocation by Agones that names a scene is acted on, once: its session is hosted and can be joined, whoever
-# allocated is told so or why not, and a server goes when its one session has ended, or waits for others. Method: a
-# stand-in for the SDK server, whose events repeat and whose labels and annotations are as long as Kubernetes lets them be.
+# allocated learns so or why not, and a server goes when its one session has ended, or waits for others. Method: a
+# stand-in for the SDK server, whose events repeat and whose labels and annotations are as long as Kubernetes lets them
+# be.
 set -u
 . "$(dirname "$0")/setup.sh"
 command -v python3 >/dev/null || { echo "skip: no python3 for the SDK server's stand-in"; exit 0; }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: a server does not wait for whoever reads its log. Lines went to stderr from the loop that closes ticks: a pipe that was full
-# stopped the game for everybody, and the server's end as well.
-# Method: stderr is a pipe that is full from the start and read by nobody. The session must reach its last tick in time.
+# Goal: a server does not wait for whoever reads its log. Lines went to stderr from the loop that closes ticks: a pipe
+# that was full stopped the game for everybody, and the server's end as well. Method: stderr is a pipe that is full from
+# the start and read by nobody. The session must reach its last tick in time.
 set -u
 . "$(dirname "$0")/setup.sh"
 mkfifo full
@@ -23,7 +23,7 @@ for mode in snapshot lockstep; do
 done
 exec 9>&-
 
-# What it has to say is said where somebody reads, to the last line.
+# Its log is complete where somebody reads it, to the last line.
 host "$scenes/spacewar.yaml" --no-record --ticks 60
 wait $server_pid
 ok "the last line arrives" event ended

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: a scene whose steps take minutes makes no program deaf. A lockstep client and a replayed recording step what others made;
-# SIGINT and SIGTERM waited for the step's end. Now they end it, say so, give the terminal back and exit with 1,
-# and a client gives up by itself where steps take more than --step-limit.
-# Method: a real server whose scene is pairwise gravity in 1024 substeps of a scheme of order 8, signals sent in the first step, and
-# the exit code. The recording is of one step of some seconds.
+# Goal: a scene whose steps take minutes makes no program deaf. A lockstep client and a replayed recording step what
+# others made; SIGINT and SIGTERM waited for the step's end. Now they end it, say so, give the terminal back and exit
+# with 1, and a client gives up by itself where steps take more than --step-limit. Method: a real server whose scene is
+# pairwise gravity in 1024 substeps of a scheme of order 8, signals sent in the first step, and the exit code. The
+# recording is of one step of some seconds.
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 
 heavy() { # SUBSTEPS ROWS
@@ -35,8 +35,8 @@ has_computed() { # FILE
     ticks=$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | awk '{ print $12 + $13 }')
     [ "${ticks:-0}" -ge 30 ]
 }
-# The program whose pid is in pid.out, told to end by SIGNAL: how it exits. The shell that waits for it writes its exit code into
-# code.out. A step takes minutes of processor time, many times the limit.
+# Sends SIGNAL to the program whose pid is in pid.out: how it exits. The shell that waits for it writes its exit code
+# into code.out. A step takes minutes of processor time, many times the limit.
 told() { # SIGNAL...
     local signal
     for signal; do kill -"$signal" "$(cat pid.out)"; sleep 0.15; done # sooner it is the first once more

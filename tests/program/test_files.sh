@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: what stands in the place of a scene, a table or a recording is read if it is a regular file, and refused at once with
-# a sentence if it is a pipe, a device, a socket or a folder; what a scene names lies beside or below it, behind no symbolic
-# link, and nothing of another's file is shown; and names from files steer no terminal.
-# Method: each kind of file in each place, with a bounded time; a scene that names links of every kind.
+# Goal: what stands in the place of a scene, a table or a recording is read if it is a regular file, and refused at once
+# with a sentence if it is a pipe, a device, a socket or a folder; the files of a scene are in its folder or below it,
+# behind no symbolic link, and nothing of another's file is shown; and names from files steer no terminal. Method: each
+# kind of file in each place, with a bounded time; a scene that names links of every kind.
 set -u
 . "$(dirname "$0")/setup.sh"
 lab=$build/foliot-lab
@@ -36,7 +36,7 @@ for file in pipe folder /dev/zero /dev/null /dev/tty; do
     refuses "and for inputs" 1 "$why" "$lab" run "$scenes/spacewar.yaml" --ticks 1 --inputs $file
     ln -sfn "$PWD/$file" link 2>/dev/null
 done
-# Every other file that is read, in the place of which @ stands: what it is is said in one sentence, at once. A file of 1 GiB
+# Every other file that is read, in the place of which @ stands: one sentence names it, at once. A file of 1 GiB
 # has no blocks. Columns: exit codes; the exit codes of an empty file, which is allowed in places; the command.
 "$build/foliotctl" key arena.key >/dev/null 2>&1
 truncate -s 1G huge

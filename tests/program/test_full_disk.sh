@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: a disk that is full while a server drains costs nothing that was durable: a sentence for each recording, counters,
-# an exit status that says so, and what is in the files verifies or goes on. Method: a small tmpfs for the recordings, which
-# a ballast file fills.
+# Goal: a disk that is full while a server drains costs nothing that was durable: a sentence for each recording,
+# counters, an exit status that says so, and what is in the files verifies or goes on. Method: a small tmpfs for the
+# recordings, which a ballast file fills.
 set -u
 . "$(dirname "$0")/setup.sh"
 if ! unshare --mount true 2>/dev/null; then
     echo "skip: no mount namespace here"
     exit 0
 fi
-# The rest runs in a mount namespace of its own: the tmpfs goes with it.
+# The rest runs in a separate mount namespace: the tmpfs goes with it.
 if [ "${IN_NAMESPACE:-}" = "" ]; then
     export IN_NAMESPACE=1 BUILD=$build
     exec unshare --mount --propagation private bash "$root/tests/program/test_full_disk.sh"

@@ -6,7 +6,7 @@ set -u
 . "$(dirname "$0")/setup.sh"
 if ! pkg-config --exists lua5.4; then echo "skip: this machine has no Lua"; exit 0; fi
 network="loss=5%,jitter=0-60ms"
-play() { # GAME: three bots play until what is told of it below has happened; the recording is GAME.foliot, the log server.log
+play() { # GAME: three bots play until the condition below holds; the recording is GAME.foliot, the log server.log
     local game=$1 bots
     : >server.log
     start "$root/games/$game/$game.yaml" --port 0 --record "$game.foliot" || return 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# test_ipv6.sh: a server on an IPv6 address, alone and beside an IPv4 one, and clients of both, with the real programs:
+# test_ipv6.sh: a server on an IPv6 address, alone and next to an IPv4 one, and clients of both, with the real programs:
 # in clear, with tokens, with a password, through an impaired network. Skipped where the machine has no IPv6.
 . "$(dirname "$0")/setup.sh"
 if [ ! -e /proc/net/if_inet6 ] || ! grep -q ' lo$' /proc/net/if_inet6; then

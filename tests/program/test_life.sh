@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: the life of a server as its supervisor sees it. SIGTERM drains, what has not ended goes on at the next start with
-# the same players; finished recordings are handed to a command and kept within a budget; systemd is told what it asks for.
+# Goal: the life of a server as its supervisor sees it. SIGTERM drains, what has not ended goes on at the next start
+# with the same players; finished recordings are handed to a command and kept within a budget; systemd gets the reports
+# that it asks for.
 set -u
 . "$(dirname "$0")/setup.sh"
-# A hook of its own: what was finished, one name a line.
+# A hook that lists finished recordings, one name a line.
 hook='printf "%s\n" "$1" >>finished'
 
 # -- a drain with a player in
@@ -81,7 +82,8 @@ ok "nobody's session goes missing without a word" has_lines server.log 'many/non
 exits "nor one that another server writes to" 1 'left as it is: it is being written to' "$server" --port 0 --resume-all many
 stop
 rm -rf many
-# A crash may leave two parts of a session. The one that goes on is the later; the other is no session of its own afterwards.
+# A crash may leave two parts of a session. The one that goes on is the later; the other is not a separate session
+# afterwards.
 mkdir two
 start --session a="$scenes/pendulum.yaml" --port 0 --recordings two
 one=$(compgen -G 'two/a-*.foliot')

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: a program that may not have the descriptors or the memory that it needs says so, with an exit code that means it, and
-# never ends by a signal; and what it prints never goes into a file of its own where stdin, stdout or stderr is closed.
-# Method: each program with `ulimit -n` from 3 to 24, with `ulimit -v` from 20 to 200 MB, and with each of the three closed.
+# Goal: a program that may not have the descriptors or the memory that it needs says so, with an exit code that means
+# it, and never ends by a signal; and its output never goes into one of its files where stdin, stdout or stderr is
+# closed. Method: each program with `ulimit -n` from 3 to 24, with `ulimit -v` from 20 to 200 MB, and with each of the
+# three closed.
 set -u
 . "$(dirname "$0")/setup.sh"
 lab=$build/foliot-lab
@@ -10,12 +11,12 @@ scene=$scenes/spacewar.yaml
 
 "$server" "$scene" --port 0 --tick-hz 500 --ticks 60 --record given.foliot >given.out 2>given.log
 start "$scene" --port 0 --no-record
-# One program under a limit, in a folder of its own: its exit code, or what is wrong with how it ended.
+# One program under a limit, in a separate folder: its exit code, or what is wrong with how it ended.
 limited() { # LIMIT VALUE NAME COMMAND...
     local limit=$1 value=$2 name=$3 rc
     shift 3
     mkdir -p "limits/$value.$name" && cd "limits/$value.$name" || return
-    # The shell needs descriptors of its own for redirections: it opens the files before the limit holds.
+    # The shell needs descriptors for redirections: it opens the files before the limit holds.
     (exec >out 2>err </dev/null; ulimit "$limit" "$value" || exit 1; exec timeout $LIMIT_SECONDS "$@") 2>/dev/null
     rc=$?
     [ $rc = 127 ] && grep -q 'shared libraries' err && rc=1 # the loader, before there is a program

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: ready scenes of spheres, boxes and ragdolls in lockstep with the real programs: three bots on a network that loses and
-# reorders come to the bits of the recording.
+# Goal: ready scenes of spheres, boxes and ragdolls in lockstep with the real programs: three bots on a network that
+# loses and reorders come to the bits of the recording.
 set -u
 . "$(dirname "$0")/setup.sh"
 metric() { awk -v name="foliot_$1_total" '$1 == name { print $2 }' metrics; } # NAME
-# The bots compare three digests a tick. More than two for each tick of the session: every one of them has compared some, the
-# last by 12 ticks, so that it has been told so too.
+# The bots compare three digests a tick. More than two for each tick of the session: every one of them has compared
+# some, the last by 12 ticks, so that the result has reached it too.
 all_compared() {
     curl -sf -m 10 "http://127.0.0.1:$http/metrics" >metrics &&
         [ "$(metric ticks)" -ge 60 ] && [ "$(metric ticks_compared)" -ge $((2 * $(metric ticks) + 12)) ]

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: a real Prometheus scrapes a running server without a fault, for SCRAPE_SECONDS (8 unless said; nightly a minute), and
-# it has what the session counted.
+# Goal: a real Prometheus scrapes a running server without a fault, for SCRAPE_SECONDS (8 by default; nightly a minute),
+# and it has what the session counted.
 set -u
 . "$(dirname "$0")/setup.sh"
 command -v prometheus >/dev/null || {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: what README.md tells a newcomer to type works as it stands there: the minute's walk through the programs in order (the
-# port a free one, the bot for a shorter time, the client that wants a terminal left out), its scene; and the
+# Goal: what README.md tells a newcomer to type works as it stands there: the minute's walk through the programs in
+# order (the port a free one, the bot for a shorter time, the client that wants a terminal left out), its scene; and the
 # targets of make that the pages name.
 set -u
 . "$(dirname "$0")/setup.sh"
@@ -10,7 +10,7 @@ for program in server client replay lab; do ln -s "$build/foliot-$program" build
 ln -s "$scenes" scenes
 readme=$root/README.md
 
-# The block of commands behind "## Sixty seconds", a command a line, without what is said about them.
+# The block of commands behind "## Sixty seconds", a command a line, without the comments.
 sed -n '/^## Sixty seconds/,/^A scene is/p' "$readme" | sed -n 's/^    //p' | sed 's/ *#.*//; /^$/d' |
     sed -e ':a' -e '/\\$/N; s/\\\n *//; ta' >commands
 ok "there are commands" test "$(grep -c '^build/foliot-' commands)" -ge 7
@@ -43,7 +43,7 @@ done <commands
 sed -n '/^```yaml/,/^```/p' "$readme" | grep -v '^```' >scene.yaml
 ok "its scene is sound" "$server" check scene.yaml
 
-# What the demo tells to try next, the parts of it that need neither terminal nor port.
+# The commands that the demo suggests next, without those that need a terminal or a port.
 sed -n '/^It worked/,/^TEXT/p' "$root/scripts/demo.sh" | sed -n 's/^   \$build\/\(foliot-lab .*[^ ]\)   .*/\1/p' >tries
 ok "the demo has something to try" test -s tries
 while read -r try; do ok "$try" sh -c "build/$try >try.out 2>try.log"; done <tries

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: shards of a verification, by the script that Slurm, Kubernetes and GNU parallel run, and the report of them all: no file is
-# counted twice, none is missing unnoticed, and whoever is killed in the middle repeats its own shard alone.
+# Goal: shards of a verification, by the script that Slurm, Kubernetes and GNU parallel run, and the report of them all:
+# no file is counted twice, none is missing unnoticed, and whoever is killed in the middle repeats its own shard alone.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 root=$PWD
@@ -75,7 +75,7 @@ ok "no list: it never will be" test $? = 1
 FOLIOT_REPLAY=/nowhere "$root/deploy/verify-shard.sh" 1 3 list results 2>err
 ok "no program neither" test $? = 1
 
-# What is bad, the worst first.
+# Bad files, the worst first.
 head -c $(($(stat -c %s figure-eight.foliot) / 2)) figure-eight.foliot >cut.foliot # unfinished
 cp k1.foliot bent.foliot
 printf '\377' | dd of=bent.foliot bs=1 seek=1500 conv=notrunc 2>/dev/null

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: a server that is killed with kill -9, at any moment, is started again with --resume and goes on: clients that are
-# still running find it by themselves and play on as the same players, and the recording verifies from end to end.
+# Goal: a server that is killed with kill -9, at any moment, is started again with --resume and goes on: clients that
+# are still running find it by themselves and play on as the same players, and the recording verifies from end to end.
 # Damaged files are salvaged, files of others refused.
 set -u
 . "$(dirname "$0")/setup.sh"
@@ -85,7 +85,7 @@ kill -TERM $server_pid
 wait $server_pid
 
 : >server.log
-# Lockstep stays lockstep, without being told: bodies with joints, and two who step them.
+# Lockstep stays lockstep without an option: bodies with joints, and two steppers.
 start "$scenes/ragdolls.yaml" --mode lockstep --record step.foliot --port 0
 "$client" 127.0.0.1:$port --name ada --bot random --seconds 600 --connect-timeout 60 --json >ada.out 2>ada.log &
 ada=$!
@@ -112,7 +112,7 @@ ok "which were compared" test "$(field ticks_compared ada.out)" -gt 20 -a "$(fie
 "$replay" verify --json step.foliot >verify.out
 ok "and the recording verifies" grep -q '"verdict":"match"' verify.out
 
-# What ended in order goes on as well; damage is cut off with a sentence.
+# A session that ended in order continues as well; damage is cut off with a sentence.
 bytes=$(stat -c %s storm.foliot)
 exits "a recording that ended in order goes on" 0 'had ended in order at tick [0-9]+' "$server" --resume storm.foliot --port 0 --ticks 5
 # How long each life was decides where its blocks end: of two neighbouring bytes one at least is inside of a block.

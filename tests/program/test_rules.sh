@@ -107,7 +107,7 @@ start game.yaml --rules round.lua --port 0 --no-record
 wait $server_pid
 ok "a next scene elsewhere is not hosted: the game is over" event next-scene
 
-# A large scene is opened beside the loop: others are let into their sessions meanwhile. Each round tries it again.
+# A large scene is opened in parallel with the loop: others join their sessions meanwhile. Each round tries it again.
 {
     printf 'foliot: 1\nname: large\ntick_hz: 1\npace_hz: 20\nlimits: {commands_max: 4}\nscript: {lua: large.lua}\nbodies:\n'
     for i in $(seq 0 29999); do echo "  - {mass: 1, position: [$((i % 50)), $((i / 50 % 50)), $((i / 2500))]}"; done
@@ -126,8 +126,9 @@ wait $visitors 2>/dev/null
 ok "which then is hosted" logged '"event":"next-scene".*large.yaml'
 stop
 
-# Budgets: a callback beyond its own is dropped, and the game goes on; strict rules end the session. What the host drops
-# for its clock is in the recording: rules that are run again drop it in the same place, and so does a resumed session.
+# Budgets: a callback beyond its own is dropped, and the game continues; strict rules end the session. Callbacks that
+# the host drops for its clock are in the recording: rules that are run again drop it in the same place, and so does a
+# resumed session.
 cat >heavy.lua <<'END'
 function on_tick()
   set_var('ticks', world.tick())

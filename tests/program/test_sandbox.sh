@@ -228,7 +228,7 @@ start "$scene" --port 0 --record one.foliot --ticks 30 --on-recording 'cp "$1" c
 wait $server_pid
 ok "a command for recordings is run" "$replay" verify copy.foliot
 
-# What a folder does to the files in it: the group of a new one is the folder's, so a compacted recording is given to it.
+# Set-group-id folders: the group of a new file is the folder's, so a compacted recording is given to it.
 group=$(id -G | tr ' ' '\n' | grep -vx "$(id -g)" | head -n 1)
 [ "$(id -u)" != 0 ] || group=65534
 if [ -n "$group" ]; then

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: foliot-server hosts a scene many times, with sessions of their own; a slow one does not hold the others up; what
+# Goal: foliot-server hosts a scene many times, as separate sessions; a slow one does not hold the others up; what
 # cannot be hosted is refused with a sentence. Method: the real programs.
 set -u
 . "$(dirname "$0")/setup.sh"
@@ -14,7 +14,7 @@ exits "too many workers" 2 'from 1 to 256' "$server" "$scene" --workers 257
 exits "a name that is there twice" 2 "two sessions named 'spacewar-2'" "$server" "$scene" --no-record --sessions 2 \
     --session "spacewar-2=$scene"
 
-# Two recordings of their own, and a player in one of them.
+# Two separate recordings, and a player in one of them.
 start "$scene" --sessions 2 --port 0 --ticks 240
 "$client" "127.0.0.1:$port" --session spacewar-2 --name ann --bot random --ticks 60 >bot.out 2>bot.log
 ok "a player joins the second by its name" test $? = 0
@@ -24,7 +24,7 @@ ok "each has its recording" test "$(ls spacewar-1-*.foliot spacewar-2-*.foliot 2
 ok "both are whole" "$replay" verify spacewar-1-*.foliot spacewar-2-*.foliot
 rm -f ./*.foliot
 
-# Three worlds that are slower than real time, on two workers, beside one that is quick: it has its ticks.
+# Three worlds that are slower than real time, on two workers, next to a quick one: it has its ticks.
 {
     printf 'foliot: 1\nname: slow\ntick_hz: 500\nforces:\n  - {kind: newton, constant: 1.0e-3, softening: 0.1}\nbodies:\n'
     for i in $(seq 0 2999); do

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: a simulation of one's own, as a module, is hosted, joined, recorded, resumed, verified and drawn by the programs;
-# a build that computes otherwise is refused or found; what is no such module is refused with a sentence.
+# Goal: a simulation of one's own, as a module, is hosted, joined, recorded, resumed, verified and drawn by the
+# programs; a build that computes otherwise is refused or found; what is no such module is refused with a sentence.
 # Method: examples/modules/ring.c and variants of it, real programs on the loopback.
 set -u
 . "$(dirname "$0")/setup.sh"
@@ -49,7 +49,7 @@ ok "they came back as who they were" test "$(events resumed)" -ge 2
 ok "the render time never went back" awk -F'"render_tick":' '{ t = $2 + 0; if (t < last) exit 1; last = t } END { exit NR < 100 }' ada.trace
 ok "between two states" grep -q '"fraction":0\.[0-9]*[1-9][0-9]*,"starved":false,"before_bytes":[1-9][0-9]*,"after_bytes":[1-9]' ada.trace
 
-# What foliot-replay says of it.
+# The verdicts of foliot-replay on it.
 "$replay" verify --simulation ring.so --json match.foliot >verify.out
 ok "the recording verifies from end to end" grep -q '"verdict":"match"' verify.out
 ok "with two players" test "$(field players verify.out)" = 2
@@ -226,7 +226,7 @@ exits "too many players" 2 'takes 3' "$lab" synctest ring.txt --simulation ring.
 exits "no module, for the lab" 78 'none.so' "$lab" synctest --simulation none.so
 exits "no scene" 2 'a SCENE is missing' "$lab" synctest
 
-# What a crash left is not written over.
+# The recording of a crash is not overwritten.
 start --simulation ring.so --allow-modules --port 0 --record crash.foliot
 durable crash.foliot 0
 kill -9 $server_pid

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# test_small_paths.sh: clients whose way takes no datagram above 560 to 1,100 bytes play, with the real programs: in clear,
-# sealed, as watchers and as steppers, with scenes that need large packets; one that gets nothing to show is told so in time.
-# A datagram that is larger is lost without a word, as on a path whose routers say nothing.
+# test_small_paths.sh: clients whose way takes no datagram above 560 to 1,100 bytes play, with the real programs: in
+# clear, sealed, as watchers and as steppers, with scenes that need large packets; one that gets nothing to show reports
+# so in time. A datagram that is larger is lost without a word, as on a path whose routers say nothing.
 . "$(dirname "$0")/setup.sh"
 scene=$scenes/pile.yaml
 join() { # MTU ARGUMENT...

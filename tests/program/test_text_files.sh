@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: every file of text is read by one rule: UTF-8, perhaps with a byte order mark, and lines that end with LF, CR LF or
-# CR alone. Method: each reader of each program gets the same file in six forms, and does with all of them what it does with
-# the plain one; what it does has something of each line in it.
+# Goal: every file of text is read by one rule: UTF-8, perhaps with a byte order mark, and lines that end with LF, CR LF
+# or CR alone. Method: each reader of each program gets the same file in six forms, and does with all of them what it
+# does with the plain one; what it does has something of each line in it.
 set -u
 . "$(dirname "$0")/setup.sh"
 lab=$build/foliot-lab ctl=$build/foliotctl
@@ -15,7 +15,8 @@ form() { # NAME FILE: the file in that form, on stdout
     *) cat "$2" ;;
     esac
 }
-# What COMMAND prints is the same when FILE has another form, and has PATTERN in it. What names files or time is left out.
+# The output of COMMAND is the same when FILE has another form, and has PATTERN in it. Names of files and times are left
+# out.
 comparable() { sed -E 's/, [0-9]+ x real time//; s/expires.*//; s/"[a-z_]*(seconds|factor)":[^,}]*//g; /^[0-9]{2}:[0-9]{2}:[0-9]{2} /d'; }
 reads() { # NAME FILE PATTERN COMMAND...
     local name=$1 file=$2 pattern=$3 f

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-# traced_calls.py SANDBOX TRACE...: which system calls of traces (strace -f, of a server without its sandbox) the list of
-# SANDBOX (server/program/sandbox/) lacks, one a line with its arguments; the last line counts what was compared. Calls are looked at from the
-# first line that the server prints on, which is when the sandbox has begun, and of its threads alone: the helper of
-# --on-recording is a process of its own.
+# traced_calls.py SANDBOX TRACE...: which system calls of traces (strace -f, of a server without its sandbox) the list
+# of SANDBOX (server/program/sandbox/) lacks, one a line with its arguments; the last line counts what was compared.
+# Calls are looked at from the first line that the server prints on, which is when the sandbox has begun, and of its
+# threads alone: the helper of --on-recording is a separate process.
 import re
 import sys
 
-# With conditions of their own in SANDBOX.
+# Calls with separate conditions in SANDBOX.
 CONDITIONAL = {"socket", "ioctl", "prctl", "tgkill", "clone", "clone3", "prlimit64", "mmap", "mmap2", "mprotect"}
 CALL = re.compile(r"(\d+) +(?:<\.\.\. (\w+) resumed>|(\w+)\()(.*)")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# alarms.py: breaks every rule of tidy.py once, in a small tree of its own, and demands that it is named; the same tree
+# alarms.py: breaks every rule of tidy.py once, in a small separate tree, and demands that it is named; the same tree
 # without the break must be clean. Prints "ok - NAME" and "not ok - NAME" lines.
 import sys
 
@@ -83,7 +83,7 @@ class Tree:
             if not os.path.exists(target):
                 shutil.copyfile(os.path.join(self.root, "build/empty.o"), target)
             return  # one that is there stays
-        # What a file includes does not matter to its calls.
+        # The includes of a file do not matter to its calls.
         with open(full, encoding="utf-8") as file:
             code = "".join(line if not line.startswith("#include") else "\n" for line in file)
         subprocess.run([*COMPILER, "-x", "c", "-std=gnu89", "-w", "-fno-builtin", "-Dbool=_Bool", "-c", "-", "-o", target],
@@ -296,6 +296,9 @@ def word_alarms(tree):
     tree.rings("a comment in a block is read", "word_told: ", {"common/base/text.h": "/* It is\n * told. */\n"})
     tree.rings("a text of a program is read", "word_told: ", {"common/base/text.h": '#define X "it is told"\n'})
     tree.rings("a comment of a test is read", "word_told: ", {"tests/unit/test_x.c": "// It is told.\nint x;\n"})
+    tree.rings("a comment of a script is read", "word_told: ", {"scripts/x.sh": "echo x # it is told\n"})
+    tree.rings("one over two lines is read", "word_sentence_what: ", {"web/x.js": "// It is. What\n// came is lost.\n"})
+    tree.silent("code of a script is not", {"scripts/x.sh": "echo told\necho '#told'\n"}, "word_told")
     tree.rings("a page is read", "word_told: ", {"README.md": "# A page\n\nIt is told.\n"})
     tree.silent("code of a page is not", {"README.md": "# A page\n\n```\ntold\n```\n\n    told\n\nIt is `told`.\n"}, "word_told")
     tree.silent("a name is no word", {"common/base/text.h": "void x(int told); // as_told\n"}, "word_told")

@@ -10,7 +10,7 @@ from source import INCLUDE, blank
 
 # The folders of common/sim in order: each includes only itself and those before it.
 SIM_FOLDERS = ("math state scene force constraint island integrator joint collide ccd solver world selftest").split()
-# What each stratum may include, itself aside.
+# The strata that each stratum may include, itself aside.
 EVERYTHING = "base command crypto sim simulation divergence history scene recording rules wire net foliot"
 MAY_INCLUDE = {
     "base": "foliot", "command": "base foliot", "sim": "base command foliot", "crypto": "base foliot",
@@ -28,7 +28,7 @@ HOMES = {name: re.compile(home) for names, home in {
     "yaml.h": "common/scene/", "cmocka.h": "tests/", "lua.h lauxlib.h lualib.h": "common/rules/",
     "ncurses.h curses.h": "(client|tools)/",
 }.items() for name in names.split()}
-# Of the public headers, base sees those of every library; neither base nor sim sees what lies above.
+# base sees the public headers of every library; neither base nor sim sees the strata above.
 BASE_SEES = {"foliot/status.h", "foliot/status.h"}
 ABOVE_SIM = re.compile(r'foliot/(scene_reader|recording|replay|server|client|transport)\.h$')
 DRAWS = re.compile(r'client/program/|server/program/|tools/')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# words.py: words that readers stumble over, in comments and texts of programs, comments of tests, and pages. Code and
-# names are not read.
+# words.py: words that readers stumble over, in comments and texts of programs, comments of tests and scripts, and
+# pages. Code and names are not read.
 import re
 
 SENTENCE = r'(?:^|[.!?:;]["\')]?\s+)'
@@ -45,6 +45,25 @@ def comment_texts(source):
 
 def string_texts(source):
     return [(source.line_at(at), text.replace("\\n", "\n")) for at, text in source.strings if " " in text]
+
+
+SCRIPTS = {".js": "//", ".mjs": "//", ".lua": "--", ".sh": "#", ".py": "#", ".pl": "#", ".mk": "#", ".yaml": "#",
+           ".yml": "#", ".service": "#", "Makefile": "#", "Makefile.tests": "#"}
+
+
+def script_texts(text, mark):
+    """The comments of a script, each with its first line. Lines of comments alone go on with the last text."""
+    texts, last = [], -1
+    for line, content in enumerate(text.split("\n"), 1):
+        code, found, comment = content.partition(mark + " ")
+        if not found or code and not code[-1].isspace():
+            continue
+        if not code.strip() and line == last + 1:
+            texts[-1][1].append(comment)
+        else:
+            texts.append((line, [comment]))
+        last = line if not code.strip() else -1
+    return [(first, "\n".join(parts)) for first, parts in texts]
 
 
 def page_texts(text):

@@ -1,9 +1,10 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# protocol_reader.pl PAGE PRIORS LOCKSTEP_PRIORS PARTIAL_PRIORS: a second reader of packets, written from docs/reference/protocol.md alone, to see that the page is
-# enough. Reads lines `format S fallx fally fallz keep rotates spins`, `packet HEX` and `control HEX` and prints what it finds.
-# Lines `from N`, `truth TICK HIGH LOW` and `astray N TICK` tell who says what follows, the digest of a state, and who had other
-# states from which tick on: with them sums and chains of digests are computed as the page says, and compared.
+# protocol_reader.pl PAGE PRIORS LOCKSTEP_PRIORS PARTIAL_PRIORS: a second reader of packets, written from
+# docs/reference/protocol.md alone, to see that the page is enough. Reads lines `format S fallx fally fallz keep rotates
+# spins`, `packet HEX` and `control HEX` and prints what it finds. Lines `from N`, `state TICK HIGH LOW` and `astray N
+# TICK` give the sender of the following lines, the digest of a state, and the client whose states differ from a tick
+# on: with them sums and chains of digests are computed as the page says, and compared.
 use strict;
 use warnings;
 use integer;
@@ -34,7 +35,7 @@ sub read_models { # the models of one table of the page, and where they begin
 }
 read_models('array', $priors_files[0]);
 read_models('lockstep array', $priors_files[1]);
-# Of packets of some bodies: rows of symbols.
+# Rows of symbols, for packets of some bodies.
 my %rows;
 sub read_rows {
     open my $in, '<', shift or die;
@@ -193,7 +194,7 @@ my (%snapshots, @recent, $changed, @last, @missed, $hung, $fell);
 sub none { return {p => [0, 0, 0], v => [0, 0, 0], s => [0, 0, 0], l => 0, o => [0, 0, 0], f => 0, i => 0} }
 sub side { my $d = shift; return $d == 0 ? 0 : $d > 0 ? 1 : 2 }
 sub body {
-    my ($b, $listed) = @_; # `listed`: it is said to be there, so nothing says that it changed
+    my ($b, $listed) = @_; # `listed`: the packet names the body, so no bit says that it changed
     my $kind = !($b->{f} & 1) ? 3 : $b->{f} & 2 ? 2 : $b->{f} & 12 ? 1 : 0;
     my ($speed, @d) = (0, 0, 0, 0);
     if (grep { $_ } @{$b->{v}}) {
@@ -415,7 +416,7 @@ sub input {
 }
 sub big { my ($n, $v) = (shift, 0); $v = $v << 8 | take(1) for 1 .. $n; return $v }
 sub text { my $n = shift; return join '', map { chr take(1) } 1 .. $n }
-my ($from, %truth, %astray, %started, %sums, %asked, $summed, $linked) = (0);
+my ($from, %states, %astray, %started, %sums, %asked, $summed, $linked) = (0);
 $summed = $linked = 0;
 sub item {
     my $t = take(1);
@@ -430,7 +431,7 @@ sub item {
     die "msgpack $t\n";
 }
 
-# The fields of a message. Bins of sections 2 and 5 are read on where they have a form of their own.
+# The fields of a message. Bins of sections 2 and 5 are read on if they have a separate form.
 sub control {
     my $t = take(1);
     my $count = ($t & 0xf0) == 0x90 ? $t & 15 : $t == 0xdc ? big(2) : die "no array\n";
@@ -543,7 +544,7 @@ sub check_sum { # of the digests that a client says it has stepped
     my $s = $sums{$from} //= {at => $start, sum => 0};
     $s = $sums{$from} = {at => $start, sum => 0} if $s->{at} > $stepped;
     while ($s->{at} < $stepped) {
-        my $d = $truth{++$s->{at}} or die "no truth of $s->{at}\n";
+        my $d = $states{++$s->{at}} or die "no state of $s->{at}\n";
         $s->{sum} += mix(mix($d->[0] + $s->{at}) ^ $d->[1]);
     }
     die "client $from, tick $stepped: another sum\n" unless $s->{sum} == $sum;
@@ -553,7 +554,7 @@ sub check_link {
     my ($client, $first, $tick, $value) = @_;
     return if $tick >= ($astray{$client} // 0);
     my $link = 0;
-    $link = mix(mix($link ^ $truth{$_}[0]) ^ $truth{$_}[1]) for $first .. $tick;
+    $link = mix(mix($link ^ $states{$_}[0]) ^ $states{$_}[1]) for $first .. $tick;
     die "tick $tick: another link\n" unless $link == $value;
     $linked++;
 }
@@ -660,7 +661,7 @@ while (my $line = <STDIN>) {
     if ($what eq 'format') { ($S, @fall[0 .. 2], $KEEP, $rotates, $spins) = map { $_ + 0 } @rest; next }
     if ($what eq 'bodies') { $slots = $rest[0]; next }
     if ($what eq 'from') { $from = $rest[0]; next }
-    if ($what eq 'truth') { $truth{$rest[0]} = [map { hex } @rest[1, 2]]; next }
+    if ($what eq 'state') { $states{$rest[0]} = [map { hex } @rest[1, 2]]; next }
     if ($what eq 'astray') { $astray{$rest[0]} = $rest[1]; next }
     @bytes = unpack 'C*', pack 'H*', $rest[0];
     if ($what eq 'control') { control(); next }
@@ -681,5 +682,5 @@ while (my $line = <STDIN>) {
     else { die "kind $kind\n" }
     die "left over\n" if @bytes;
 }
-print "compared $summed sums, $linked links\n" if %truth;
+print "compared $summed sums, $linked links\n" if %states;
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Tier: check
-# Goal: docs/benchmarks.json has the newest results of every bench, when and where each was measured, and the page has the
-# rows of its template, with goals that were missed; what failed or is not there is named.
-# Method: scripts/bench.sh in a folder of its own, where programs print fixed figures.
+# Goal: docs/benchmarks.json has the newest results of every bench, when and where each was measured, and the page has
+# the rows of its template, with goals that were missed; what failed or is not there is named. Method: scripts/bench.sh
+# in a separate folder, where programs print fixed figures.
 set -u
 script=$(cd "$(dirname "$0")/../.." && pwd)/scripts/bench.sh
 failed=0

@@ -23,7 +23,7 @@ check() {
     fi
 }
 
-# The headers, each alone in a source of its own, so that one run of a compiler takes all of them.
+# The headers, each in a separate source, so that one run of a compiler takes all of them.
 : >"$folder/sources"
 for header in include/foliot/*.h; do
     name=$(basename "$header" .h)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# test_lab_rules.sh: foliot-lab with scenes that have rules: what a run records is what the rules give, and synctest names
-# the tick at which a script uses what it does not save.
+# test_lab_rules.sh: foliot-lab with scenes that have rules: what a run records is what the rules give, and synctest
+# names the tick at which a script uses what it does not save.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 if ! pkg-config --exists lua5.4; then echo "skip: this machine has no Lua"; exit 0; fi
@@ -20,7 +20,7 @@ check() { # NAME COMMAND...
         failed=1
     fi
 }
-# says CODE PATTERN ARGUMENTS...: foliot-lab ends with the code and has said that.
+# says CODE PATTERN ARGUMENTS...: foliot-lab ends with the code and has printed that.
 says() {
     local wanted=$1 pattern=$2
     shift 2

@@ -120,7 +120,7 @@ TEST(a_reader_of_the_documented_bytes_finds_the_digest)
 
 // -- what is digested
 
-TEST(every_bit_of_truth_changes_the_digest)
+TEST(every_bit_of_the_state_changes_the_digest)
 {
     const struct {
         foliot__probe_kind kind;
@@ -157,7 +157,7 @@ TEST(every_bit_of_truth_changes_the_digest)
         assert_true(foliot_digest_equal(foliot_world_get_digest(world), before_));                 \
     } while (0)
 
-TEST(the_rest_of_truth_changes_the_digest)
+TEST(the_rest_of_the_state_changes_the_digest)
 {
     foliot_world *world =
         probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 30);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Tier: check
 # Goal: every test runs somewhere, and once; what is known of a test's time is of a test that exists.
-# Method: tests/tiers.sh against the files; then each rule of it in a folder of its own.
+# Method: tests/tiers.sh against the files; then each rule of it in a separate folder.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 failed=0

@@ -9,7 +9,7 @@ import { atRest, host } from "./sessions.mjs";
 
 const small = { viewport: { width: 480, height: 360 } }; // software draws it
 
-// What touches the floor, and what does not though it is there. The player's body is a box, too.
+// Bodies that touch the floor, and one that is near and does not. The player's body is a box, too.
 const SCENE = `foliot: 1
 name: contacts
 tick_hz: 60
@@ -34,7 +34,8 @@ players:
   controls: {kind: thrust, force: 30}
 `;
 
-// The own box, two stacked ones, a ball, a capsule that lies, two pairs that pass through each other.
+// The own box, two stacked ones, a ball, a capsule that lies, two pairs that pass through each
+// other.
 const AT_REST = 4 + 4 + 4 + 1 + 2 + 8 + 8;
 
 const points = (page) => page.evaluate(() => {

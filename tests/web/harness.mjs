@@ -23,7 +23,7 @@ export function serve(folder, extra = new Map()) {
         server.listen(0, "127.0.0.1", () => resolve({ url: `http://127.0.0.1:${server.address().port}`, server })));
 }
 
-// What draws: software, unless GL says what else ANGLE has (vulkan, gl-egl).
+// The renderer: software, unless GL names another one of ANGLE (vulkan, gl-egl).
 const software = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
 const gpu = (angle) => [`--use-angle=${angle}`, "--ignore-gpu-blocklist", "--enable-features=Vulkan", "--disable-vulkan-surface"];
 
@@ -68,8 +68,8 @@ export function end() {
     return failed === 0 ? 0 : 1;
 }
 
-// Waits until a function of the page gives something true. (playwright's own makes the page evaluate
-// text, which its rules forbid.)
+// Waits until a function of the page gives something true. (playwright's own makes the page
+// evaluate text, which its rules forbid.)
 export async function until(page, f, argument = null, seconds = 30) {
     for (const end = performance.now() + seconds * 1000; performance.now() < end;) {
         const got = await page.evaluate(f, argument);
@@ -96,9 +96,9 @@ export async function open(browser, url, options = {}) {
     return page;
 }
 
-// Runs before the scripts of a session's page: window.firstShown is when the first frame with bodies was
-// presented, in ms from the begin of the navigation. The browser tells when a text was; so one is put
-// into that frame.
+// Runs before the scripts of a session's page: window.firstShown is when the first frame with
+// bodies was presented, in ms from the begin of the navigation. The browser tells when a text was;
+// so one is put into that frame.
 export function watchFirst() {
     const seen = new MutationObserver(() => {
         if (!document.body?.dataset.bodies) return;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // impair.mjs: a network of TCP's with loss and delay, between a page and its server, in user space:
-// the kernel of a test machine has no netem, and browsers' own throttling leaves open WebSockets out.
+// the kernel of a test machine has no netem, and browsers' own throttling leaves open WebSockets
+// out.
 //
 // A lost packet of TCP is not lost to who reads: it comes later, and all that follows waits for it.
 // So a connection is cut into segments, each of which is lost with the given chance, and then comes
 // after a retransmission: a round trip and the three later segments that tell the sender of it, or
 // the time-out of 200 ms, whichever is sooner; a retransmission is lost with the same chance, and
-// the next one waits twice as long. What the figures leave out is that loss slows a sender that has
-// much to send down; a session sends little.
+// the next one waits twice as long. The figures leave out that loss slows down a sender with much
+// data; a session sends little.
 import { connect, createServer } from "node:net";
 
 const SEGMENT = 1448;
@@ -23,8 +24,8 @@ function random(seed) {
     };
 }
 
-// `network`: loss from 0 to 1, delay_ms one way; it may change while connections are open. Returns the
-// port to connect to, how many segments passed and were lost, and close().
+// `network`: loss from 0 to 1, delay_ms one way; it may change while connections are open. Returns
+// the port to connect to, how many segments passed and were lost, and close().
 export async function impair(port, network, seed = 1) {
     const draw = random(seed);
     const sockets = new Set();

@@ -36,7 +36,7 @@ async function withServer(build, scene, body, options) {
     }
 }
 
-// Samples of a native client beside the page: [render tick, x, y, z] of one body, many a frame.
+// Samples of a native client next to the page: [render tick, x, y, z] of one body, many a frame.
 function nativeSamples(modules, port, slot) {
     const child = spawn(join(modules, "native_positions"), [String(port), String(slot)]);
     const samples = [];
@@ -77,7 +77,7 @@ export async function networks(browser, build, modules, shots) {
 
     await longTest("a page that is stopped costs the server nothing, and comes back", () =>
         withServer(build, "scenes/cubes.yaml", async ({ url, child }) => {
-            const other = await launch(modules); // a browser of its own, whose pages all stop
+            const other = await launch(modules); // a separate browser, whose pages all stop
             const renderers = [];
             try {
                 const ann = await open(browser, url + "#name=ann", small);
@@ -177,14 +177,16 @@ export async function networks(browser, build, modules, shots) {
             await until(page, () => document.body.dataset.bodies);
             for (let i = 0; i < 300 && native.samples.length < 100; i++) await pause(100);
             const shown = [], keys = ["KeyW", "KeyS"];
-            // Moments in which it moves and the native client has two samples near: how far apart the two show it.
+            // Moments in which it moves and the native client has two samples near: how far apart
+            // the two show it.
             const apart = () => shown.flatMap(([x, y, z, tick]) => {
                 const after = native.samples.findIndex((s) => s[0] >= tick);
                 const [a, b] = [native.samples[after - 1], native.samples[after]], ticks = b?.[0] - a?.[0];
                 if (!(ticks > 0 && ticks <= 0.5) || Math.hypot(...[1, 2, 3].map((k) => b[k] - a[k])) < 0.02 * ticks) return [];
                 return [Math.hypot(...[x, y, z].map((p, k) => p - a[k + 1] - (tick - a[0]) / ticks * (b[k + 1] - a[k + 1])))];
             });
-            // A busy machine lets either run out of snapshots; then it guesses, and there are fewer that can be compared.
+            // A busy machine lets either run out of snapshots; then it guesses, and there are fewer
+            // that can be compared.
             const equal = () => apart().filter((off) => off < 0.0001).length;
             for (let i = 0; i < 60 || (i < 900 && equal() < 20); i++) {
                 if (i % 40 === 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pages.mjs: what a person meets beside the game itself: sentences where something is not as it was
-// wished, keys that stay the player's, a gamepad, a picture of a phone's size.
+// pages.mjs: what a person meets besides the game itself: sentences where something is not as it
+// was wished, keys that stay the player's, a gamepad, a picture of a phone's size.
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ async function beyond(page, f) {
     }
 }
 
-// What is dropped on a page: files, or one that cannot be read.
+// Drops files on a page, or one that cannot be read.
 const drop = (page, files) => page.evaluate((all) => {
     const event = new Event("drop", { cancelable: true });
     const list = all.map(([name, bytes]) => (bytes ? new File([new Uint8Array(bytes)], name)
@@ -42,7 +42,7 @@ const dropLink = (page, link) => page.evaluate((url) => {
     dispatchEvent(event);
 }, link);
 
-// What can be pressed or read is on the screen, as far as it goes from side to side.
+// Buttons and texts are on the screen, from side to side.
 async function fits(page, what) {
     const out = await page.evaluate(() => [...document.querySelectorAll("button, a, input, select, td, #message p, aside")]
         .filter((e) => e.checkVisibility() && e.type !== "file").map((e) => [e.id || e.textContent || e.tagName, e.getBoundingClientRect()])

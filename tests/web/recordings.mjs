@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // recordings.mjs: the page of a recording: every digest of whole recordings, one bit that is wrong
-// found at its tick, damage said in a sentence, and time in both directions.
+// found at its tick, damage reported in a sentence, and time in both directions.
 import { readFileSync, readdirSync } from "node:fs";
 import { check, open, test, until } from "./harness.mjs";
 
@@ -175,9 +175,9 @@ function crc32c(bytes) {
     return ~crc >>> 0;
 }
 
-// Another first byte for the digest of tick WRONG_TICK, and the checksums that fit: what no checksum
-// shows. The digests of the first block of ticks are one record, [4, first, every, each, bytes], of
-// ticks 1, 2, 3 ...
+// Another first byte for the digest of tick WRONG_TICK, and the checksums that fit: what no
+// checksum shows. The digests of the first block of ticks are one record, [4, first, every, each,
+// bytes], of ticks 1, 2, 3 ...
 const WRONG_TICK = 31;
 function forgedDigest(whole) {
     const forged = Buffer.from(whole);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scenes.mjs: the page of a scene: every example computes what foliot-lab computes, and what is wrong
-// with a text is said in the same words, at the same line and column.
+// scenes.mjs: the page of a scene: every example computes what foliot-lab computes, and faults of a
+// text are reported in the same words, at the same line and column.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -188,7 +188,7 @@ export async function scenes(browser, site, build, shots) {
         await page.fill("#dt", "0.1");
         await page.press("#dt", "Enter");
         await until(page, () => /^dt 0.1/.test(document.getElementById("about").textContent));
-        await page.selectOption("#scene", "stiff-spring"); // and what a scene refuses is said in its place
+        await page.selectOption("#scene", "stiff-spring"); // and a refusal of the scene is shown in its place
         await page.check("input[value=reversible-leapfrog]");
         await until(page, () => document.querySelectorAll("#orbits figure").length === 5);
         check((await said()).length > 0, "captions");

@@ -36,7 +36,7 @@ const data = (page) => page.evaluate(() => ({ ...document.body.dataset }));
 const inState = (page, state) => until(page, (s) => document.body.dataset.state === s, state);
 const drawn = (page) => until(page, () => document.body.dataset.bodies);
 const own = async (page) => (await until(page, () => document.body.dataset.position)).split(",").map(Number);
-// Where it is said comes behind the first pictures.
+// The place to write is loaded after the first pictures.
 export async function say(page, text) {
     await until(page, () => !document.getElementById("say").hidden);
     await page.keyboard.press("Enter");
@@ -78,7 +78,7 @@ export async function sessions(browser, build, shots) {
         withServer(build, "scenes/cubes.yaml", async ({ url }) => {
             const page = await open(browser, "about:blank", small);
             await page.addInitScript(watchFirst);
-            await pause(CALM_MS); // the browser opens a window of its own: that is not the page's
+            await pause(CALM_MS); // the browser opens its own window, which is not the page's
             await page.goto(url + "#name=ann&step=0");
             await inState(page, PLAYING);
             await drawn(page);

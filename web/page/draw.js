@@ -5,12 +5,13 @@
 const INSTANCE_BYTES = 48;
 const SHADOW_SIZE = 2048;
 const SLOW_MS = 45;
-const QUICK_MS = 20; // and less, over so many frames: software that draws may get shadows
+const QUICK_MS = 20; // and less, over that number of frames: software that draws may get shadows
 const QUICK_FRAMES = 60;
 
-// A point's w: which half of the mesh it belongs to, -1, 0, 1. A turn: w, x, y, z. The w of a size: half
-// length. A plane has no size: it goes as far as can be seen, around what is looked at. (These words
-// are not in the shaders, since the minifier skips them.) A body is drawn at least some two pixels wide.
+// A point's w: which half of the mesh it belongs to, -1, 0, 1. A turn: w, x, y, z. The w of a size:
+// half length. A plane has no size: it goes as far as can be seen, around what is looked at. (These
+// words are not in the shaders, since the minifier skips them.) A body is drawn at least some two
+// pixels wide.
 const COMMON = `#version 300 es
 precision highp float;
 layout(location=0) in vec4 point;

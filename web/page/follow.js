@@ -82,7 +82,7 @@ export class Follow {
         Object.assign(this, { target, distance });
     }
 
-    // Before each frame, so many ms after the last one.
+    // Before each frame, `ms` milliseconds after the last one.
     glide(passed) {
         const { camera, target, distance } = this;
         if (!this.low || camera.target !== target || camera.distance !== distance) return;

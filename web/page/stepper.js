@@ -21,7 +21,7 @@ export async function load(page) {
         clock: () => performance.now(),
     });
     let told = "", stepped = false;
-    window.foliotPerturb = () => module.call.perturb(); // for scripts beside the page, and its tests: a bit flips
+    window.foliotPerturb = () => module.call.perturb(); // for other scripts of the page, and its tests: a bit flips
     return {
         module,
         // From the next join on, the other module's player is this one's.
