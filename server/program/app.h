@@ -41,22 +41,25 @@ void foliot__browser_stop(struct foliot__app *app);
 
 // -- the program
 
+// loop.c: what the loop waits for.
+typedef struct foliot__loop_watch {
+    uv_poll_t network, timer;
+    uv_signal_t interrupt, terminate;
+    uv_prepare_t turn;
+    uv_poll_t stepped; // steps have ended on workers: an eventfd, and whether it is written
+    int stepped_fd;
+    atomic_bool stepped_reported;
+    int timer_fd;
+    uint64_t interrupted_ns;
+    uint64_t received; // packets that were not batched, before the last update
+    bool rests;        // the socket is not watched until the timer
+} foliot__loop_watch;
+
 typedef struct foliot__app {
     const foliot__server_choices *choices;
     uint64_t port; // as the options or the life cycle say; 0: a free one
     uv_loop_t loop;
-    struct { // loop.c
-        uv_poll_t network, timer;
-        uv_signal_t interrupt, terminate;
-        uv_prepare_t turn;
-        uv_poll_t stepped; // steps have ended on workers: an eventfd, and whether it is written
-        int stepped_fd;
-        atomic_bool stepped_reported;
-        int timer_fd;
-        uint64_t interrupted_ns;
-        uint64_t received; // packets that were not batched, before the last update
-        bool rests;        // the socket is not watched until the timer
-    } watch;
+    foliot__loop_watch watch;
     bool wakes; // an update is due before the loop waits again
     foliot__step_workers *workers;
     foliot_transport *transport;

@@ -8,55 +8,70 @@
 #include "base/text.h"
 #include "foliot/foliot.h"
 
-// The comment of each group names the files that use it. Texts stay valid as long as the program.
+// Each group names the files that use it. Texts stay valid as long as the program.
+
+typedef struct foliot__network_choices { // bind.c, browser.c, start.c
+    uint64_t port, mtu;
+    bool has_port;
+    foliot__texts binds, public_addresses;
+    const char *impair;
+    uint64_t spectators, per_address, players_per_address, reconnect_seconds;
+    double snapshot_hz;
+} foliot__network_choices;
+
+typedef struct foliot__access_choices {       // security.c, sandbox.c
+    const char *key, *password, *used_tokens; // files
+    bool insecure, no_sandbox;
+    const char *user;
+} foliot__access_choices;
+
+typedef struct foliot__sessions_choices { // start.c, host.c, hosting.c
+    foliot__texts named, resumes;         // named: NAME=SCENE
+    uint64_t copies;                      // of SCENE; 0: one
+    const char *resume_all, *scenes, *integrator, *rules, *simulation;
+    uint64_t ticks;
+    double tick_hz;
+    bool strict_rules, allow_modules;
+} foliot__sessions_choices;
+
+typedef struct foliot__play_choices { // start.c
+    const char *mode;
+    uint64_t input_delay;
+    bool no_force;
+    double spectator_delay;
+    const char *interest_text; // FAR[,NEAR[,KBIT]]; NULL: none
+    foliot_interest interest;  // read from it by foliot__check_words
+} foliot__play_choices;
+
+typedef struct foliot__recording_choices { // recordings.c, rotation.c
+    const char *file, *folder, *sign, *command;
+    bool off;
+    uint64_t bytes_max;
+    double minutes;
+} foliot__recording_choices;
+
+typedef struct foliot__web_choices {    // front.c, lobby.c, browser.c, admin
+    const char *http, *page, *channels; // [ADDRESS:]PORT
+    foliot__texts hosts;
+    const char *admin_token, *admin_socket, *bans;
+    bool create;
+} foliot__web_choices;
+
+typedef struct foliot__process_choices { // main.c, loop.c, life.c
+    uint64_t threads, workers;           // workers 0: as many as there are processors
+    uint64_t drain_seconds;
+    const char *life_cycle, *log_format, *config;
+    bool verbose, print_config;
+} foliot__process_choices;
+
 typedef struct foliot__server_choices {
-    struct { // bind.c, browser.c, start.c
-        uint64_t port, mtu;
-        bool has_port;
-        foliot__texts binds, public_addresses;
-        const char *impair;
-        uint64_t spectators, per_address, players_per_address, reconnect_seconds;
-        double snapshot_hz;
-    } network;
-    struct {                                      // security.c, sandbox.c
-        const char *key, *password, *used_tokens; // files
-        bool insecure, no_sandbox;
-        const char *user;
-    } access;
-    struct {                          // start.c, host.c, hosting.c
-        foliot__texts named, resumes; // named: NAME=SCENE
-        uint64_t copies;              // of SCENE; 0: one
-        const char *resume_all, *scenes, *integrator, *rules, *simulation;
-        uint64_t ticks;
-        double tick_hz;
-        bool strict_rules, allow_modules;
-    } sessions;
-    struct { // start.c
-        const char *mode;
-        uint64_t input_delay;
-        bool no_force;
-        double spectator_delay;
-        const char *interest_text; // FAR[,NEAR[,KBIT]]; NULL: none
-        foliot_interest interest;  // read from it by foliot__check_words
-    } play;
-    struct { // recordings.c, rotation.c
-        const char *file, *folder, *sign, *command;
-        bool off;
-        uint64_t bytes_max;
-        double minutes;
-    } recording;
-    struct {                                // front.c, lobby.c, browser.c, admin
-        const char *http, *page, *channels; // [ADDRESS:]PORT
-        foliot__texts hosts;
-        const char *admin_token, *admin_socket, *bans;
-        bool create;
-    } web;
-    struct {                       // main.c, loop.c, life.c
-        uint64_t threads, workers; // workers 0: as many as there are processors
-        uint64_t drain_seconds;
-        const char *life_cycle, *log_format, *config;
-        bool verbose, print_config;
-    } process;
+    foliot__network_choices network;
+    foliot__access_choices access;
+    foliot__sessions_choices sessions;
+    foliot__play_choices play;
+    foliot__recording_choices recording;
+    foliot__web_choices web;
+    foliot__process_choices process;
 } foliot__server_choices;
 
 extern const foliot__program foliot__server_program;
