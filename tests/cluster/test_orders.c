@@ -18,53 +18,24 @@
 #include "status.h"
 #include "wire/message.h"
 
-// A peer that says what it likes.
-typedef struct raw {
-    raw_client client;
-    uint32_t next; // order
-} raw;
-
-static void raw_update(raw *r, uint64_t now_ns)
-{
-    if (raw_client_receive(&r->client, now_ns))
-        r->next = r->client.welcome.orders + 1;
-    foliot_transport_flush(r->client.wire, now_ns);
-}
-
-static void run(cluster *s, raw *r, double seconds)
-{
-    for (double at = 0; at < seconds; at += 0.005) {
-        raw_update(r, s->now_ns);
-        cluster_run(s, 0.005);
-    }
-}
-
-static void raw_open(cluster *s, raw *r)
-{
-    *r = (raw){.next = 1};
-    raw_client_connect(&r->client, s->hub, s->now_ns);
-    run(s, r, 0.3);
-    assert_true(r->client.connected);
-}
-
-static void raw_hello(cluster *s, raw *r, bool spectates)
+static void raw_hello(cluster *s, raw_client *r, bool spectates)
 {
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
     m.as.hello.protocol = FOLIOT_PROTOCOL;
     m.as.hello.spectates = spectates;
     strcpy(m.as.hello.name, "mallory");
-    allow_failure(raw_client_send(&r->client, &m));
-    run(s, r, 0.3);
-    assert_true(r->client.welcomed);
+    allow_failure(raw_client_send(r, &m));
+    cluster_run(s, 0.3);
+    assert_true(r->welcomed);
 }
 
-static void raw_order(raw *r, uint32_t sequence, const char *text)
+static void raw_order(raw_client *r, uint32_t sequence, const char *text)
 {
     foliot__message m = {.kind = FOLIOT__ORDER,
                          .as.order = {.sequence = sequence,
                                       .bytes = (const uint8_t *)text,
                                       .length = (uint32_t)strlen(text)}};
-    allow_failure(raw_client_send(&r->client, &m));
+    allow_failure(raw_client_send(r, &m));
 }
 
 static int64_t var_of(const cluster *s, const char *key)
@@ -81,131 +52,120 @@ static const foliot_server_counters *counted(const cluster *s)
 
 TEST(orders_before_the_welcome_are_refused)
 {
-    raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
-    raw_open(s, &r);
+    raw_client *r = cluster_connect_raw(s);
     for (uint32_t i = 1; i <= 5; i++)
-        raw_order(&r, i, "p");
-    run(s, &r, 0.3);
+        raw_order(r, i, "p");
+    cluster_run(s, 0.3);
     assert_int_equal(counted(s)->orders_refused, 5);
     assert_int_equal(var_of(s, "score"), 0);
-    foliot_transport_destroy(r.client.wire);
     cluster_destroy(s);
 }
 
 TEST(orders_of_spectators_are_refused)
 {
-    raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
-    raw_open(s, &r);
-    raw_hello(s, &r, true);
+    raw_client *r = cluster_connect_raw(s);
+    raw_hello(s, r, true);
     for (uint32_t i = 1; i <= 40; i++)
-        raw_order(&r, i, "p");
-    run(s, &r, 0.5);
+        raw_order(r, i, "p");
+    cluster_run(s, 0.5);
     check_gt(counted(s)->orders_refused, 20);
     assert_int_equal(counted(s)->peers_dropped, 1); // it went on
-    assert_true(r.client.lost);
+    assert_true(r->lost);
     assert_int_equal(var_of(s, "score"), 0);
-    foliot_transport_destroy(r.client.wire);
     cluster_destroy(s);
 }
 
 TEST(an_order_too_long_is_malformed)
 {
-    raw r;
     uint8_t bytes[300], body[FOLIOT_ORDER_BYTES_MAX + 1] = {'p'};
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
-    raw_open(s, &r);
-    raw_hello(s, &r, false);
+    raw_client *r = cluster_connect_raw(s);
+    raw_hello(s, r, false);
     foliot__buffer out = {.bytes = bytes, .capacity = sizeof bytes, .fixed = true};
     foliot__pack_array(&out, 4);
     foliot__pack_uint(&out, FOLIOT__ORDER);
-    foliot__pack_uint(&out, r.next);
+    foliot__pack_uint(&out, r->next_order);
     foliot__pack_uint(&out, 0);
     foliot__pack_bin(&out, body, sizeof body);
     assert_false(out.failed);
-    allow_failure(foliot_transport_send(r.client.wire, r.client.peer, FOLIOT_DELIVERY_RELIABLE,
-                                        bytes, out.length));
-    run(s, &r, 0.3);
+    allow_failure(
+        foliot_transport_send(r->wire, r->peer, FOLIOT_DELIVERY_RELIABLE, bytes, out.length));
+    cluster_run(s, 0.3);
     assert_int_equal(counted(s)->messages_malformed, 1);
     assert_int_equal(counted(s)->orders, 0);
-    raw_order(&r, r.next, "p");
-    run(s, &r, 0.3);
+    raw_order(r, r->next_order, "p");
+    cluster_run(s, 0.3);
     assert_int_equal(var_of(s, "score"), 1);
-    foliot_transport_destroy(r.client.wire);
     cluster_destroy(s);
 }
 
 TEST(more_than_a_second_may_have_are_refused)
 {
-    raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
-    raw_open(s, &r);
-    raw_hello(s, &r, false);
-    run(s, &r, 1);
+    raw_client *r = cluster_connect_raw(s);
+    raw_hello(s, r, false);
+    cluster_run(s, 1);
     // It has been silent: what a network may have held back since the welcome comes too.
     for (int i = 0; i < 200; i++)
-        raw_order(&r, r.next++, "p");
-    run(s, &r, 0.2);
+        raw_order(r, r->next_order++, "p");
+    cluster_run(s, 0.2);
     check_gt(counted(s)->orders_refused, 100);
     check_below(counted(s)->orders, 90);
     assert_int_equal(counted(s)->orders + counted(s)->orders_refused, 200);
     uint64_t refused = counted(s)->orders_refused;
-    run(s, &r, 1);
+    cluster_run(s, 1);
     for (int i = 0; i < 33; i++)
-        raw_order(&r, r.next++, "p");
-    run(s, &r, 1);
+        raw_order(r, r->next_order++, "p");
+    cluster_run(s, 1);
     assert_in_range(counted(s)->orders_refused - refused, 0, 1);
     assert_int_equal(var_of(s, "score"), counted(s)->orders);
     assert_int_equal(var_of(s, "wrong"), 0); // what was refused is no hole
-    foliot_transport_destroy(r.client.wire);
     cluster_destroy(s);
 }
 
 TEST(the_thirty_third_in_the_first_second_is_refused)
 {
-    raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
-    raw_open(s, &r);
+    raw_client *r = cluster_connect_raw(s);
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
     m.as.hello.protocol = FOLIOT_PROTOCOL;
-    allow_failure(raw_client_send(&r.client, &m));
-    while (!r.client.welcomed)
-        run(s, &r, 0.005);
+    allow_failure(raw_client_send(r, &m));
+    while (!r->welcomed)
+        cluster_run(s, 0.005);
     for (int i = 0; i < 60; i++)
-        raw_order(&r, r.next++, "p");
-    run(s, &r, 0.05);
+        raw_order(r, r->next_order++, "p");
+    cluster_run(s, 0.05);
     assert_in_range(counted(s)->orders, FOLIOT_ORDERS_PER_SECOND_MAX, 34);
     assert_int_equal(counted(s)->orders_refused, 60 - counted(s)->orders);
-    foliot_transport_destroy(r.client.wire);
     cluster_destroy(s);
 }
 
 // Whoever comes back with its token has what it had: coming again and again fills no bucket.
 TEST(a_reconnection_gives_no_more_orders)
 {
-    raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
     m.as.hello.protocol = FOLIOT_PROTOCOL;
     double begun_s = (double)s->now_ns * 1e-9;
     for (int connection = 0; connection < 8; connection++) {
-        raw_open(s, &r);
-        allow_failure(raw_client_send(&r.client, &m));
-        for (int i = 0; i < 100 && !r.client.welcomed; i++)
-            run(s, &r, 0.005);
-        assert_true(r.client.welcomed);
-        m.as.hello.token = r.client.welcome.token;
+        raw_client *r = cluster_connect_raw(s);
+        allow_failure(raw_client_send(r, &m));
+        for (int i = 0; i < 100 && !r->welcomed; i++)
+            cluster_run(s, 0.005);
+        assert_true(r->welcomed);
+        m.as.hello.token = r->welcome.token;
         for (int i = 0; i < 100; i++)
-            raw_order(&r, r.next++, "p");
-        run(s, &r, 0.05);
-        foliot_transport_destroy(r.client.wire);
+            raw_order(r, r->next_order++, "p");
+        cluster_run(s, 0.05);
+        cluster_drop_raw(r);
     }
     double passed_s = (double)s->now_ns * 1e-9 - begun_s;
     assert_int_equal(counted(s)->orders + counted(s)->orders_refused, 800);
@@ -216,23 +176,21 @@ TEST(a_reconnection_gives_no_more_orders)
 
 TEST(forged_sequences_are_refused)
 {
-    raw r;
     cluster *s =
         cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS, .rules = &game_rules_kind});
-    raw_open(s, &r);
-    raw_hello(s, &r, false);
-    raw_order(&r, r.next, "p");
-    raw_order(&r, r.next, "p");     // twice
-    raw_order(&r, r.next + 5, "p"); // a hole
-    raw_order(&r, UINT32_MAX, "p");
-    raw_order(&r, 0, "p");
-    raw_order(&r, r.next + 1, "p");
-    run(s, &r, 0.5);
+    raw_client *r = cluster_connect_raw(s);
+    raw_hello(s, r, false);
+    raw_order(r, r->next_order, "p");
+    raw_order(r, r->next_order, "p");     // twice
+    raw_order(r, r->next_order + 5, "p"); // a hole
+    raw_order(r, UINT32_MAX, "p");
+    raw_order(r, 0, "p");
+    raw_order(r, r->next_order + 1, "p");
+    cluster_run(s, 0.5);
     assert_int_equal(counted(s)->orders, 2);
     assert_int_equal(counted(s)->orders_repeated, 2);
     assert_int_equal(counted(s)->orders_refused, 2);
     assert_int_equal(var_of(s, "score"), 2);
-    foliot_transport_destroy(r.client.wire);
     cluster_destroy(s);
 }
 

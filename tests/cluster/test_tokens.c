@@ -28,8 +28,6 @@ typedef struct fixture {
     foliot_body_definition body;
     char file[64], copy[64];
     foliot_recording *recording; // not the cluster's, which drains it
-    raw_client clients[CLIENTS];
-    int count;
 } fixture;
 
 static void make_scene(fixture *i)
@@ -64,13 +62,30 @@ static void open_server(fixture *i, unsigned peers_max, foliot_world *world, boo
                                                                  : FOLIOT_SESSION_SNAPSHOTS});
 }
 
+// As the disk is at this moment.
+static void copy_file(void *user)
+{
+    const fixture *i = user;
+    static char bytes[1 << 20];
+    if (!i->recording)
+        return;
+    FILE *from = fopen(i->file, "rb"), *to = fopen(i->copy, "wb");
+    assert_true(from);
+    assert_true(to);
+    size_t length = fread(bytes, 1, sizeof bytes, from);
+    assert_int_equal(fwrite(bytes, 1, length, to), length);
+    fclose(from);
+    fclose(to);
+}
+
 static fixture *open_fixture(bool records, bool lockstep)
 {
     fixture *i = calloc(1, sizeof *i);
     assert_non_null(i);
     foliot_world *world;
     make_scene(i);
-    i->c = cluster_create(&(cluster_options){.world = CLUSTER_EMPTY});
+    i->c = cluster_create(
+        &(cluster_options){.world = CLUSTER_EMPTY, .welcomed = copy_file, .welcomed_user = i});
     assert_int_equal(foliot_world_create(&i->scene, &world, NULL), FOLIOT_STATUS_OK);
     snprintf(i->file, sizeof i->file, "/tmp/foliot-tokens-%d.foliot", (int)getpid());
     snprintf(i->copy, sizeof i->copy, "/tmp/foliot-tokens-%d-copy.foliot", (int)getpid());
@@ -89,68 +104,12 @@ static fixture *open_fixture(bool records, bool lockstep)
 
 static void close_fixture(fixture *i)
 {
-    for (int g = 0; g < i->count; g++)
-        foliot_transport_destroy(i->clients[g].wire);
     cluster_destroy(i->c);
     if (i->recording)
         foliot_recording_abandon(i->recording);
     unlink(i->file);
     unlink(i->copy);
     free(i);
-}
-
-// As the disk is at this moment.
-static void copy_file(const fixture *i)
-{
-    static char bytes[1 << 20];
-    FILE *from = fopen(i->file, "rb"), *to = fopen(i->copy, "wb");
-    assert_true(from);
-    assert_true(to);
-    size_t length = fread(bytes, 1, sizeof bytes, from);
-    assert_int_equal(fwrite(bytes, 1, length, to), length);
-    fclose(from);
-    fclose(to);
-}
-
-static void run_for(fixture *i, double seconds)
-{
-    for (uint64_t end = i->c->now_ns + (uint64_t)(seconds * 1e9); i->c->now_ns < end;) {
-        cluster_run(i->c, 0.001);
-        for (int g = 0; g < i->count; g++)
-            if (raw_client_receive(&i->clients[g], i->c->now_ns) && i->recording)
-                copy_file(i);
-    }
-}
-
-static raw_client *connect_client(fixture *i)
-{
-    check_lt(i->count, CLIENTS);
-    raw_client *g = &i->clients[i->count++];
-    raw_client_connect(g, i->c->hub, i->c->now_ns);
-    run_for(i, 0.01);
-    assert_true(g->connected);
-    return g;
-}
-
-static raw_client *join(fixture *i, foliot__token token)
-{
-    raw_client *g = connect_client(i);
-    raw_client_hello(g, token);
-    run_for(i, 0.1);
-    assert_true(g->welcomed);
-    return g;
-}
-
-static void acknowledge_welcome(fixture *i, raw_client *g)
-{
-    demand(raw_client_acknowledge(g));
-    run_for(i, 0.05);
-}
-
-static void leave(fixture *i, raw_client *g)
-{
-    foliot_transport_disconnect(g->wire, g->peer, 0, true);
-    run_for(i, 0.05);
 }
 
 static bool same(foliot__token a, foliot__token b)
@@ -190,7 +149,7 @@ TEST(one_token_gives_no_other)
     check_eq(state_behind(output_of(0x1234567890abcdefu)),
              0x1234567890abcdefu); // the attack works on what it is for
     for (int k = 0; k < 4; k++)
-        tokens[k] = join(i, none)->welcome.token;
+        tokens[k] = cluster_join_raw(i->c, none)->welcome.token;
     for (int a = 0; a < 4; a++)
         for (int b = 0; b < 4; b++)
             for (int half = 0; half < 4; half++) {
@@ -213,17 +172,18 @@ TEST(one_token_gives_no_other)
 TEST(every_resume_gives_another_token_and_a_theft_shows)
 {
     fixture *i = open_fixture(false, false);
-    raw_client *owner = join(i, none);
+    raw_client *owner = cluster_join_raw(i->c, none);
     foliot__token first = owner->welcome.token;
-    acknowledge_welcome(i, owner);
-    raw_client *thief = join(i, first); // it has the player now, and the owner's token is spent
+    cluster_acknowledge_raw(i->c, owner);
+    raw_client *thief =
+        cluster_join_raw(i->c, first); // it has the player now, and the owner's token is spent
     assert_int_equal(thief->welcome.player, owner->welcome.player);
     assert_true(thief->welcome.resumed);
     assert_true(owner->lost);
     assert_false(same(thief->welcome.token, first));
-    acknowledge_welcome(i, thief);
+    cluster_acknowledge_raw(i->c, thief);
     assert_int_equal(i->c->events[FOLIOT_SERVER_SPENT], 0);
-    raw_client *back = join(i, first);
+    raw_client *back = cluster_join_raw(i->c, first);
     assert_int_not_equal(back->welcome.player, thief->welcome.player);
     assert_false(back->welcome.resumed);
     assert_int_equal(i->c->events[FOLIOT_SERVER_SPENT], 1);
@@ -234,19 +194,20 @@ TEST(every_resume_gives_another_token_and_a_theft_shows)
 TEST(the_old_token_holds_until_the_new_one_was_heard)
 {
     fixture *i = open_fixture(false, false);
-    raw_client *owner = join(i, none);
+    raw_client *owner = cluster_join_raw(i->c, none);
     foliot__token first = owner->welcome.token;
-    acknowledge_welcome(i, owner);
-    leave(i, owner);
-    raw_client *deaf = join(i, first); // misses its welcome, and is lost
-    leave(i, deaf);
-    raw_client *again = join(i, first);
+    cluster_acknowledge_raw(i->c, owner);
+    cluster_leave_raw(i->c, owner);
+    raw_client *deaf = cluster_join_raw(i->c, first); // misses its welcome, and is lost
+    cluster_leave_raw(i->c, deaf);
+    raw_client *again = cluster_join_raw(i->c, first);
     assert_int_equal(again->welcome.player, owner->welcome.player);
     assert_true(again->welcome.resumed); // its changes continue
-    acknowledge_welcome(i, again);
-    leave(i, again);
-    assert_int_not_equal(join(i, first)->welcome.player, owner->welcome.player);
-    assert_int_equal(join(i, again->welcome.token)->welcome.player, owner->welcome.player);
+    cluster_acknowledge_raw(i->c, again);
+    cluster_leave_raw(i->c, again);
+    assert_int_not_equal(cluster_join_raw(i->c, first)->welcome.player, owner->welcome.player);
+    assert_int_equal(cluster_join_raw(i->c, again->welcome.token)->welcome.player,
+                     owner->welcome.player);
     close_fixture(i);
 }
 
@@ -282,20 +243,20 @@ static void resume_is_recorded_before_its_welcome(bool lockstep)
 {
     static const foliot_player_proof nothing;
     fixture *i = open_fixture(true, lockstep);
-    raw_client *owner = join(i, none);
+    raw_client *owner = cluster_join_raw(i->c, none);
     foliot__token first = owner->welcome.token;
     if (!lockstep)
-        acknowledge_welcome(i, owner);
-    leave(i, owner);
-    raw_client *back = join(i, first);
+        cluster_acknowledge_raw(i->c, owner);
+    cluster_leave_raw(i->c, owner);
+    raw_client *back = cluster_join_raw(i->c, first);
     assert_true(back->welcome.resumed);
     foliot_recorded_player player = recorded(i); // the file as it was when the welcome came
     foliot_player_proof now = proof_of(back->welcome.token), before = proof_of(first);
     assert_memory_equal(&player.proof, &now, sizeof now);
     assert_memory_equal(&player.before, &before, sizeof before);
     if (!lockstep) {
-        acknowledge_welcome(i, back);
-        run_for(i, 0.1);
+        cluster_acknowledge_raw(i->c, back);
+        cluster_run(i->c, 0.1);
         assert_int_equal(foliot_recording_flush(i->recording), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_STATUS_OK);
         copy_file(i);
@@ -322,13 +283,13 @@ TEST(in_lockstep_too)
 TEST(an_unheard_token_does_not_replace_the_one_before_it)
 {
     fixture *i = open_fixture(true, false);
-    raw_client *owner = join(i, none);
+    raw_client *owner = cluster_join_raw(i->c, none);
     foliot__token first = owner->welcome.token;
-    acknowledge_welcome(i, owner);
-    leave(i, owner);
-    raw_client *deaf = join(i, first);
-    leave(i, deaf);
-    raw_client *again = join(i, first);
+    cluster_acknowledge_raw(i->c, owner);
+    cluster_leave_raw(i->c, owner);
+    raw_client *deaf = cluster_join_raw(i->c, first);
+    cluster_leave_raw(i->c, deaf);
+    raw_client *again = cluster_join_raw(i->c, first);
     foliot_recorded_player player = recorded(i);
     foliot_player_proof now = proof_of(again->welcome.token), before = proof_of(first);
     assert_memory_equal(&player.proof, &now, sizeof now);
@@ -339,21 +300,21 @@ TEST(an_unheard_token_does_not_replace_the_one_before_it)
 TEST(heard_and_replaced_within_a_tick_are_recorded_in_order)
 {
     fixture *i = open_fixture(true, false);
-    raw_client *owner = join(i, none);
-    acknowledge_welcome(i, owner);
-    leave(i, owner);
-    raw_client *second = join(i, owner->welcome.token);
+    raw_client *owner = cluster_join_raw(i->c, none);
+    cluster_acknowledge_raw(i->c, owner);
+    cluster_leave_raw(i->c, owner);
+    raw_client *second = cluster_join_raw(i->c, owner->welcome.token);
     foliot__token t2 = second->welcome.token;
-    raw_client *g = connect_client(i);
+    raw_client *g = cluster_connect_raw(i->c);
     uint64_t ticks = foliot_server_get_counters(i->c->server)->ticks;
     while (foliot_server_get_counters(i->c->server)->ticks == ticks)
-        run_for(i, 0.001);
+        cluster_run(i->c, 0.001);
     allow_failure(raw_client_acknowledge(second));
     foliot_transport_flush(second->wire, i->c->now_ns);
-    run_for(i, 0.003);
+    cluster_run(i->c, 0.003);
     raw_client_hello(g, t2);
     foliot_transport_flush(g->wire, i->c->now_ns);
-    run_for(i, 0.1);
+    cluster_run(i->c, 0.1);
     assert_true(g->welcomed);
     foliot_recorded_player player = recorded(i);
     foliot_player_proof now = proof_of(g->welcome.token), before = proof_of(t2);
@@ -361,13 +322,14 @@ TEST(heard_and_replaced_within_a_tick_are_recorded_in_order)
     assert_memory_equal(&player.before, &before, sizeof before);
     close_fixture(i);
 }
+
 TEST(tokens_themselves_are_not_recorded)
 {
     fixture *i = open_fixture(true, false);
-    raw_client *owner = join(i, none);
-    acknowledge_welcome(i, owner);
-    leave(i, owner);
-    raw_client *back = join(i, owner->welcome.token);
+    raw_client *owner = cluster_join_raw(i->c, none);
+    cluster_acknowledge_raw(i->c, owner);
+    cluster_leave_raw(i->c, owner);
+    raw_client *back = cluster_join_raw(i->c, owner->welcome.token);
     static uint8_t bytes[1 << 20];
     FILE *file = fopen(i->copy, "rb");
     assert_non_null(file);
@@ -385,20 +347,20 @@ TEST(tokens_themselves_are_not_recorded)
 TEST(one_address_takes_not_all_places)
 {
     fixture *i = open_fixture(false, false);
-    raw_client *mallory = connect_client(i);
+    raw_client *mallory = cluster_connect_raw(i->c);
     for (int k = 0; k < 6; k++) {
         if (k > 0)
             raw_client_connect_again(mallory, i->c->now_ns);
-        run_for(i, 0.01);
+        cluster_run(i->c, 0.01);
         raw_client_hello(mallory, none);
-        run_for(i, 0.05);
+        cluster_run(i->c, 0.05);
         if (k % 2)
-            leave(i, mallory);
+            cluster_leave_raw(i->c, mallory);
     }
     assert_int_equal(foliot_server_get_presence(i->c->server).players, 2);
     assert_int_equal(foliot_server_get_counters(i->c->server)->refusals_over_address, 4);
-    join(i, none);
-    join(i, none);
+    cluster_join_raw(i->c, none);
+    cluster_join_raw(i->c, none);
     close_fixture(i);
 }
 
@@ -411,17 +373,119 @@ TEST(connections_are_kept_for_who_may_come_back)
     fixture *i = open_fixture(false, false);
     cluster_stop(i->c);
     open_server(i, 3, NULL, false);
-    raw_client *away = join(i, none);
-    join(i, none);
-    join(i, none);
-    acknowledge_welcome(i, away);
-    leave(i, away);
-    raw_client *newcomer = connect_client(i);
+    raw_client *away = cluster_join_raw(i->c, none);
+    cluster_join_raw(i->c, none);
+    cluster_join_raw(i->c, none);
+    cluster_acknowledge_raw(i->c, away);
+    cluster_leave_raw(i->c, away);
+    raw_client *newcomer = cluster_connect_raw(i->c);
     raw_client_hello(newcomer, none);
-    run_for(i, 0.1);
+    cluster_run(i->c, 0.1);
     assert_true(newcomer->lost);
     assert_true(!newcomer->welcomed);
     assert_int_equal(foliot_server_get_counters(i->c->server)->refusals_reserved, 1);
-    assert_int_equal(join(i, away->welcome.token)->welcome.player, away->welcome.player);
+    assert_int_equal(cluster_join_raw(i->c, away->welcome.token)->welcome.player,
+                     away->welcome.player);
+    close_fixture(i);
+}
+
+// -- players that return
+
+// Goal: a client that returns after its player was given up, and misses the welcome, asks again
+// with the token of the old player. It used to get a new player each time, and the first one stayed
+// as a ghost. Now the requested token names the player too, until its owner acknowledges the new
+// one. Method: clients of a real server that send the protocol's bytes and choose what they
+// receive.
+
+// The token of a player that was here and is not any more.
+static foliot__token token_of_the_gone(fixture *i)
+{
+    raw_client *g = cluster_join_raw(i->c, none);
+    cluster_acknowledge_raw(i->c, g);
+    cluster_leave_raw(i->c, g);
+    cluster_run(i->c, 10.1);
+    assert_int_equal(foliot_server_get_presence(i->c->server).players, 0);
+    return g->welcome.token;
+}
+
+TEST(the_welcome_was_lost_and_no_ghost_stays)
+{
+    fixture *i = open_fixture(false, false);
+    foliot__token token = token_of_the_gone(i);
+    raw_client *deaf = cluster_join_raw(i->c, token);
+    cluster_leave_raw(i->c, deaf);
+    raw_client *again = cluster_join_raw(i->c, token);
+    assert_int_equal(again->welcome.player, deaf->welcome.player);
+    assert_int_equal(foliot_server_get_presence(i->c->server).players, 1);
+    assert_int_equal(foliot_server_get_counters(i->c->server)->resumes, 1);
+    // A new token each time, and the changes count from the first: the player is not the one
+    // that was gone.
+    assert_false(same(again->welcome.token, deaf->welcome.token) ||
+                 same(again->welcome.token, token));
+    assert_false(again->welcome.resumed);
+    close_fixture(i);
+}
+
+TEST(a_connection_that_nobody_hears_makes_way)
+{
+    fixture *i = open_fixture(false, false);
+    foliot__token token = token_of_the_gone(i);
+    raw_client *deaf = cluster_join_raw(i->c, token);
+    raw_client *again = cluster_join_raw(i->c, token);
+    assert_int_equal(again->welcome.player, deaf->welcome.player);
+    assert_true(deaf->lost);
+    assert_true(!again->lost);
+    assert_int_equal(foliot_server_get_presence(i->c->server).players, 1);
+    assert_int_equal(foliot_server_get_presence(i->c->server).peers, 1);
+    close_fixture(i);
+}
+
+// The old token does not reach the player with the new one, whether the player is connected or
+// away.
+TEST(the_old_token_is_worth_nothing_once_the_new_one_was_heard)
+{
+    fixture *i = open_fixture(false, false);
+    foliot__token token = token_of_the_gone(i);
+    raw_client *owner = cluster_join_raw(i->c, token);
+    cluster_acknowledge_raw(i->c, owner);
+    raw_client *other = cluster_join_raw(i->c, token);
+    check_ne(other->welcome.player, owner->welcome.player);
+    assert_true(!same(other->welcome.token, owner->welcome.token));
+    assert_false(owner->lost);
+    cluster_acknowledge_raw(i->c, other);
+    cluster_leave_raw(i->c, owner);
+    raw_client *third = cluster_join_raw(i->c, token);
+    check_ne(third->welcome.player, owner->welcome.player);
+    check_ne(third->welcome.player, other->welcome.player);
+    raw_client *back = cluster_join_raw(i->c, owner->welcome.token);
+    assert_int_equal(back->welcome.player, owner->welcome.player);
+    close_fixture(i);
+}
+
+TEST(newcomers_without_a_token_are_never_one)
+{
+    fixture *i = open_fixture(false, false);
+    raw_client *a = cluster_join_raw(i->c, none), *b = cluster_join_raw(i->c, none);
+    check_ne(a->welcome.player, b->welcome.player);
+    assert_false(a->lost);
+    assert_int_equal(foliot_server_get_presence(i->c->server).players, 2);
+    close_fixture(i);
+}
+
+// A peer that ended is reaped when the update ends: until then its player is not to be had.
+TEST(a_player_who_said_goodbye_is_not_resumed_in_the_same_update)
+{
+    fixture *i = open_fixture(false, false);
+    raw_client *first = cluster_join_raw(i->c, none);
+    cluster_acknowledge_raw(i->c, first);
+    raw_client *second = cluster_connect_raw(i->c);
+    demand(raw_client_send(first, &(foliot__message){.kind = FOLIOT__BYE}));
+    raw_client_hello(second, first->welcome.token);
+    cluster_run(i->c, 0.1);
+    assert_true(second->welcomed);
+    assert_false(second->welcome.resumed);
+    assert_int_equal(foliot_server_get_counters(i->c->server)->byes, 1);
+    assert_int_equal(foliot_server_get_counters(i->c->server)->resumes, 0);
+    assert_int_equal(foliot_server_get_presence(i->c->server).players, 1);
     close_fixture(i);
 }

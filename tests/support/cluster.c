@@ -289,6 +289,43 @@ void cluster_restart_hostile(cluster *c, unsigned i, hostile_kind kind)
     begin_hostile(c, h, kind, h->spectates, h->wire);
 }
 
+raw_client *cluster_connect_raw(cluster *c)
+{
+    FOLIOT_ASSERT(c->raw_count < CLUSTER_RAW);
+    raw_client *raw = &c->raw[c->raw_count++];
+    raw_client_connect(raw, c->hub, c->now_ns);
+    cluster_run(c, 0.05);
+    FOLIOT_ASSERT(raw->connected);
+    return raw;
+}
+
+raw_client *cluster_join_raw(cluster *c, foliot__token token)
+{
+    raw_client *raw = cluster_connect_raw(c);
+    raw_client_hello(raw, token);
+    cluster_run(c, 0.1);
+    FOLIOT_ASSERT(raw->welcomed);
+    return raw;
+}
+
+void cluster_acknowledge_raw(cluster *c, raw_client *raw)
+{
+    demand(raw_client_acknowledge(raw));
+    cluster_run(c, 0.05);
+}
+
+void cluster_leave_raw(cluster *c, raw_client *raw)
+{
+    foliot_transport_disconnect(raw->wire, raw->peer, 0, true);
+    cluster_run(c, 0.05);
+}
+
+void cluster_drop_raw(raw_client *raw)
+{
+    foliot_transport_destroy(raw->wire);
+    raw->wire = NULL;
+}
+
 // -- time
 
 // Holds a key for 0.2 to 1 s, then others: as foliot-client's random bot does.
@@ -390,6 +427,15 @@ static void update_server(cluster *c)
     }
 }
 
+static void update_raw(cluster *c, raw_client *raw)
+{
+    if (!raw->wire)
+        return;
+    if (raw_client_receive(raw, c->now_ns) && c->options.welcomed)
+        c->options.welcomed(c->options.welcomed_user);
+    foliot_transport_flush(raw->wire, c->now_ns);
+}
+
 void cluster_update(cluster *c)
 {
     update_server(c);
@@ -400,6 +446,8 @@ void cluster_update(cluster *c)
     }
     for (unsigned i = 0; i < c->client_count; i++)
         update_client(c, i);
+    for (unsigned i = 0; i < c->raw_count; i++)
+        update_raw(c, &c->raw[i]);
     sample(c);
 }
 
@@ -450,6 +498,8 @@ void cluster_destroy(cluster *c)
         hostile_end(&c->hostile[i]);
     for (unsigned i = 0; i < c->client_count; i++)
         cluster_leave(c, i);
+    for (unsigned i = 0; i < c->raw_count; i++)
+        cluster_drop_raw(&c->raw[i]);
     foliot_server_destroy(c->server);
     close_recording(c);
     foliot_rules_destroy(c->rules);

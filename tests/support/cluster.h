@@ -12,10 +12,12 @@
 #include "foliot/rules.h"
 #include "foliot/server.h"
 #include "hostile.h"
+#include "raw_client.h"
 
 #define CLUSTER_CLIENTS 128
 #define CLUSTER_SERVER CLUSTER_CLIENTS // in a tap
 #define CLUSTER_HOSTILE 32
+#define CLUSTER_RAW 16
 #define CLUSTER_BODIES 12
 #define CLUSTER_HISTORY 8192 // ticks
 #define CLUSTER_PORT 7777    // of the server, in memory
@@ -57,6 +59,9 @@ typedef struct cluster_options {
     void (*tap)(void *user, unsigned from, foliot_delivery delivery, const uint8_t *bytes,
                 size_t length);
     void *tap_user;
+    // A raw client has received a welcome, in this moment.
+    void (*welcomed)(void *user);
+    void *welcomed_user;
     // The peers.
     bool idle;    // players press nothing; else those of CLUSTER_CHAIN press keys as people do
     bool samples; // clients sample every 16 ms, as those of CLUSTER_SPRINGS do
@@ -123,6 +128,8 @@ typedef struct cluster {
     cluster_tap taps[CLUSTER_CLIENTS + 1];
     unsigned hostile_count;
     hostile hostile[CLUSTER_HOSTILE];
+    unsigned raw_count;
+    raw_client raw[CLUSTER_RAW];
 } cluster;
 
 cluster *cluster_create(const cluster_options *options); // NULL: all of them zero
@@ -156,6 +163,14 @@ void cluster_inject(cluster *c, unsigned client, const uint8_t *bytes, size_t le
 hostile *cluster_add_hostile(cluster *c, hostile_kind kind, bool spectates);
 // The same peer over the same wire, as another kind perhaps.
 void cluster_restart_hostile(cluster *c, unsigned i, hostile_kind kind);
+
+// Clients that send the protocol's bytes themselves (raw_client.h). One that has connected.
+raw_client *cluster_connect_raw(cluster *c);
+// One that has its welcome, after a hello with that token.
+raw_client *cluster_join_raw(cluster *c, foliot__token token);
+void cluster_acknowledge_raw(cluster *c, raw_client *raw); // its welcome
+void cluster_leave_raw(cluster *c, raw_client *raw);
+void cluster_drop_raw(raw_client *raw); // destroys its transport; a test need not
 
 uint64_t cluster_get_tick(const cluster *c); // the server's, in the session "main"
 const foliot_server_counters *cluster_get_counters(const cluster *c);

@@ -14,7 +14,7 @@ void raw_client_connect_again(raw_client *c, uint64_t now_ns)
 void raw_client_connect(raw_client *c, foliot_hub *hub, uint64_t now_ns)
 {
     foliot_transport_config config = foliot_transport_config_default();
-    *c = (raw_client){.connected = false};
+    *c = (raw_client){.next_order = 1};
     config.peers_max = 8;
     demand(foliot_transport_create_memory(hub, &config, now_ns, &c->wire));
     raw_client_connect_again(c, now_ns);
@@ -35,6 +35,7 @@ bool raw_client_receive(raw_client *c, uint64_t now_ns)
             continue;
         c->welcome = m.as.welcome;
         c->welcomed = welcomed = true;
+        c->next_order = c->welcome.orders + 1;
     }
     return welcomed;
 }

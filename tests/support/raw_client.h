@@ -14,13 +14,14 @@ typedef struct raw_client {
     foliot_peer_id peer;
     bool connected, welcomed, lost;
     foliot__welcome welcome; // the last
+    uint32_t next_order;     // its sequence number
 } raw_client;
 
 // Makes a separate wire, and asks for a connection.
 void raw_client_connect(raw_client *c, foliot_hub *hub, uint64_t now_ns);
 // One connection more over the same wire.
 void raw_client_connect_again(raw_client *c, uint64_t now_ns);
-// Takes what has come. True: a welcome was in it.
+// Reads what has come. True: a welcome was in it.
 bool raw_client_receive(raw_client *c, uint64_t now_ns);
 foliot_status raw_client_send(raw_client *c, const foliot__message *m);
 // A hello of who steps, with a token, or with one of zeros.
