@@ -142,8 +142,7 @@ static const foliot__command commands[] = {
      "  foliot-client 127.0.0.1 --bot random --seconds 10 --impair loss=5%,jitter=0-100ms\n",
      options, 0, 1,
      "The client connects to the first address of a HOST that answers, IPv6 or IPv4. A HOST in "
-     "brackets is "
-     "joined by IPv6 alone. Without a HOST the token of --token names the server."},
+     "brackets is joined only by IPv6. Without a HOST the token of --token names the server."},
     {0}};
 
 static const foliot__program program = {

@@ -48,7 +48,7 @@
 // X(name, arguments, text)
 #define FOLIOT__LUA_CALLBACKS(X)                                                                   \
     X(on_init, "", "once, when the session starts")                                                \
-    X(on_join, "player, name", "a player came; false and a reason dismiss it")                     \
+    X(on_join, "player, name", "a player joined; false and a reason dismiss it")                   \
     X(on_leave, "player, reason", "a player went")                                                 \
     X(on_order, "player, text", "a player's game sent this")                                       \
     X(on_chat, "player, text", "a player wrote this; false hides it, a string replaces it")        \

@@ -312,12 +312,12 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
 #define FOLIOT_SERVER_COUNTERS(X)                                                                  \
     X(ticks, "Ticks closed, of all sessions.")                                                     \
     X(ticks_late, "Ticks closed after the next one was due.")                                      \
-    X(inputs, "Inputs received, once each.")                                                       \
+    X(inputs, "Inputs received, each counted once.")                                               \
     X(inputs_late, "Inputs applied in a later tick than intended.")                                \
     X(inputs_repeated, "Inputs received again: clients repeat them until they are acknowledged.")  \
     X(inputs_refused, "Inputs too far ahead, or more than a player may hold.")                     \
     X(inputs_abandoned, "Inputs whose player left before their tick was closed.")                  \
-    X(joins, "Players and spectators admitted for the first time.")                                  \
+    X(joins, "Players and spectators admitted for the first time.")                                \
     X(resumes, "Players who came back to their slot.")                                             \
     X(leaves, "Players gone for good.")                                                            \
     X(refusals, "Joins refused, whatever the reason.")                                             \
@@ -351,7 +351,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(orders, "Orders of players received.")                                                       \
     X(orders_refused, "Orders: too many, too large, of a spectator, or out of order.")             \
     X(orders_repeated, "Orders received again.")                                                   \
-    X(orders_abandoned, "Orders lost for want of memory at the close of their tick.")              \
+    X(orders_abandoned, "Orders lost for lack of memory when their tick was closed.")              \
     X(aims, "Ticks that players were shown, for rules that look back.")                            \
     X(aims_clamped, "Shown ticks replaced: in the future, not acknowledged, or too old.")          \
     X(messages, "Messages of rules, host and chat.")                                               \
@@ -360,7 +360,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(updates, "Parts of updates sent: variables, messages, players.")                             \
     X(update_bytes, "Bytes of updates sent.")                                                      \
     X(updates_dropped, "Updates for spectators who are behind: no memory.")                        \
-    X(places_yielded, "Silent players whose slots newcomers got.")                                \
+    X(places_yielded, "Silent players whose slots newcomers got.")                                 \
     X(players_dismissed, "Players dismissed by the rules.")                                        \
     X(kind_changes, "Changes of clients between watching and stepping.")                           \
     X(kind_changes_refused, "Requests to step or watch refused: too frequent, or not possible.")   \

@@ -41,6 +41,6 @@ wrong "a key twice" 'given twice|wrong.yaml:2' 'spectators: 1
 spectators: 2'
 wrong "no mapping" 'mapping' '[1]'
 wrong "no YAML" '^wrong.yaml:' 'a: {'
-wrong "a file in the file" 'command line alone' 'config: other.yaml'
+wrong "a file in the file" 'only for the command line' 'config: other.yaml'
 exits "a file that is not there" 78 'nowhere.yaml: No such file' "$server" --config nowhere.yaml
 exits "a device" 78 'config: ' "$server" --config /dev/null

@@ -89,7 +89,7 @@ ok "the exit status is that of the worst" test $code = 4
 ok "an unfinished one is no damage" grep -qE '^unfinished +cut.foliot +\(whole up to' out
 ok "corrupt before diverged before what could not be read" test "$(grep -nE '^(corrupt|diverged|missing|unread) ' out | cut -d: -f2 | awk '{ print $1 }' | uniq | tr '\n' ' ')" = "corrupt diverged missing unread "
 ok "a divergence says where" grep -qE '^diverged +k2.foliot +\(tick 20, after finish, .*velocity.y' out
-ok "a line that was cut off is told" grep -q '1 lines are no results' out
+ok "a line that was cut off is told" grep -q '1 lines are not results' out
 ok "the page has no script and nothing from elsewhere" test "$(grep -ciE '<script|https?://|src=' page.html)" = 0
 ok "and no name of a file is markup" grep -q '&lt;b&gt;&amp;&quot;x.foliot' page.html
 ok "the page says where too" grep -q 'tick 20, after finish' page.html

@@ -237,7 +237,8 @@ static void print_table(const comparison *c)
                        t->seconds * 1e3, t->frozen_bodies ? "  froze" : "");
         }
     if (c->sinks)
-        printf("\nEnergy is not conserved in this scene: %s. The loss is no error.\n", c->sinks);
+        printf("\nEnergy is not conserved in this scene: %s. The loss is not an error.\n",
+               c->sinks);
     printf("\n%-26s %9s %9s\n", "order", "table", "measured");
     for (uint32_t i = 0; i < c->integrator_count; i++) {
         const foliot_integrator_info *info = foliot_integrator_get_info(c->integrators[i]);

@@ -489,8 +489,7 @@ static const char *parse(const char *text)
     *at_field++ = 0;
     *at_part++ = 0;
     if (!parse_number(copy, &tick) || tick < 1)
-        return "does not begin with a tick of 1 or later; a module's fault comes after a whole "
-               "step";
+        return "does not begin with a tick of 1 or later; a module's fault acts after a whole step";
     if (!parse_number(at_by, &planted.by) || planted.by == 0)
         return "does not end with a number other than 0";
     if (!*at_part || strlen(at_part) >= sizeof planted.part)

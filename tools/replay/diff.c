@@ -176,8 +176,7 @@ static void put_text(const pair *p, const char *one, const char *other)
     if (p->digests)
         tool_report(stdout, &p->found, &names);
     if (p->recorded.part_known) {
-        names =
-            tool_names("the first keyframes behind it", p->one, &p->recorded, "first", "second");
+        names = tool_names("the first keyframes after it", p->one, &p->recorded, "first", "second");
         tool_report(stdout, &p->recorded, &names);
     }
     if (!p->digests && p->length)

@@ -23,7 +23,7 @@ __attribute__((format(printf, 3, 4))) static void note(difference *found, uint64
 // Which of the two has an entry that the other lacks.
 static const char *only(bool first)
 {
-    return first ? "the first alone has it" : "the second alone has it";
+    return first ? "only the first has it" : "only the second has it";
 }
 
 // -- inputs

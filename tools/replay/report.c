@@ -377,7 +377,7 @@ static void put_text(const report *r)
     if (r->repeats)
         printf("%" PRIu64 " results are of files that had one already\n", r->repeats);
     if (r->bad_lines)
-        printf("%" PRIu64 " lines are no results: a shard was cut off\n", r->bad_lines);
+        printf("%" PRIu64 " lines are not results: a shard was cut off\n", r->bad_lines);
     for (uint32_t i = 0; i < r->count && i < worst_max && r->results[i].verdict; i++) {
         const report_result *result = &r->results[i];
         printf("%-11s %s", report_verdicts[result->verdict].name,
@@ -458,7 +458,7 @@ static bool write_report_page(const report *r, FILE *out)
     if (r->repeats)
         fprintf(out, " %" PRIu64 " results are of files that had one already.", r->repeats);
     if (r->bad_lines)
-        fprintf(out, " %" PRIu64 " lines are no results: a shard was cut off.", r->bad_lines);
+        fprintf(out, " %" PRIu64 " lines are not results: a shard was cut off.", r->bad_lines);
     fputs("</p>\n", out);
     fputs("<table><thead><tr><th>scene</th><th class=\"n\">files</th><th class=\"n\">ticks</th>",
           out);

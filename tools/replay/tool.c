@@ -204,7 +204,7 @@ void tool_tell_damage(const char *file, const foliot_replay *replay)
 
 void tool_tell_divergence(const char *file, uint64_t tick)
 {
-    tool_complain(file, "diverges at tick %" PRIu64 "; `foliot-replay verify` says more", tick);
+    tool_complain(file, "diverges at tick %" PRIu64 "; `foliot-replay verify` has details", tick);
 }
 
 const char *tool_body_name(const foliot_scene *scene, uint32_t body)

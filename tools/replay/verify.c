@@ -399,7 +399,7 @@ static void put_text(const result *r)
         printf("%s: %s: %" PRIu64 " ticks, digest %s%s", r->file,
                r->verdict.status == FOLIOT_STATUS_OK ? "match"
                                                      : TOOL_UNFINISHED
-                   ", and what is whole matches",
+                   ", and the whole part matches",
                r->verdict.ticks, digest, r->realtime_factor > 0 ? "" : "\n");
     } else {
         printf("%s: %s: %" PRIu64 " ticks verified, the file is whole up to byte %" PRIu64 "\n",

@@ -9,7 +9,7 @@ export class FoliotError extends Error {
     status: number;
 }
 
-/** What is wrong with a scene's text. `line` and `column` count from 1; 0: the text as a whole. */
+/** An error in a scene's text. `line` and `column` count from 1; 0: the text as a whole. */
 export class SceneError extends FoliotError {
     line: number;
     column: number;
@@ -46,7 +46,7 @@ export interface WorldOptions {
 
 export interface Input {
     player: number;
-    /** "control": what is held from now on. */
+    /** "control": sets the controls from now on. */
     kind?: "control" | "join" | "leave";
     /** x, y, z and turn, each from -1 to 1. */
     axes?: number[];
@@ -77,7 +77,7 @@ export interface WorldState {
     potential_complete: boolean;
     momentum: Vector;
     angular_momentum: Vector;
-    /** What takes energy out of the scene or puts it in; null: nothing does. */
+    /** The causes that take energy out of the scene or put it in; null: none. */
     sinks: string | null;
     contacts: number;
     frozen: number;
@@ -87,7 +87,7 @@ export interface WorldState {
 /** A world that steps: the same bits as the native library's. */
 export class World {
     private constructor();
-    /** Throws a SceneError where the text is no scene. */
+    /** Throws a SceneError if the text is not a scene. */
     static create(text: string, options?: WorldOptions): Promise<World>;
     readonly scene: SceneSummary;
     readonly tick: number;
@@ -98,11 +98,11 @@ export class World {
     /** Slots up to the last body. */
     readonly slots: number;
     step(ticks?: number): void;
-    /** For the next tick. */
+    /** Acts in the next tick. */
     input(input: Input): void;
-    /** For the next tick; an object as in docs/reference/commands.md. */
+    /** Acts in the next tick; an object as in docs/reference/commands.md. */
     command(command: Record<string, unknown>): void;
-    /** Three numbers a slot; NaN where there is no body. */
+    /** Three numbers for each slot; NaN if there is no body. */
     positions(): Float64Array;
     body(slot: number): Body | null;
     about(): WorldState;
@@ -115,7 +115,7 @@ export interface Integrator {
     name: string;
     order: number;
     symplectic: boolean;
-    /** Of all forces in a step; 0: as many as its solver needs. */
+    /** Evaluations of all forces in a step; 0: as many as its solver needs. */
     evaluations: number;
     summary: string;
 }
@@ -140,7 +140,7 @@ export interface RecordingSummary {
     keyframes: number;
     digests: number;
     keyframe_ticks: number[];
-    /** What is damaged; "": nothing. */
+    /** The damage; "": none. */
     text: string;
 }
 
@@ -149,7 +149,7 @@ export interface Verdict {
     matches: boolean;
     status: number;
     status_text: string;
-    /** That were replayed and agree. */
+    /** Ticks that were replayed and agree. */
     ticks: number;
     digest: string;
     text: string;
@@ -161,13 +161,13 @@ export interface Verdict {
 
 export class Recording {
     private constructor();
-    /** Throws a FoliotError where the bytes are no recording. */
+    /** Throws a FoliotError if the bytes are not a recording. */
     static open(content: Content): Promise<Recording>;
     readonly summary: RecordingSummary;
     readonly tick: number;
     readonly digest: string;
     readonly slots: number;
-    /** Simulates all of it again, in one go. */
+    /** Simulates the whole recording again, in one go. */
     verify(progress?: (tick: number) => void): Verdict;
     seek(tick: number): void;
     positions(): Float64Array;
@@ -178,10 +178,10 @@ export interface JoinOptions {
     /** "": the server's first. */
     session?: string;
     spectates?: boolean;
-    /** Of `foliotctl token`; a link may have it behind its #. */
+    /** From `foliotctl token`; a link may have it after its #. */
     token?: string;
     password?: string;
-    /** A class as browsers have it; of the package ws in a Node that has none. */
+    /** The WebSocket class: by default that of the browser or of Node; else that of the package ws. */
     WebSocket?: unknown;
 }
 
@@ -211,7 +211,7 @@ export interface SessionState {
     players?: Record<string, string>;
 }
 
-/** Bodies as they are seen: planes, boxes and round ones, not in the order of slots. */
+/** Bodies to draw: planes, boxes and round ones, not in the order of slots. */
 export interface Sample {
     count: number;
     slots: Uint32Array;
@@ -223,7 +223,7 @@ export interface Sample {
 
 export class Session {
     private constructor();
-    /** `link`: what foliot-server prints. Rejects where the server refuses. */
+    /** `link`: what foliot-server prints. Rejects if the server refuses. */
     static join(link: string, options?: JoinOptions): Promise<Session>;
     readonly state: "connecting" | "joining" | "playing" | "refused" | "closed" | "lost";
     /** Resolves when the session is over for this player. */
@@ -231,10 +231,10 @@ export class Session {
     update(): void;
     sample(): Sample | null;
     position(slot: number): Vector | null;
-    /** What is held from now on: axes from -1 to 1, bits of buttons. */
+    /** Sets the controls from now on: axes from -1 to 1, bits of buttons. */
     setInput(input: { axes?: number[]; buttons?: number }): void;
     say(text: string): void;
-    /** Since the last call. */
+    /** Events since the last call. */
     events(): SessionEvent[];
     about(): SessionState;
     leave(): Promise<{ state: string; reason: string }>;

@@ -226,7 +226,7 @@ const CLOGGED_BYTES = 16384;
 function addressOf(link) {
     const url = new URL(link), given = new URLSearchParams(url.hash.slice(1));
     const scheme = { "http:": "ws:", "https:": "wss:" }[url.protocol] ?? url.protocol;
-    if (scheme !== "ws:" && scheme !== "wss:") throw new FoliotError(`${link} is no link to a server`, -1);
+    if (scheme !== "ws:" && scheme !== "wss:") throw new FoliotError(`${link} is not a link to a server`, -1);
     return { url: `${scheme}//${url.host}${url.pathname.endsWith("/ws") ? url.pathname : "/ws"}`, token: given.get("token") ?? "" };
 }
 
@@ -244,7 +244,7 @@ export class Session {
 
     // Resolves when the server has welcomed the player.
     static async join(link, { name = "player", session = "", spectates = false, token, password, WebSocket = globalThis.WebSocket } = {}) {
-        if (!WebSocket) throw new FoliotError("there is no WebSocket here: give one, such as that of the package ws, as the option WebSocket", -1);
+        if (!WebSocket) throw new FoliotError("there is no WebSocket here: pass one, such as that of the package ws, as the option WebSocket", -1);
         const self = new Session(), address = addressOf(link);
         self.#url = address.url;
         self.#WebSocket = WebSocket;

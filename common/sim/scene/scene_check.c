@@ -71,7 +71,7 @@ static void check_players(foliot__checker *c)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.kind", "`none` has no buttons");
     if (players->jump > 0 && !foliot__scene_collides(c->scene))
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.jump",
-                         "nobody can jump where no two shapes can touch");
+                         "no player can jump if no two shapes can touch");
     if (players->torque > 0 && !players->bodiless && !foliot__body_rotates(&players->body))
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.torque",
                          "a point does not turn: give `spawn` a shape or an inertia");

@@ -104,7 +104,7 @@ static bool apply_pair(const foliot__option *options, const foliot__node *key,
     if (!o)
         return false;
     if (strcmp(o->name, "config") == 0 || strcmp(o->name, "print-config") == 0)
-        return wrong(key->place, key->as.text, "this is for the command line alone");
+        return wrong(key->place, key->as.text, "this is only for the command line");
     if (is_given(o->name))
         return true;
     config.keys[config.key_count].name = o->name;

@@ -210,7 +210,7 @@ static int apply_options(foliot__hosted *hosted, const char *file,
         if (foliot__time_in_seconds(scene->units.time)) {
             scene->dt = 1 / options->tick_hz;
         } else {
-            snprintf(note, sizeof note, "--tick-hz sets the pace alone; a tick stays %g %s",
+            snprintf(note, sizeof note, "--tick-hz sets only the pace; a tick stays %g %s",
                      scene->dt, *scene->units.time ? scene->units.time : "units of its time");
             foliot__host_complain(0, file, note);
         }
