@@ -26,11 +26,6 @@
 #define IMPACTS_MAX 4096 // of one step; further ones are resolved at its end, and counted
 #define NEWTON_STEPS 3
 
-static double radius_of(const foliot__collider *c, uint32_t i)
-{
-    return foliot__radius(c->world)[i];
-}
-
 static bool find_plane_impact(const foliot__collider *c, uint32_t plane, uint32_t ball,
                               double since, foliot__toi *m)
 {
@@ -38,7 +33,7 @@ static bool find_plane_impact(const foliot__collider *c, uint32_t plane, uint32_
     const vec3 n = {foliot__half_x(c->world)[plane], foliot__half_y(c->world)[plane],
                     foliot__half_z(c->world)[plane]},
                none = {0, 0, 0};
-    double radius = radius_of(c, ball);
+    double radius = foliot__radius(c->world)[ball];
     double gap = vec3_dot(n, at.x) - foliot__plane_offset(c->world)[plane] - radius;
     double speed = vec3_dot(n, at.v), left = c->step->dt - since;
     double gain = vec3_dot(n, foliot__v3_get(c->paths.acceleration, ball));
@@ -108,7 +103,7 @@ static bool find_sphere_impact(const foliot__collider *c, uint32_t a, uint32_t b
     foliot__motion of_a = foliot__path_at(c, a, since), of_b = foliot__path_at(c, b, since);
     foliot__motion at = {vec3_sub(of_b.x, of_a.x), vec3_sub(of_b.v, of_a.v)};
     vec3 gain = vec3_sub(foliot__v3_get(acceleration, b), foliot__v3_get(acceleration, a));
-    double ra = radius_of(c, a), rb = radius_of(c, b), time;
+    double ra = foliot__radius(c->world)[a], rb = foliot__radius(c->world)[b], time;
     if (!sphere_impact_time(at, gain, ra + rb, c->step->dt - since, &time))
         return false;
     at = motion_after(at, gain, time);
@@ -212,13 +207,6 @@ static void queue_impact(foliot__ccd *ccd, uint32_t a, uint32_t b)
     for (; at > 0 && comes_before(&impact, &heap[(at - 1) / 2]); at = (at - 1) / 2)
         heap[at] = heap[(at - 1) / 2];
     heap[at] = impact;
-}
-
-// Whether a path has changed since the impact was computed.
-static bool is_outdated(const foliot__ccd *ccd, const foliot__impact *impact)
-{
-    const uint32_t *revision = ccd->collider.paths.revision;
-    return impact->revision_a != revision[impact->a] || impact->revision_b != revision[impact->b];
 }
 
 // -- paths that change
@@ -341,12 +329,13 @@ static void stop_if_moving(foliot__ccd *ccd, uint32_t i, double time)
     each_neighbour(ccd, i, queue_pair);
 }
 
-static void apply_impact(foliot__ccd *ccd, const foliot__impact *impact)
+// `resolves`: else its bodies stop.
+static void apply_impact(foliot__ccd *ccd, const foliot__impact *impact, bool resolves)
 {
     foliot__collider *c = &ccd->collider;
     uint32_t a = impact->a, b = impact->b;
-    foliot__toi toi;
-    if (!find_impact(c, a, b, &toi))
+    foliot__toi toi = {.time = impact->time, .unresolved = true};
+    if (resolves && !find_impact(c, a, b, &toi))
         return;
     if (toi.unresolved) {
         stop_if_moving(ccd, a, toi.time);
@@ -388,28 +377,23 @@ static void stop_fast_bodies(foliot__ccd *ccd)
     c->world->counters.hits_deferred += ccd->counts->lost;
 }
 
-// Whether not even the two fastest bodies could have an impact if they were the two smallest.
-static bool all_slow(const foliot__collider *c)
-{
-    const uint32_t *kind = foliot__shape_kind(c->world);
-    const double *displacement = c->paths.displacement_max;
-    float inradius = FOLIOT__FAR;
-    double most = 0;
-    for (uint32_t i = 0; i < c->step->count; i++) {
-        most = displacement[i] > most ? displacement[i] : most;
-        bool smaller = c->inradius[i] < inradius && kind[i] != FOLIOT_SHAPE_POINT;
-        inradius = smaller ? c->inradius[i] : inradius;
-    }
-    return most + most <= (double)inradius / 2;
-}
-
 static void queue_impacts(foliot__ccd *ccd)
 {
     const foliot__collider *c = &ccd->collider;
+    const uint32_t *kind = foliot__shape_kind(c->world);
     const double *displacement = c->paths.displacement_max;
-    bool slow = all_slow(c);
+    float least = FOLIOT__FAR;
+    double most = 0;
+    for (uint32_t i = 0; i < c->step->count; i++) {
+        most = displacement[i] > most ? displacement[i] : most;
+        bool smaller = c->inradius[i] < least && kind[i] != FOLIOT_SHAPE_POINT;
+        least = smaller ? c->inradius[i] : least;
+    }
+    // Not even the two fastest bodies could have an impact if they were the two smallest.
+    if (most + most <= (double)least / 2)
+        return;
     uint32_t pairs = c->counts->pairs;
-    for (uint32_t k = 0; k < pairs && !slow; k++) {
+    for (uint32_t k = 0; k < pairs; k++) {
         // A cheap bound: find_impact would be false whenever the two meet, as for most pairs of a
         // pile.
         uint32_t a = c->pairs[k].a, b = c->pairs[k].b;
@@ -438,21 +422,12 @@ void foliot__run_impacts(foliot__ccd *ccd)
         return;
     c->world->acceleration_valid = 0;
     c->counts->stale = 1; // manifolds of what they move
-    for (uint32_t applied = 0;
-         ccd->counts->queued > 0 && ccd->counts->lost == 0 && applied < IMPACTS_MAX;) {
+    for (uint32_t applied = 0; ccd->counts->queued > 0 && ccd->counts->lost == 0;) {
         foliot__impact impact = pop_impact(ccd);
-        if (is_outdated(ccd, &impact))
-            continue;
-        apply_impact(ccd, &impact);
-        applied++;
-    }
-    while (ccd->counts->queued > 0 && ccd->counts->lost == 0) { // too many: their bodies stop
-        foliot__impact impact = pop_impact(ccd);
-        if (is_outdated(ccd, &impact))
-            continue;
-        stop_if_moving(ccd, impact.a, impact.time);
-        stop_if_moving(ccd, impact.b, impact.time);
-        c->world->counters.hits_deferred++;
+        const uint32_t *revision = c->paths.revision;
+        // One that was computed from a path which has changed since is void.
+        if (impact.revision_a == revision[impact.a] && impact.revision_b == revision[impact.b])
+            apply_impact(ccd, &impact, applied++ < IMPACTS_MAX);
     }
     if (ccd->counts->lost > 0)
         stop_fast_bodies(ccd);

@@ -127,12 +127,6 @@ static double approach_at(const swept_pair *p, vec3 arm_a, vec3 arm_b, vec3 n)
     return closing_speed(p, n) + turned;
 }
 
-static void find_points(swept_pair *p)
-{
-    p->count = foliot__near_points(&p->a.solid, p->a.q, &p->b.solid, p->b.q, p->d, NOWHERE, &p->n,
-                                   p->points);
-}
-
 // The highest speed along n that rotation gives a point of the solid. The contact of a ball at its
 // end is its foremost point, which rotation does not move.
 static double turned_along(const foliot__sweep *r, vec3 w, vec3 n)
@@ -147,7 +141,8 @@ static double turned_along(const foliot__sweep *r, vec3 w, vec3 n)
 static bool find_hit_point(swept_pair *p, double speed_min, foliot__toi *m, double *next)
 {
     if (p->count == 0)
-        find_points(p);
+        p->count = foliot__near_points(&p->a.solid, p->a.q, &p->b.solid, p->b.q, p->d, NOWHERE,
+                                       &p->n, p->points);
     const foliot__near_point *points = p->points;
     uint32_t hit_count = 0, count = p->count;
     m->normal = p->n;
@@ -192,7 +187,8 @@ static bool search_impact(swept_pair *p, double since, double speed_min, double 
         if (boxes)
             gap = foliot__gap_of_boxes(&p->a.solid, &p->b.solid, p->d, &p->n);
         else
-            find_points(p);
+            p->count = foliot__near_points(&p->a.solid, p->a.q, &p->b.solid, p->b.q, p->d, NOWHERE,
+                                           &p->n, p->points);
         for (uint32_t i = 0; i < p->count; i++)
             gap = foliot__smaller(gap, p->points[i].gap);
         double bound =

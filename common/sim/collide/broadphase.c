@@ -119,28 +119,8 @@ static void bound_range(void *context, uint32_t begin, uint32_t end)
         c->grid.bounds[k] = foliot__bounds_of(c, c->grid.order[k], 0);
 }
 
-static void collect_bodies(foliot__collider *c)
-{
-    const foliot_world *world = c->world;
-    uint32_t count = 0, planes = 0;
-    for (uint32_t i = 0; i < c->step->count; i++) {
-        if (!foliot__is_solid(world, i))
-            continue;
-        if (foliot__shape_kind(world)[i] == FOLIOT_SHAPE_PLANE)
-            c->grid.planes[planes++] = i;
-        else
-            c->grid.order[count++] = i;
-    }
-    foliot__parallel_run(c->workers, 0, count, FOLIOT__GRAIN_BODIES, bound_range, c);
-    c->counts->sorted = count;
-    c->counts->planes = planes;
-}
-
 // The lowest of the levels in the mask.
-static uint32_t lowest(uint64_t levels)
-{
-    return (uint32_t)__builtin_ctzll(levels);
-}
+#define LOWEST(levels) ((uint32_t)__builtin_ctzll(levels))
 
 // Levels by the exponent of the size; the largest body is in the last level.
 static void place_levels(foliot__collider *c)
@@ -170,7 +150,7 @@ static void place_levels(foliot__collider *c)
     }
     c->counts->levels = levels;
     for (uint64_t rest = levels; rest; rest &= rest - 1) {
-        foliot__level *level = &c->grid.levels[lowest(rest)];
+        foliot__level *level = &c->grid.levels[LOWEST(rest)];
         if (level->cell == 0)
             continue;
         level->cell *= 1 + 0x1p-20; // rounding never puts two that meet two cells apart
@@ -263,16 +243,11 @@ static void sort_bounds(foliot__collider *c)
         }
     uint32_t sum = 0;
     for (uint64_t rest = c->counts->levels; rest; rest &= rest - 1) {
-        foliot__level *level = &c->grid.levels[lowest(rest)];
+        foliot__level *level = &c->grid.levels[LOWEST(rest)];
         level->begin = sum;
-        sum += sizes[lowest(rest)];
+        sum += sizes[LOWEST(rest)];
         level->end = sum;
     }
-}
-
-static bool is_sphere(const foliot_world *world, uint32_t i)
-{
-    return foliot__shape_kind(world)[i] == FOLIOT_SHAPE_SPHERE;
 }
 
 // Whether two spheres come within their margins on the straight path from the step's start to the
@@ -326,7 +301,8 @@ static void consider_pair(finder *f, uint32_t i, uint32_t j)
     if ((foliot__has_joints(c->world) || c->world->counts.filtered) &&
         (foliot__joints_separate(c->world, i, j) || !foliot__may_touch(c->world, i, j)))
         return; // they pass through each other
-    if (is_sphere(c->world, i) && is_sphere(c->world, j) && !spheres_near(c, i, j))
+    const uint32_t *kind = foliot__shape_kind(c->world);
+    if (kind[i] == FOLIOT_SHAPE_SPHERE && kind[j] == FOLIOT_SHAPE_SPHERE && !spheres_near(c, i, j))
         return;
     if (!f->shared) {
         foliot__add_pair(f->c, i, j);
@@ -412,7 +388,7 @@ void foliot__query(const foliot__collider *c, const foliot__bounds *box,
                    void (*meet)(void *context, uint32_t body), void *context)
 {
     for (uint64_t rest = c->counts->levels; rest; rest &= rest - 1)
-        query_level(c, &c->grid.levels[lowest(rest)], box, meet, context);
+        query_level(c, &c->grid.levels[LOWEST(rest)], box, meet, context);
 }
 
 static void pair_with(void *context, uint32_t body)
@@ -454,7 +430,7 @@ static void pair_levels(finder *f, uint32_t begin, uint32_t end)
 {
     const foliot__collider *c = f->c;
     for (uint64_t levels = c->counts->levels; levels; levels &= levels - 1) {
-        const foliot__level *level = &c->grid.levels[lowest(levels)];
+        const foliot__level *level = &c->grid.levels[LOWEST(levels)];
         uint32_t first = begin > level->begin ? begin : level->begin;
         uint32_t last = end < level->end ? end : level->end;
         uint32_t from[4] = {NOWHERE, NOWHERE, NOWHERE, NOWHERE};
@@ -462,7 +438,7 @@ static void pair_levels(finder *f, uint32_t begin, uint32_t end)
             pair_in_level(f, level, k, from);
             f->body = c->grid.sorted[k].body;
             for (uint64_t rest = levels & (levels - 1); rest; rest &= rest - 1) // coarser ones
-                query_level(c, &c->grid.levels[lowest(rest)], &c->grid.sorted[k], pair_with, f);
+                query_level(c, &c->grid.levels[LOWEST(rest)], &c->grid.sorted[k], pair_with, f);
         }
     }
 }
@@ -478,21 +454,6 @@ static void pair_range(void *context, uint32_t begin, uint32_t end)
     finder f = {.c = s->c, .shared = &s->count, .waiting = 0};
     pair_levels(&f, begin, end);
     hand_over_found(&f);
-}
-
-// If the table is full, one thread searches again in a fixed order, so that always the same pairs
-// are dropped.
-static void pair_bodies(foliot__collider *c)
-{
-    uint32_t bodies = c->counts->sorted;
-    search s = {c, c->counts->pairs};
-    foliot__parallel_run(c->workers, 0, bodies, FOLIOT__GRAIN_BODIES, pair_range, &s);
-    if (s.count <= c->world->capacity.contacts) {
-        c->counts->pairs = s.count;
-        return;
-    }
-    finder f = {.c = c};
-    pair_levels(&f, 0, bodies);
 }
 
 static void pair_planes(foliot__collider *c)
@@ -519,12 +480,32 @@ static void pair_planes(foliot__collider *c)
 
 void foliot__find_pairs(foliot__collider *c)
 {
+    uint32_t count = 0, planes = 0;
     c->counts->pairs = 0;
     c->counts->full = 0;
-    collect_bodies(c);
+    for (uint32_t i = 0; i < c->step->count; i++) {
+        if (!foliot__is_solid(c->world, i))
+            continue;
+        if (foliot__shape_kind(c->world)[i] == FOLIOT_SHAPE_PLANE)
+            c->grid.planes[planes++] = i;
+        else
+            c->grid.order[count++] = i;
+    }
+    foliot__parallel_run(c->workers, 0, count, FOLIOT__GRAIN_BODIES, bound_range, c);
+    c->counts->sorted = count;
+    c->counts->planes = planes;
     place_levels(c);
     sort_bounds(c);
     pair_planes(c); // first: where the table is full, it is not the floor that gives
-    pair_bodies(c);
+    search s = {c, c->counts->pairs};
+    foliot__parallel_run(c->workers, 0, count, FOLIOT__GRAIN_BODIES, pair_range, &s);
+    if (s.count <= c->world->capacity.contacts) {
+        c->counts->pairs = s.count;
+    } else {
+        // The table is full: one thread searches again in a fixed order, so that always the same
+        // pairs are dropped.
+        finder f = {.c = c};
+        pair_levels(&f, 0, count);
+    }
     foliot__sort_pairs(c); // each was found once
 }

@@ -147,28 +147,15 @@ static vec3 excess_at(const rod *r, double t)
 typedef double two FOLIOT__SIMD(double, 2);
 typedef int64_t marks FOLIOT__SIMD(int64_t, 2);
 
-static inline two select_two(marks which, two yes, two no)
-{
-    return FOLIOT__SELECT(two, which, yes, no);
-}
-
-static two face_crossings(const rod *r, int k)
-{
-    const two low = {-r->half, -r->half}, high = {r->half, r->half};
-    if (r->e[k] == 0)
-        return low;
-    two t = ((two){-r->box[k], r->box[k]} - r->p[k]) / r->e[k];
-    t = select_two(t > low, t, low);
-    return select_two(t < high, t, high);
-}
+#define SELECT(which, yes, no) FOLIOT__SELECT(two, which, yes, no)
 
 static two distance_slopes(const rod *r, two t)
 {
     two along[3];
     for (int k = 0; k < 3; k++) {
         const two low = {-r->box[k], -r->box[k]}, high = {r->box[k], r->box[k]};
-        two x = r->p[k] + t * r->e[k];
-        along[k] = (x - select_two(x < low, low, select_two(x > high, high, x))) * r->e[k];
+        two x = r->p[k] + t * r->e[k], inside = SELECT(x > high, high, x);
+        along[k] = (x - SELECT(x < low, low, inside)) * r->e[k];
     }
     return (along[0] + along[1]) + along[2];
 }
@@ -184,15 +171,21 @@ static double nearest_on_rod(const rod *r)
         return -r->half;
     if (!(last >= 0))
         return r->half;
-    two low = {-r->half, -r->half}, high = {r->half, r->half};
-    two before = {first, first}, after = {last, last};
+    const two begin = {-r->half, -r->half}, end = {r->half, r->half};
+    two low = begin, high = end, before = {first, first}, after = {last, last};
     for (int k = 0; k < 3; k++) {
-        two t = face_crossings(r, k), here = distance_slopes(r, t);
+        two t = begin;
+        if (r->e[k] != 0) {
+            t = ((two){-r->box[k], r->box[k]} - r->p[k]) / r->e[k];
+            t = SELECT(t > begin, t, begin);
+            t = SELECT(t < end, t, end);
+        }
+        two here = distance_slopes(r, t);
         marks below = here < 0, later = below & (t > low), sooner = ~below & (t < high);
-        low = select_two(later, t, low);
-        before = select_two(later, here, before);
-        high = select_two(sooner, t, high);
-        after = select_two(sooner, here, after);
+        low = SELECT(later, t, low);
+        before = SELECT(later, here, before);
+        high = SELECT(sooner, t, high);
+        after = SELECT(sooner, here, after);
     }
     int l = low[1] > low[0], h = high[1] < high[0];
     return low[l] + (high[h] - low[l]) * (-before[l] / (after[h] - before[l]));

@@ -12,7 +12,7 @@
 
 // -- which forces a kinematic scheme moves itself
 
-static bool body_is_static(const foliot_world *world, uint32_t body)
+static bool is_static(const foliot_world *world, uint32_t body)
 {
     return body == FOLIOT_NO_BODY || (foliot__flags(world)[body] & FOLIOT_BODY_STATIC) != 0;
 }
@@ -54,7 +54,7 @@ bool foliot__scheme_moves_force(const foliot_world *world, const foliot_force_de
                 (force->as.spring.damping == 0.0 ||
                  force->as.spring.damping_kind == FOLIOT_DAMPING_ISOTROPIC)) &&
                foliot__spring_holds(world, force) &&
-               (!summed || body_is_static(world, force->a) || body_is_static(world, force->b));
+               (!summed || is_static(world, force->a) || is_static(world, force->b));
     default:
         return false;
     }
@@ -98,11 +98,6 @@ uint64_t foliot__force_workspace_bytes(const foliot_world_config *config)
     return lay_out(&forces, slots, config->forces_max, 0, config->springs_max, config->springs_max,
                    config->gravitates, config->calls_back) +
            128;
-}
-
-static bool is_static(const foliot_world *world, uint32_t body)
-{
-    return body == FOLIOT_NO_BODY || (foliot__flags(world)[body] & FOLIOT_BODY_STATIC) != 0;
 }
 
 // Counts of records, as the definitions ask for them.

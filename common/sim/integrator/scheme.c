@@ -44,18 +44,6 @@ const foliot__scheme *foliot__scheme_of(foliot_integrator id)
 // tick's rounding does not depend on its substeps. (kinematic.c is another thing: a family of
 // schemes.)
 
-// q turned by the angular velocity w for dt, exactly.
-static void turn(foliot_world *world, uint32_t i, double dt)
-{
-    vec3 w = foliot__v3_get(foliot__angular_velocity(world), i);
-    double speed = vec3_length(w), half = speed * dt / 2;
-    if (!(speed > 0))
-        return;
-    vec3 part = vec3_scale(w, foliot_sin(half) / speed);
-    const quat by = {foliot_cos(half), part.x, part.y, part.z};
-    foliot__quat_put(world, i, quat_normalise(quat_multiply(by, foliot__quat_get(world, i))));
-}
-
 double foliot__cayley_rate(const double spin[3], double dt)
 {
     double angle2 = foliot__vec3_dot(spin, spin) * dt * dt;
@@ -92,7 +80,13 @@ void foliot__kinematic_and_damped(const foliot__step *step)
             double elapsed = (step->index + 1) * step->dt;
             foliot__v3_put(foliot__position(world), i, vec3_add(from, vec3_scale(speed, elapsed)));
             foliot__v3_put(foliot__velocity(world), i, speed);
-            if (world->scene.rotates)
-                turn(world, i, step->dt);
+            vec3 w = foliot__v3_get(foliot__angular_velocity(world), i);
+            double spin = vec3_length(w), half = spin * step->dt / 2;
+            if (!world->scene.rotates || !(spin > 0))
+                continue;
+            vec3 part = vec3_scale(w, foliot_sin(half) / spin);
+            const quat by = {foliot_cos(half), part.x, part.y, part.z};
+            foliot__quat_put(world, i,
+                             quat_normalise(quat_multiply(by, foliot__quat_get(world, i))));
         }
 }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "sim/force/force.h"
 #include "sim/math/vec3.h"
 #include "sim/state/contact_cache.h"
 #include "sim/state/workspace.h"
@@ -146,11 +147,6 @@ static void unite_islands(uint32_t *parent, uint32_t a, uint32_t b)
         parent[a] = b;
 }
 
-static bool is_there(const foliot_world *world, uint32_t i)
-{
-    return i == FOLIOT_NO_BODY || (foliot__flags(world)[i] & FOLIOT_BODY_ALIVE);
-}
-
 // Calls link(context, a, b) for every constraint and spring. b is FOLIOT_NO_BODY where a is held to
 // a point of the world.
 typedef void link_visitor(void *context, uint32_t a, uint32_t b);
@@ -162,8 +158,7 @@ static void each_tie(const foliot_world *world, link_visitor *link, void *contex
             link(context, constraint[i].a, constraint[i].b);
     const foliot_force_definition *force = foliot__force(world);
     for (uint32_t i = 0; i < world->force_count; i++)
-        if (force[i].kind == FOLIOT_FORCE_SPRING && is_there(world, force[i].a) &&
-            is_there(world, force[i].b))
+        if (force[i].kind == FOLIOT_FORCE_SPRING && foliot__spring_holds(world, &force[i]))
             link(context, force[i].a, force[i].b);
 }
 
@@ -373,21 +368,6 @@ static columns sort_sleepers(sleepers *s)
     return c;
 }
 
-// Whether the body wakes the sleepers in its path: it moves, and it is no sensor.
-static bool may_wake(const foliot_world *world, uint32_t i)
-{
-    bool moves = is_awake(world, i) ? still_ticks(world, i) == 0 : is_carrier(world, i);
-    return moves && !(foliot__flags(world)[i] & FOLIOT_BODY_SENSOR);
-}
-
-static bool near_plane(const foliot_world *world, const place *plane, uint32_t i)
-{
-    double radius = bounding_radius_of(world, i);
-    vec3 x = foliot__v3_get(foliot__position(world), i);
-    double height = vec3_dot(x, plane->normal) - plane->offset;
-    return radius > 0 && height <= radius * (1 + 0x1p-6);
-}
-
 // Wakes the sleepers within the box a: those that `mover` may touch, or all where it is NO_SLOT.
 static void wake_within(sleepers *s, const columns *c, const box *a, uint32_t mover)
 {
@@ -407,14 +387,21 @@ static void wake_for_neighbours(sleepers *s, uint32_t places)
 {
     foliot_world *world = s->world;
     columns c = sort_sleepers(s);
-    for (uint32_t k = 0; k < places; k++)
-        if (!s->places[k].is_plane)
-            wake_within(s, &c, &s->places[k].bounds, NO_SLOT);
-        else
-            for (uint32_t i = 0; i < world->body_count; i++)
-                s->must_wake[i] |= is_asleep(world, i) && near_plane(world, &s->places[k], i);
+    for (uint32_t k = 0; k < places; k++) {
+        const place *changed = &s->places[k];
+        if (!changed->is_plane)
+            wake_within(s, &c, &changed->bounds, NO_SLOT);
+        for (uint32_t i = 0; changed->is_plane && i < world->body_count; i++) {
+            double radius = bounding_radius_of(world, i);
+            vec3 x = foliot__v3_get(foliot__position(world), i);
+            double height = vec3_dot(x, changed->normal) - changed->offset;
+            s->must_wake[i] |= is_asleep(world, i) && radius > 0 && height <= radius * (1 + 0x1p-6);
+        }
+    }
     for (uint32_t i = 0; i < world->body_count; i++) {
-        if (!may_wake(world, i) || bounding_radius_of(world, i) == 0)
+        bool moves = is_awake(world, i) ? still_ticks(world, i) == 0 : is_carrier(world, i);
+        if (!moves || foliot__flags(world)[i] & FOLIOT_BODY_SENSOR ||
+            bounding_radius_of(world, i) == 0)
             continue;
         box path = bounds_of(world, i, world->scene.dt);
         wake_within(s, &c, &path, i);
@@ -518,29 +505,23 @@ static void restore_contacts(sleepers *s)
 
 // -- falling asleep
 
-// Slower than the speed that gravity gives in a quarter of a tick, and than 1/512 of the body's
-// size a tick. Neither depends on the units of the scene.
-static bool is_still(const foliot_world *world, uint32_t i, double gravity)
-{
-    double dt = world->scene.dt;
-    double radius = bounding_radius_of(world, i), limit = radius / (512 * dt);
-    if (gravity > 0 && gravity * dt / 4 < limit)
-        limit = gravity * dt / 4;
-    vec3 v = foliot__v3_get(foliot__velocity(world), i);
-    vec3 w = foliot__v3_get(foliot__angular_velocity(world), i);
-    return vec3_dot(v, v) + vec3_dot(w, w) * (radius * radius) < limit * limit;
-}
-
-// Returns whether some body has been still for long enough.
+// Returns whether some body has been still for long enough: slower than the speed that gravity
+// gives in a quarter of a tick, and than 1/512 of the body's size a tick. Neither depends on the
+// units of the scene.
 static bool count_still(foliot_world *world)
 {
-    double gravity = vec3_length(vec3_of(world->gravity));
+    double gravity = vec3_length(vec3_of(world->gravity)), dt = world->scene.dt;
     bool any = false;
     for (uint32_t i = 0; i < world->body_count; i++) {
         if (!is_awake(world, i))
             continue;
         uint32_t ticks = still_ticks(world, i);
-        if (!is_still(world, i, gravity))
+        double radius = bounding_radius_of(world, i), limit = radius / (512 * dt);
+        if (gravity > 0 && gravity * dt / 4 < limit)
+            limit = gravity * dt / 4;
+        vec3 v = foliot__v3_get(foliot__velocity(world), i);
+        vec3 w = foliot__v3_get(foliot__angular_velocity(world), i);
+        if (!(vec3_dot(v, v) + vec3_dot(w, w) * (radius * radius) < limit * limit))
             ticks = 0;
         else if (ticks < FOLIOT__STILL_TICKS)
             ticks++;
