@@ -62,8 +62,8 @@ static vec3 crossing_normal(const segment_pair *p)
 static void add_capsule_point(const segment_pair *p, double s, double radius_a, double gap,
                               uint32_t feature, foliot__shape_contact *t)
 {
-    struct foliot__shape_contact_point *point = foliot__shape_contact_add(t, gap, feature);
-    point->at = vec3_add(vec3_scale(p->u, s), vec3_scale(t->normal, radius_a + gap / 2));
+    vec3 at = vec3_add(vec3_scale(p->u, s), vec3_scale(t->normal, radius_a + gap / 2));
+    t->point[t->count++] = (foliot__shape_contact_point){at, gap, feature};
 }
 
 // Adds the two ends of the part that both segments share, measured along the first. False if that
@@ -282,9 +282,9 @@ static void add_rod_point(rod_contact *w, double s, double height, uint32_t feat
     double radius = w->capsule->radius, gap = height - radius;
     if (!(gap <= w->distance_max))
         return;
-    struct foliot__shape_contact_point *p = foliot__shape_contact_add(w->t, gap, feature);
-    p->at = vec3_add(vec3_scale(w->capsule->axis.row[2], s),
-                     vec3_scale(w->t->normal, radius + gap / 2));
+    vec3 at = vec3_add(vec3_scale(w->capsule->axis.row[2], s),
+                       vec3_scale(w->t->normal, radius + gap / 2));
+    w->t->point[w->t->count++] = (foliot__shape_contact_point){at, gap, feature};
 }
 
 // Adds two points if the rod is parallel to a face or to an edge.
@@ -378,8 +378,8 @@ static void add_plane_point(const foliot__solid *plane, double centre, vec3 from
     double gap = (centre + vec3_dot(n, from)) - radius;
     if (!(gap <= distance_max))
         return;
-    struct foliot__shape_contact_point *p = foliot__shape_contact_add(t, gap, feature);
-    p->at = vec3_sub(from, vec3_scale(n, radius + gap / 2));
+    vec3 at = vec3_sub(from, vec3_scale(n, radius + gap / 2));
+    t->point[t->count++] = (foliot__shape_contact_point){at, gap, feature};
 }
 
 // Adds the four corners of the lowest face. Bit k of a corner's number is the sign of its axis k.

@@ -19,14 +19,16 @@ typedef struct foliot__solid {
 
 // Where two solids touch or nearly do. `at` is relative to the first's centre, halfway between the
 // surfaces. Only the second may be a plane.
+typedef struct foliot__shape_contact_point {
+    vec3 at;
+    double gap;
+    uint32_t feature;
+} foliot__shape_contact_point;
+
 typedef struct foliot__shape_contact {
     vec3 normal; // unit, from the first to the second
     uint32_t count;
-    struct foliot__shape_contact_point {
-        vec3 at;
-        double gap;
-        uint32_t feature;
-    } point[FOLIOT__POINTS];
+    foliot__shape_contact_point point[FOLIOT__POINTS];
 } foliot__shape_contact;
 
 // manifold_box.c: the manifolds of boxes listed in `which`, indices of out, in lanes.
@@ -87,15 +89,6 @@ static inline double foliot__size2_of(const foliot__solid *s)
 {
     vec3 half = vec3_of(s->half);
     return s->radius * s->radius + vec3_dot(half, half);
-}
-
-static inline struct foliot__shape_contact_point *
-foliot__shape_contact_add(foliot__shape_contact *t, double gap, uint32_t feature)
-{
-    struct foliot__shape_contact_point *p = &t->point[t->count++];
-    p->gap = gap;
-    p->feature = feature;
-    return p;
 }
 
 #endif

@@ -3,7 +3,7 @@
 // character physics", GDC 2001), and the breaking of every kind. Rods are rattle.c's.
 //
 // Constraints are solved one after the other, each seeing what the former have moved: the order is
-// part of the result, so it is total and the scene's own: index order, the same in every sweep.
+// part of the result, so it is total and the scene's own: index order, the same in every iteration.
 // With positions moved by d in a step the velocities gain d / dt; verlet's `previous` stays, since
 // its difference to the moved position is that same velocity.
 #include "sim/constraint/constraint.h"
@@ -17,7 +17,7 @@
 #define NONE UINT32_MAX
 #define INFINITE __builtin_inf()
 #define NEWTON_MAX 40
-#define RATIO_MIN 8      // lighter loads are left to the sweeps
+#define RATIO_MIN 8      // lighter loads are left to the iterations
 #define RATIO_MAX 0x1p50 // more than binary64 resolves
 // Mass of a further fixed end, in those of the heaviest body: ropes that are too short have a
 // solution.
@@ -136,8 +136,8 @@ void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break 
 // -- distances that form trees
 //
 // Distances that form trees are solved together: ropes and mobiles whose loads are
-// far heavier than their links. A sweep hands a load on from link to link by a part of the ratio of
-// their masses; here the ratio does not count.
+// far heavier than their links. An iteration hands a load on from link to link by a part of the
+// ratio of their masses; here the ratio does not count.
 //
 // Looks for the positions x that obey all lengths and lie nearest to the integrator's, weighted by
 // mass. Newton's method on the conditions of that minimum: multipliers, the bodies' displacements,
@@ -370,29 +370,6 @@ static void guess_multipliers(const tree *t)
 
 // -- one step of Newton's method
 
-// The inverse of a positive definite matrix, by its factors L D L^t.
-static mat3 invert(mat3 m)
-{
-    vec3 m0 = m.row[0], m1 = m.row[1], m2 = m.row[2];
-    double d0 = 1 / m0.x, l1 = m1.x * d0, l2 = m2.x * d0;
-    double d1 = 1 / (m1.y - l1 * m1.x), s = m2.y - l2 * m1.x, l3 = s * d1;
-    double d2 = 1 / ((m2.z - l2 * m2.x) - l3 * s);
-    double c = l1 * l3 - l2; // (L^-1)[2][0]
-    double xy = -l1 * d1 - l3 * c * d2, xz = c * d2, yz = -l3 * d2;
-    return (mat3){
-        {{(d0 + l1 * l1 * d1) + c * c * d2, xy, xz}, {xy, d1 + l3 * l3 * d2, yz}, {xz, yz, d2}}};
-}
-
-static mat3 multiply(mat3 a, mat3 b)
-{
-    mat3 out;
-    for (int i = 0; i < 3; i++)
-        out.row[i] =
-            vec3_add(vec3_add(vec3_scale(b.row[0], a.row[i].x), vec3_scale(b.row[1], a.row[i].y)),
-                     vec3_scale(b.row[2], a.row[i].z));
-    return out;
-}
-
 // For a link that is tight: how the child's subtree is felt by the parent.
 static void pass_up(const tree *t, foliot__tree_node *node)
 {
@@ -406,14 +383,14 @@ static void pass_up(const tree *t, foliot__tree_node *node)
         rest.row[i] = vec3_sub(unit.row[i], along);
         node->turn.row[i] = vec3_add(along, vec3_scale(rest.row[i], across));
     }
-    mat3 z = multiply(multiply(node->turn, node->mobility), node->turn);
+    mat3 z = mat3_multiply(mat3_multiply(node->turn, node->mobility), node->turn);
     for (int i = 0; i < 3; i++)
         z.row[i] = vec3_add(z.row[i], rest.row[i]);
-    node->z = invert(z);
+    node->z = mat3_invert_symmetric(z);
     if (node->parent == NONE)
         return;
     foliot__tree_node *parent = &t->nodes[node->parent];
-    mat3 product = multiply(node->turn, node->z), felt = multiply(product, node->turn);
+    mat3 product = mat3_multiply(node->turn, node->z), felt = mat3_multiply(product, node->turn);
     vec3 free = mat3_apply(felt, mat3_apply(node->mobility, node->push));
     vec3 pull = mat3_apply(product, node->d);
     for (int i = 0; i < 3; i++)
@@ -433,22 +410,10 @@ static void eliminate(const tree *t)
     }
     for (uint32_t i = t->count; i-- > 0;) {
         foliot__tree_node *node = &t->nodes[i];
-        node->mobility = invert(node->felt);
+        node->mobility = mat3_invert_symmetric(node->felt);
         if (node->mode != FOLIOT__LINK_SLACK)
             pass_up(t, node);
     }
-}
-
-// The multiplier and the move of a link that is tight. False if it pulled and would push.
-static bool solve_node(const tree *t, foliot__tree_node *node)
-{
-    const foliot__distance_link *link = &t->links[node->link];
-    vec3 y = mat3_apply(node->turn, vec3_sub(parent_move(t, node), node->move));
-    y = mat3_apply(node->z, vec3_add(y, vec3_scale(node->d, node->error)));
-    node->move = vec3_add(node->move, mat3_apply(node->mobility, mat3_apply(node->turn, y)));
-    node->lambda += vec3_dot(node->d, y);
-    bool pulls = node->mode == FOLIOT__LINK_PULLS;
-    return link->length_min == link->length || (pulls ? node->lambda >= 0 : node->lambda <= 0);
 }
 
 // Moves the bodies, parents first, and lets links go that would do the opposite of what they may.
@@ -459,10 +424,22 @@ static bool substitute(const tree *t)
     for (uint32_t i = 0; i < t->count; i++) {
         foliot__tree_node *node = &t->nodes[i];
         node->move = mat3_apply(node->mobility, node->push);
-        if (node->mode != FOLIOT__LINK_SLACK && !solve_node(t, node)) {
-            node->mode = FOLIOT__LINK_SLACK;
-            node->lambda = 0;
-            settled = false;
+        if (node->mode != FOLIOT__LINK_SLACK) {
+            // The multiplier and the move of a link that is tight. One that pulled and would push
+            // is let go.
+            const foliot__distance_link *link = &t->links[node->link];
+            vec3 y = mat3_apply(node->turn, vec3_sub(parent_move(t, node), node->move));
+            y = mat3_apply(node->z, vec3_add(y, vec3_scale(node->d, node->error)));
+            node->move =
+                vec3_add(node->move, mat3_apply(node->mobility, mat3_apply(node->turn, y)));
+            node->lambda += vec3_dot(node->d, y);
+            bool pulls = node->mode == FOLIOT__LINK_PULLS;
+            if (link->length_min != link->length &&
+                !(pulls ? node->lambda >= 0 : node->lambda <= 0)) {
+                node->mode = FOLIOT__LINK_SLACK;
+                node->lambda = 0;
+                settled = false;
+            }
         }
         node->u = vec3_add(node->u, node->move);
         double length = t->links[node->link != NONE ? node->link : t->nodes[1].link].length;
@@ -508,8 +485,8 @@ static void solve_trees(const foliot_world *world, const foliot__links *l, folio
                 if (!moves(inverse_mass, ends[k]) || l->reached[ends[k]] != NONE)
                     continue;
                 component c = find_component(l, inverse_mass, ends[k], end);
-                // Light ropes between two fixed ends are left to the sweeps, which give way where
-                // they are too short.
+                // Light ropes between two fixed ends are left to the iterations, which give way
+                // where they are too short.
                 double load = c.fixed_ends > 1 ? c.heaviest : c.total;
                 if (c.stiff && c.ties / 2 == c.bodies - 1 && c.bodies + c.fixed_ends > 2 &&
                     load > RATIO_MIN * c.lightest && load < RATIO_MAX * c.lightest)

@@ -9,7 +9,7 @@ uint64_t foliot__constraint_workspace_bytes(const foliot_world_config *config);
 void foliot__constraint_prepare(foliot_world *world);
 void foliot__constraint_copy(foliot_world *to, const foliot_world *from);
 
-// The stage `solve`, part one: sweeps of position correction over the distance constraints, in
+// The stage `solve`, part one: iterations of position correction over the distance constraints, in
 // index order, then velocities (and verlet's `previous`) made to agree, then breaks. After the
 // integrator.
 void foliot__solve_distances(const foliot__step *step);
@@ -30,7 +30,7 @@ void foliot__rattle(const foliot__step *step, foliot__v3 x, foliot__v3 v);
 typedef struct foliot__distance_link {
     uint32_t a, b;   // b FOLIOT_NO_BODY: `anchor`
     uint32_t index;  // in the table `constraint`
-    uint32_t solved; // true: as part of a tree, and the sweeps leave it out
+    uint32_t solved; // true: as part of a tree, and the iterations leave it out
     double length, length_min, stiffness;
     double anchor[3];
     double inverse_mass[2]; // of a and b, when trees were last searched for

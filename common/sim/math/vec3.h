@@ -139,6 +139,29 @@ static inline mat3 mat3_transpose(mat3 m)
     return (mat3){{{a.x, b.x, c.x}, {a.y, b.y, c.y}, {a.z, b.z, c.z}}};
 }
 
+// The inverse of a positive definite matrix, by its factors L D L^t.
+static inline mat3 mat3_invert_symmetric(mat3 m)
+{
+    vec3 m0 = m.row[0], m1 = m.row[1], m2 = m.row[2];
+    double d0 = 1 / m0.x, l1 = m1.x * d0, l2 = m2.x * d0;
+    double d1 = 1 / (m1.y - l1 * m1.x), s = m2.y - l2 * m1.x, l3 = s * d1;
+    double d2 = 1 / ((m2.z - l2 * m2.x) - l3 * s);
+    double c = l1 * l3 - l2; // (L^-1)[2][0]
+    double xy = -l1 * d1 - l3 * c * d2, xz = c * d2, yz = -l3 * d2;
+    return (mat3){
+        {{(d0 + l1 * l1 * d1) + c * c * d2, xy, xz}, {xy, d1 + l3 * l3 * d2, yz}, {xz, yz, d2}}};
+}
+
+static inline mat3 mat3_multiply(mat3 a, mat3 b)
+{
+    mat3 out;
+    for (int i = 0; i < 3; i++)
+        out.row[i] =
+            vec3_add(vec3_add(vec3_scale(b.row[0], a.row[i].x), vec3_scale(b.row[1], a.row[i].y)),
+                     vec3_scale(b.row[2], a.row[i].z));
+    return out;
+}
+
 // m^-1 b, m symmetric and positive definite.
 static inline vec3 mat3_solve_symmetric(mat3 m, vec3 b)
 {

@@ -128,23 +128,6 @@ static void reset_cursors(const foliot__workers *workers, cursor *cursors)
         cursors[m] = (cursor){.batch = 0}; // no batch has this number
 }
 
-// Takes the next chunk of worker m, if one is left and its loop has begun. Tries again where
-// another worker was faster.
-static outcome take_chunk(foliot__workers *workers, uint32_t m, cursor *at, chunk *taken)
-{
-    _Atomic(uint64_t) *ticket = &workers->worker[m].ticket;
-    uint64_t seen = atomic_load_explicit(ticket, memory_order_acquire);
-    do {
-        if ((uint32_t)seen == CLOSED)
-            return EMPTY;
-        outcome found = find_chunk(workers, m, seen, at, taken);
-        if (found != TAKEN)
-            return found;
-    } while (!atomic_compare_exchange_weak_explicit(ticket, &seen, seen + 1, memory_order_acq_rel,
-                                                    memory_order_acquire));
-    return TAKEN;
-}
-
 static void report_done(foliot__workers *workers, uint32_t self, uint32_t chunks)
 {
     _Atomic(uint32_t) *done = &workers->worker[self].done;
@@ -152,14 +135,21 @@ static void report_done(foliot__workers *workers, uint32_t self, uint32_t chunks
     atomic_store_explicit(done, before + chunks, memory_order_release);
 }
 
-// As many chunks of worker m as may be done now.
+// As many chunks of worker m as may be done now: those that are left of loops that have begun.
 static outcome work_on_range(foliot__workers *workers, uint32_t m, cursor *at, uint32_t *done)
 {
+    _Atomic(uint64_t) *ticket = &workers->worker[m].ticket;
     for (;;) {
         chunk next;
-        outcome found = take_chunk(workers, m, at, &next);
-        if (found != TAKEN)
-            return found;
+        uint64_t seen = atomic_load_explicit(ticket, memory_order_acquire);
+        do { // tries again where another worker was faster
+            if ((uint32_t)seen == CLOSED)
+                return EMPTY;
+            outcome found = find_chunk(workers, m, seen, at, &next);
+            if (found != TAKEN)
+                return found;
+        } while (!atomic_compare_exchange_weak_explicit(
+            ticket, &seen, seen + 1, memory_order_acq_rel, memory_order_acquire));
         next.body(next.context, next.from, next.to);
         (*done)++;
     }
@@ -185,14 +175,6 @@ static void take_over_late(foliot__workers *workers, uint32_t self, cursor *curs
         workers->host->yield(workers->host->run_user);
 }
 
-// Whether others are to work on the range of worker m.
-static bool is_absent(const foliot__workers *workers, uint32_t m, const cursor *at)
-{
-    return m >= atomic_load_explicit(&workers->joined, memory_order_relaxed) ||
-           atomic_load_explicit(&workers->worker[m].left, memory_order_relaxed) ||
-           (at->late && load32(&workers->worker[m].done) == at->done);
-}
-
 // Runs the worker's own range of the batch, and those of absent workers. Worker 0 goes on until
 // they are done; another one that has waited for long leaves the rest. Returns how many looks it
 // has waited in the end.
@@ -204,7 +186,11 @@ static uint32_t run_batch(foliot__workers *workers, uint32_t self, cursor *curso
         bool early = false;
         for (uint32_t k = 0; k < worker_count; k++) {
             uint32_t m = (self + k) % worker_count;
-            if (k == 0 || is_absent(workers, m, &cursors[m]))
+            const cursor *at = &cursors[m];
+            bool absent = m >= atomic_load_explicit(&workers->joined, memory_order_relaxed) ||
+                          atomic_load_explicit(&workers->worker[m].left, memory_order_relaxed) ||
+                          (at->late && load32(&workers->worker[m].done) == at->done);
+            if (k == 0 || absent)
                 early |= work_on_range(workers, m, &cursors[m], &done) == EARLY;
         }
         if (done > 0) {

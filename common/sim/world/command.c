@@ -68,20 +68,6 @@ static uint32_t free_slot(batch *b)
     return world->body_count < world->bodies_max ? world->body_count++ : FOLIOT_NO_BODY;
 }
 
-// Slots that are free now, without those that players who have not joined will need.
-static void count_slots(batch *b)
-{
-    const foliot_world *world = b->world;
-    uint32_t used = 0, reserved = 0;
-    for (uint32_t i = world->scene.body_count; i < world->body_count; i++)
-        used += foliot__flags(world)[i] & FOLIOT_BODY_ALIVE;
-    for (uint32_t p = 0; p < world->player.limit; p++)
-        reserved += !world->player.bodiless && !foliot__players(world)[p].joined;
-    uint32_t slots = world->bodies_max - world->scene.body_count;
-    b->free_slots = slots > used + reserved ? slots - used - reserved : 0;
-    b->search = world->scene.body_count;
-}
-
 // The prototype, changed by the fields of the command.
 static reason read_spawn(const foliot_world *world, const foliot_command *c,
                          foliot_body_definition *body)
@@ -169,28 +155,18 @@ static reason spawn_body(batch *b, const foliot_command *c)
     return FINE;
 }
 
-// Constraints and joints of a body that is removed.
-static void break_links(foliot_world *world, uint32_t slot)
+void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
 {
-    bool any = false;
+    foliot__event(world, FOLIOT_EVENT_DESPAWN, slot, player);
+    foliot__sleep_change(world, slot);
     for (uint32_t i = 0; i < world->constraint_count; i++) {
         const foliot_constraint_definition *d = &foliot__constraint(world)[i];
         if (foliot__constraint_is_broken(world, i) || (d->a != slot && d->b != slot))
             continue;
         foliot__constraint_break(world, i, FOLIOT_BREAK_COMMAND);
-        any = true;
+        foliot__joints_changed(world);
+        world->input.links_changed = 1;
     }
-    if (!any)
-        return;
-    foliot__joints_changed(world);
-    world->input.links_changed = 1;
-}
-
-void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
-{
-    foliot__event(world, FOLIOT_EVENT_DESPAWN, slot, player);
-    foliot__sleep_change(world, slot);
-    break_links(world, slot);
     for (uint32_t p = 0; p < world->player.limit; p++) {
         if (foliot__player_body(world, p) == slot)
             foliot__sleep_change_player(world, p);
@@ -329,26 +305,22 @@ static void read_pose(const foliot_world *world, uint32_t slot, double pose[FOLI
     memcpy(pose + 3, body.orientation, sizeof body.orientation);
 }
 
-// The constant angular velocity that turns `from` into `to` in dt, the shorter way.
-static vec3 turn_between(quat from, quat to, double dt)
-{
-    quat turn = quat_multiply(to, quat_conjugate(from));
-    double sine = vec3_length(quat_vector(turn));
-    double angle = 2 * foliot_atan2(sine, turn.w < 0 ? -turn.w : turn.w);
-    double scale = sine > 0 ? (turn.w < 0 ? -angle : angle) / (sine * dt) : 0;
-    return vec3_scale(quat_vector(turn), scale);
-}
-
 static void velocity_towards(const foliot_world *world, uint32_t slot, const double *target,
                              double velocity[3], double angular_velocity[3])
 {
     double pose[FOLIOT__TARGET_DOUBLES];
     read_pose(world, slot, pose);
-    vec3 turn = {0, 0, 0};
-    if (world->scene.rotates)
-        turn = turn_between(quat_of(pose + 3), quat_of(target + 3), world->scene.dt);
-    vec3_store(vec3_divide(vec3_sub(vec3_of(target), vec3_of(pose)), world->scene.dt), velocity);
-    vec3_store(turn, angular_velocity);
+    double dt = world->scene.dt;
+    vec3 spin = {0, 0, 0};
+    if (world->scene.rotates) { // the constant one that turns the body in dt, the shorter way
+        quat turn = quat_multiply(quat_of(target + 3), quat_conjugate(quat_of(pose + 3)));
+        double sine = vec3_length(quat_vector(turn));
+        double angle = 2 * foliot_atan2(sine, turn.w < 0 ? -turn.w : turn.w);
+        double scale = sine > 0 ? (turn.w < 0 ? -angle : angle) / (sine * dt) : 0;
+        spin = vec3_scale(quat_vector(turn), scale);
+    }
+    vec3_store(vec3_divide(vec3_sub(vec3_of(target), vec3_of(pose)), dt), velocity);
+    vec3_store(spin, angular_velocity);
 }
 
 bool foliot__target_set(foliot_world *world, uint32_t slot, const double position[3],
@@ -583,8 +555,15 @@ void foliot__commands_apply(foliot_world *world, const foliot_command *commands,
 {
     if (count == 0)
         return;
-    batch b = {.world = world};
-    count_slots(&b);
+    // Slots that are free now, without those that players who have not joined will need.
+    uint32_t used = 0, reserved = 0, slots = world->bodies_max - world->scene.body_count;
+    for (uint32_t i = world->scene.body_count; i < world->body_count; i++)
+        used += foliot__flags(world)[i] & FOLIOT_BODY_ALIVE;
+    for (uint32_t p = 0; p < world->player.limit; p++)
+        reserved += !world->player.bodiless && !foliot__players(world)[p].joined;
+    batch b = {.world = world,
+               .free_slots = slots > used + reserved ? slots - used - reserved : 0,
+               .search = world->scene.body_count};
     for (uint32_t i = 0; i < count; i++) {
         reason refused = apply_command(&b, &commands[i]);
         if (refused == FINE)

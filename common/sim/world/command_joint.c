@@ -123,16 +123,6 @@ static bool bodies_fit(const foliot_world *world, const foliot_constraint_defini
     return !holds_point(world, d->a, d->anchor_a) && !holds_point(world, d->b, d->anchor_b);
 }
 
-// The lowest row whose joint is broken, or a new one.
-static uint32_t free_row(foliot_world *world)
-{
-    for (uint32_t row = 0; row < world->session.joint_count; row++)
-        if (foliot__constraint_is_broken(world, world->scene.constraint_count + row))
-            return row;
-    return world->session.joint_count < world->capacity.joints_added ? world->session.joint_count
-                                                                     : UINT32_MAX;
-}
-
 static void joint_changed(foliot_world *world, const foliot_constraint_definition *d)
 {
     foliot__joints_changed(world);
@@ -177,8 +167,11 @@ reason foliot__command_joint(foliot_world *world, const foliot_command *c)
         return refused;
     if (!bodies_fit(world, &d))
         return FOLIOT_COMMAND_REASON_motion;
-    uint32_t row = free_row(world);
-    if (row == UINT32_MAX)
+    uint32_t row = 0; // the lowest whose joint is broken, or a new one
+    while (row < world->session.joint_count &&
+           !foliot__constraint_is_broken(world, world->scene.constraint_count + row))
+        row++;
+    if (row == world->capacity.joints_added)
         return FOLIOT_COMMAND_REASON_full;
     add_joint(world, row, &d);
     joint_changed(world, &d);

@@ -98,20 +98,6 @@ static void copy_text(char *to, size_t bytes, const char *text)
     memcpy(to, text, strlen(text));
 }
 
-static void put_value(foliot_world *world, uint32_t at, const foliot_command *c)
-{
-    uint32_t type = GIVEN(c, var, integer)  ? FOLIOT_VAR_INTEGER
-                    : GIVEN(c, var, number) ? FOLIOT_VAR_NUMBER
-                                            : FOLIOT_VAR_TEXT;
-    foliot__var_type(world)[at] = type;
-    foliot__var_changed(world)[at] = (uint32_t)world->tick;
-    foliot__var_value(world)[at] = type == FOLIOT_VAR_INTEGER  ? (uint64_t)c->as.var.integer
-                                   : type == FOLIOT_VAR_NUMBER ? foliot__f64_bits(c->as.var.number)
-                                                               : 0;
-    copy_text(foliot__var_text_at(world, at), FOLIOT_VAR_TEXT_BYTES,
-              type == FOLIOT_VAR_TEXT ? c->as.var.text : "");
-}
-
 reason foliot__command_var(foliot_world *world, const foliot_command *c)
 {
     bool found;
@@ -135,7 +121,16 @@ reason foliot__command_var(foliot_world *world, const foliot_command *c)
         world->session.var_count++;
         copy_text(foliot__var_key_at(world, at), FOLIOT_VAR_KEY_BYTES, c->as.var.key);
     }
-    put_value(world, at, c);
+    uint32_t type = GIVEN(c, var, integer)  ? FOLIOT_VAR_INTEGER
+                    : GIVEN(c, var, number) ? FOLIOT_VAR_NUMBER
+                                            : FOLIOT_VAR_TEXT;
+    foliot__var_type(world)[at] = type;
+    foliot__var_changed(world)[at] = (uint32_t)world->tick;
+    foliot__var_value(world)[at] = type == FOLIOT_VAR_INTEGER  ? (uint64_t)c->as.var.integer
+                                   : type == FOLIOT_VAR_NUMBER ? foliot__f64_bits(c->as.var.number)
+                                                               : 0;
+    copy_text(foliot__var_text_at(world, at), FOLIOT_VAR_TEXT_BYTES,
+              type == FOLIOT_VAR_TEXT ? c->as.var.text : "");
     return FINE;
 }
 

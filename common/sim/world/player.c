@@ -21,15 +21,6 @@ bool foliot__inputs_ordered(const foliot_world *world, const foliot_input *input
     return true;
 }
 
-// The lowest slot that is free for a player, FOLIOT_NO_BODY if there is none.
-static uint32_t free_slot(foliot_world *world)
-{
-    for (uint32_t i = world->scene.body_count; i < world->body_count; i++)
-        if (!(foliot__flags(world)[i] & FOLIOT_BODY_ALIVE))
-            return i;
-    return world->body_count < world->bodies_max ? world->body_count++ : FOLIOT_NO_BODY;
-}
-
 static void bind_player(foliot_world *world, uint32_t index, uint32_t slot)
 {
     if (slot == FOLIOT_NO_BODY && foliot__driven(world)[index] != FOLIOT_NO_BODY)
@@ -45,9 +36,14 @@ static bool join_player(foliot_world *world, uint32_t index)
         *player = (foliot__player){.body = FOLIOT_NO_BODY, .joined = 1};
         return true;
     }
-    uint32_t slot = player->joined ? FOLIOT_NO_BODY : free_slot(world);
-    if (slot == FOLIOT_NO_BODY)
+    if (player->joined)
         return false;
+    uint32_t slot = world->scene.body_count; // the lowest that is free
+    while (slot < world->body_count && foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE)
+        slot++;
+    if (slot == world->bodies_max)
+        return false;
+    world->body_count += slot == world->body_count;
     const double *position =
         foliot__spawn_position(world) + 3 * (index % world->player.spawn_count);
     foliot__body_write(world, slot, &world->player.spawn, position, FOLIOT_BODY_PLAYER);
@@ -71,20 +67,6 @@ static bool remove_player(foliot_world *world, uint32_t index)
     return true;
 }
 
-// A body that pushed on something in the last step leaves it against gravity (upwards along z where
-// there is none).
-static void jump_off(foliot_world *world, uint32_t slot)
-{
-    vec3 g = vec3_of(world->gravity);
-    double strength = vec3_length(g);
-    bool frozen = foliot__flags(world)[slot] & FOLIOT_BODY_FROZEN; // a sleeping body will wake
-    if (frozen || !foliot__contact_any_active(world, slot))
-        return;
-    vec3 down = strength > 0 ? vec3_divide(g, strength) : (vec3){0, 0, -1};
-    foliot__v3_add(foliot__velocity(world), slot, vec3_scale(down, -world->player.jump));
-    foliot__velocity_changed(world, slot);
-}
-
 static bool hold_controls(foliot_world *world, const foliot_input *input)
 {
     foliot__player *player = &foliot__players(world)[input->player];
@@ -97,21 +79,18 @@ static bool hold_controls(foliot_world *world, const foliot_input *input)
     uint32_t pressed = input->buttons & ~(uint32_t)player->buttons;
     player->buttons = input->buttons;
     uint32_t slot = foliot__player_body(world, input->player);
-    if (world->player.jump > 0 && pressed & FOLIOT_BUTTON_JUMP && slot != FOLIOT_NO_BODY)
-        jump_off(world, slot);
+    if (!(world->player.jump > 0) || !(pressed & FOLIOT_BUTTON_JUMP) || slot == FOLIOT_NO_BODY)
+        return true;
+    // A body that pushed on something in the last step leaves it against gravity (upwards along z
+    // where there is none). A sleeping body will wake.
+    if (foliot__flags(world)[slot] & FOLIOT_BODY_FROZEN || !foliot__contact_any_active(world, slot))
+        return true;
+    vec3 g = vec3_of(world->gravity);
+    double strength = vec3_length(g);
+    vec3 down = strength > 0 ? vec3_divide(g, strength) : (vec3){0, 0, -1};
+    foliot__v3_add(foliot__velocity(world), slot, vec3_scale(down, -world->player.jump));
+    foliot__velocity_changed(world, slot);
     return true;
-}
-
-static bool apply_input(foliot_world *world, const foliot_input *input)
-{
-    bool moved = input->kind == FOLIOT_INPUT_JOIN    ? join_player(world, input->player)
-                 : input->kind == FOLIOT_INPUT_LEAVE ? remove_player(world, input->player)
-                                                     : hold_controls(world, input);
-    if (moved && input->kind != FOLIOT_INPUT_CONTROL) {
-        world->digests.definition_dirty = 1;
-        world->acceleration_valid = 0;
-    }
-    return moved;
 }
 
 static void apply_controls(foliot_world *world, const foliot__player *player, uint32_t slot)
@@ -178,9 +157,17 @@ void foliot__players_push(foliot_world *world)
 
 void foliot__players_apply(foliot_world *world, const foliot_input *inputs, uint32_t count)
 {
-    for (uint32_t i = 0; i < count; i++)
-        if (!apply_input(world, &inputs[i])) {
+    for (uint32_t i = 0; i < count; i++) {
+        const foliot_input *input = &inputs[i];
+        bool moved = input->kind == FOLIOT_INPUT_JOIN    ? join_player(world, input->player)
+                     : input->kind == FOLIOT_INPUT_LEAVE ? remove_player(world, input->player)
+                                                         : hold_controls(world, input);
+        if (!moved) {
             world->counters.inputs_refused++;
-            foliot__event(world, FOLIOT_EVENT_REFUSED, inputs[i].player, inputs[i].kind);
+            foliot__event(world, FOLIOT_EVENT_REFUSED, input->player, input->kind);
+        } else if (input->kind != FOLIOT_INPUT_CONTROL) {
+            world->digests.definition_dirty = 1;
+            world->acceleration_valid = 0;
         }
+    }
 }
