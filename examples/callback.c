@@ -54,11 +54,12 @@ int main(void)
     if (foliot_world_create(&scene, &world, NULL) != FOLIOT_STATUS_OK)
         return 1;
     foliot_invariants start = foliot_world_get_invariants(world, &host);
-    double before = foliot_world_get_body_state(world, 0).position[0];
+    foliot_body_id id = foliot_world_get_body_id(world, 0);
+    double before = foliot_world_get_body_state(world, id).position[0];
     for (int tick = 0; tick < 4000; tick++) {
         if (foliot_world_step(world, NULL, 0, &host) != FOLIOT_STATUS_OK)
             return 1;
-        foliot_body_state body = foliot_world_get_body_state(world, 0);
+        foliot_body_state body = foliot_world_get_body_state(world, id);
         if (before < 0 && body.position[0] >= 0)
             printf("%9.4f %9.6f %9.6f\n", foliot_world_get_time(world), body.position[1],
                    body.velocity[1]);

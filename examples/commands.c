@@ -55,7 +55,8 @@ static foliot_status counter_tick(void *self, const foliot_rules_view *view, fol
     uint32_t count = foliot_world_get_contact_events(view->world, contacts, 64), before = c->landed;
     (void)problem, (void)problem_bytes;
     for (uint32_t i = 0; i < count && i < 64; i++) // slot 0 is the floor
-        c->landed += contacts[i].a == 0 && contacts[i].change == FOLIOT_CONTACT_BEGIN;
+        c->landed += foliot_body_id_get_slot(contacts[i].a) == 0 &&
+                     contacts[i].change == FOLIOT_CONTACT_BEGIN;
     if (c->landed == before)
         return FOLIOT_STATUS_OK;
     foliot_command score = foliot_command_default(FOLIOT_COMMAND_var);

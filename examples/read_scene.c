@@ -20,7 +20,8 @@ static const char text[] = "foliot: 1\n"
 static void print_bodies(const foliot_scene *scene, const foliot_world *world)
 {
     for (uint32_t i = 0; i < scene->body_count; i++) {
-        foliot_body_state body = foliot_world_get_body_state(world, i);
+        foliot_body_id id = foliot_world_get_body_id(world, i);
+        foliot_body_state body = foliot_world_get_body_state(world, id);
         printf("%-16s %10.5f %10.5f %10.5f\n", scene->bodies[i].name, body.position[0],
                body.position[1], body.position[2]);
     }

@@ -34,12 +34,13 @@ int main(void)
     foliot_world *world;
     if (foliot_world_create(&scene, &world, NULL) != FOLIOT_STATUS_OK)
         return 1;
+    foliot_body_id ball = foliot_world_get_body_id(world, 0);
     for (int tick = 0; tick < 300; tick++) {
         if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_STATUS_OK)
             return 1;
         if (tick % 6 == 5)
             printf("%4.1f s  %.4f m\n", foliot_world_get_time(world),
-                   foliot_world_get_body_state(world, 0).position[2]);
+                   foliot_world_get_body_state(world, ball).position[2]);
     }
     char text[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(foliot_world_get_digest(world), text);

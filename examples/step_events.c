@@ -82,18 +82,20 @@ typedef struct game {
 
 static void take_event(game *g, const foliot_step_event *e)
 {
-    if (e->kind == FOLIOT_STEP_SPAWNED) {
-        g->crates[e->ticket] = e->body;
+    const foliot_event *event = &e->as.event;
+    const foliot_contact_event *contact = &e->as.contact;
+    if (e->kind == FOLIOT_STEP_EVENT && event->kind == FOLIOT_EVENT_SPAWNED) {
+        g->crates[event->ticket] = event->body;
         g->there++;
-    } else if (e->kind == FOLIOT_STEP_COMMAND_REFUSED) {
+    } else if (e->kind == FOLIOT_STEP_EVENT && event->kind == FOLIOT_EVENT_COMMAND_REFUSED) {
         g->refused++;
-        printf("tick %3llu: crate %u was refused: %s\n", (unsigned long long)e->tick, e->ticket,
-               foliot_command_reason_get_text((foliot_command_reason)e->reason));
-    } else if (e->kind == FOLIOT_STEP_CONTACT && e->as.contact.change == FOLIOT_CONTACT_BEGIN) {
+        printf("tick %3llu: crate %u was refused: %s\n", (unsigned long long)e->tick, event->ticket,
+               foliot_command_reason_get_text((foliot_command_reason)event->reason));
+    } else if (e->kind == FOLIOT_STEP_CONTACT && contact->change == FOLIOT_CONTACT_BEGIN) {
         for (uint32_t ticket = 1; ticket <= CRATES; ticket++)
-            if (g->crates[ticket].value == e->other.value) // the floor is slot 0, so `body`
+            if (g->crates[ticket].value == contact->b.value) // the floor has slot 0, so it is `a`
                 printf("tick %3llu: crate %u has landed at %.1f m/s\n", (unsigned long long)e->tick,
-                       ticket, e->as.contact.speed);
+                       ticket, contact->speed);
     }
 }
 

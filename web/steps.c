@@ -94,7 +94,7 @@ double web_kind_rounding(const foliot_client *c)
 void web_kind_filter(const foliot_client *c, uint32_t slot, web_detail_body *body)
 {
     const foliot_world *world = world_of(foliot_client_get_simulation(c));
-    if (!world || !foliot_world_get_body_alive(world, slot))
+    if (!world || foliot_world_get_body_id(world, slot).value == 0)
         return;
     foliot__filter filter = foliot__filter_of(world, slot);
     body->category = filter.category;
@@ -108,11 +108,12 @@ WEB_EXPORT(perturb) int web_perturb(void)
 {
     foliot_world *world = client ? world_of(foliot_client_get_simulation(client)) : NULL;
     for (uint32_t i = 0; world && i < foliot_world_get_body_count(world); i++) {
-        uint32_t flags = foliot_world_get_body_state(world, i).flags;
+        foliot_body_id body = foliot_world_get_body_id(world, i);
+        uint32_t flags = foliot_world_get_body_state(world, body).flags;
         if (!(flags & FOLIOT_BODY_ALIVE) || flags & FOLIOT_BODY_STATIC)
             continue;
-        uint64_t bits = foliot_world_get_field(world, i, FOLIOT_FIELD_position_x);
-        (void)!foliot_world_set_field(world, i, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+        uint64_t bits = foliot_world_get_field(world, body, FOLIOT_FIELD_position_x);
+        (void)!foliot_world_set_field(world, body, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
         return (int)i;
     }
     return -1;

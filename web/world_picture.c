@@ -11,7 +11,7 @@ static uint32_t player_of(const foliot_world *world, uint32_t slot)
     uint32_t count = foliot_world_get_players_max(world);
     for (uint32_t i = 1; i <= count; i++) {
         uint32_t p = (last + i) % count;
-        if (foliot_world_get_player_body(world, p) == slot)
+        if (foliot_body_id_get_slot(foliot_world_get_player_body(world, p)) == slot)
             return last = p;
     }
     return slot;
@@ -23,12 +23,15 @@ int web_world_picture(const foliot_world *world, uint32_t marked_body)
     if (!world || !web_instances_begin(count))
         return -1;
     for (uint32_t i = 0; i < count; i++) {
-        if (!foliot_world_get_body_alive(world, i))
+        if (foliot_world_get_body_id(world, i).value == 0)
             continue;
-        web_body body = {.state = foliot_world_get_body_state(world, i),
-                         .shape = foliot_world_get_body_shape(world, i),
+        foliot_body about = {.tag = 0};
+        (void)!foliot_world_get_body(world, foliot_world_get_body_id(world, i), &about);
+        web_body body = {.state =
+                             foliot_world_get_body_state(world, foliot_world_get_body_id(world, i)),
+                         .shape = about.shape,
                          .slot = i,
-                         .tag = foliot_world_get_body_tag(world, i)};
+                         .tag = about.tag};
         body.player = body.state.flags & FOLIOT_BODY_PLAYER ? player_of(world, i) : i;
         body.marked = i == marked_body;
         web_instances_add(&body);
@@ -49,7 +52,8 @@ const double *web_world_positions(const foliot_world *world)
         capacity = count;
     }
     for (uint32_t i = 0; i < count; i++) {
-        foliot_body_state state = foliot_world_get_body_state(world, i);
+        foliot_body_state state =
+            foliot_world_get_body_state(world, foliot_world_get_body_id(world, i));
         bool alive = state.flags & FOLIOT_BODY_ALIVE;
         for (int k = 0; k < 3; k++)
             positions[3 * i + k] = alive ? state.position[k] : __builtin_nan("");

@@ -387,9 +387,9 @@ enum { JOINTS = 1, CONTACTS = 2 };
 
 static bool state_at(const foliot_world *world, uint32_t slot, foliot_body_state *state)
 {
-    if (!foliot_world_get_body_alive(world, slot))
+    if (foliot_world_get_body_id(world, slot).value == 0)
         return false;
-    *state = foliot_world_get_body_state(world, slot);
+    *state = foliot_world_get_body_state(world, foliot_world_get_body_id(world, slot));
     return true;
 }
 
@@ -400,14 +400,15 @@ WEB_EXPORT(draw_lines) uint32_t web_draw_lines(uint32_t id, uint32_t what, doubl
     web_lines_begin();
     if (e && what & JOINTS) {
         foliot_body_state a, b;
-        for (uint32_t i = 0; i < foliot_world_get_constraint_count(e->world); i++) {
-            foliot_constraint_definition c;
-            bool fixed = false;
-            if (foliot_world_get_constraint_broken(e->world, i) ||
-                !foliot_world_get_constraint(e->world, i, &c) || !state_at(e->world, c.a, &a) ||
-                !((fixed = c.b == FOLIOT_NO_BODY) || state_at(e->world, c.b, &b)))
+        for (uint32_t i = 0; i < foliot_world_get_joint_count(e->world); i++) {
+            foliot_joint joint;
+            foliot_joint_id joint_id = foliot_world_get_joint_id(e->world, i);
+            if (foliot_world_get_joint(e->world, joint_id, &joint) != FOLIOT_STATUS_OK ||
+                joint.broken || !state_at(e->world, joint.definition.a, &a))
                 continue;
-            web_lines_add_constraint(&c, &a, fixed ? NULL : &b);
+            bool fixed = joint.definition.b == FOLIOT_NO_BODY;
+            if (fixed || state_at(e->world, joint.definition.b, &b))
+                web_lines_add_constraint(&joint.definition, &a, fixed ? NULL : &b);
         }
         for (uint32_t i = 0; i < e->scene->force_count; i++) {
             const foliot_force_definition *f = &e->scene->forces[i];
@@ -439,18 +440,21 @@ WEB_EXPORT(body) const char *web_body_about(uint32_t id, uint32_t slot)
     static const char *const shapes[] = {"point", "sphere", "plane", "box", "capsule"};
     FILE *out;
     const entry *e = world_of(id);
-    if (!e || !foliot_world_get_body_alive(e->world, slot))
+    foliot_body body;
+    if (!e || foliot_world_get_body(e->world, foliot_world_get_body_id(e->world, slot), &body) !=
+                  FOLIOT_STATUS_OK)
         return "null";
     char name[FOLIOT_NAME_BYTES + 16];
-    foliot_body_state state = foliot_world_get_body_state(e->world, slot);
-    uint32_t kind = foliot_world_get_body_shape(e->world, slot).kind;
+    foliot_body_state state =
+        foliot_world_get_body_state(e->world, foliot_world_get_body_id(e->world, slot));
+    uint32_t kind = body.shape.kind;
     foliot__json j = begin_answer(&out);
     foliot__json_object(&j, NULL);
     foliot__json_count(&j, "slot", slot);
     foliot__json_text(&j, "name", lab_body_name(e->scene, e->world, slot, name));
     foliot__json_text(&j, "shape", kind < sizeof shapes / sizeof *shapes ? shapes[kind] : "other");
-    foliot__json_real(&j, "mass", foliot_world_get_body_mass(e->world, slot));
-    foliot__json_count(&j, "tag", foliot_world_get_body_tag(e->world, slot));
+    foliot__json_real(&j, "mass", body.mass);
+    foliot__json_count(&j, "tag", body.tag);
     foliot__json_bool(&j, "asleep", state.flags & FOLIOT_BODY_ASLEEP);
     foliot__json_bool(&j, "frozen", state.flags & FOLIOT_BODY_FROZEN);
     foliot__json_reals(&j, "position", state.position, 3);

@@ -13,8 +13,9 @@ void foliot__perturb(foliot_world *world, const foliot_perturbation *fault)
         FOLIOT_BODY_STATE(ROW)
 #undef ROW
     };
-    uint64_t bits = foliot_world_get_field(world, fault->body, fault->field);
-    (void)!foliot_world_set_field(world, fault->body, fault->field,
+    foliot_body_id body = foliot_world_get_body_id(world, fault->body);
+    uint64_t bits = foliot_world_get_field(world, body, fault->field);
+    (void)!foliot_world_set_field(world, body, fault->field,
                                   foliot_value_advance(types[fault->field], bits, fault->ulps));
 }
 

@@ -370,8 +370,7 @@ static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
     for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++) {
         foliot_input held = foliot_world_get_player_controls(world, p);
         replay->held[p] = (foliot__recording_held){
-            .joined = foliot_world_get_player_body(world, p) != FOLIOT_NO_BODY,
-            .buttons = held.buttons};
+            .joined = foliot_world_get_player_body(world, p).value != 0, .buttons = held.buttons};
         memcpy(replay->held[p].axes, held.axes, sizeof held.axes);
     }
     while (status == FOLIOT_STATUS_OK && !covers_tick(&replay->content, tick)) {

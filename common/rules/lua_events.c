@@ -303,54 +303,38 @@ static void call_players(lua_State *L, const foliot_rules_view *view)
 
 // -- the world
 
-// The id of what is in the slot, or of what was there last.
-static foliot_body_id id_of(const foliot_world *world, uint32_t slot)
-{
-    foliot_body_id id = foliot_world_get_body_id(world, slot);
-    if (id.value == 0)
-        id.value = (uint64_t)foliot_world_get_body_generation(world, slot) << 32 | slot;
-    return id;
-}
-
 static void call_events(lua_State *L, const foliot_world *world)
 {
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(world, &count);
     for (uint32_t i = 0; i < count; i++) {
         const foliot_event *e = &events[i];
-        bool is_joint = e->kind == FOLIOT_EVENT_JOINT;
+        bool is_joint = e->kind == FOLIOT_EVENT_JOINT_MADE;
         switch (e->kind) {
-        case FOLIOT_EVENT_SPAWN:
-        case FOLIOT_EVENT_COMMAND_SPAWN:
-            if (!push_callback(L, FOLIOT__LUA_on_spawn))
+        case FOLIOT_EVENT_SPAWNED:
+        case FOLIOT_EVENT_DESPAWNED:
+            if (!push_callback(L, e->kind == FOLIOT_EVENT_SPAWNED ? FOLIOT__LUA_on_spawn
+                                                                  : FOLIOT__LUA_on_despawn))
                 break;
-            foliot__lua_push_body(L, id_of(world, e->a));
-            lua_pushinteger(L, e->kind == FOLIOT_EVENT_SPAWN ? 0 : e->b); // the ticket
-            call(L, 2, 0);
+            foliot__lua_push_body(L, e->body);
+            if (e->kind == FOLIOT_EVENT_SPAWNED)
+                lua_pushinteger(L, e->ticket);
+            call(L, e->kind == FOLIOT_EVENT_SPAWNED ? 2 : 1, 0);
             break;
-        case FOLIOT_EVENT_DESPAWN:
-            if (!push_callback(L, FOLIOT__LUA_on_despawn))
-                break;
-            // The generation counts the removed bodies: this is the last of them.
-            foliot__lua_push_body(
-                L, (foliot_body_id){(uint64_t)foliot_world_get_body_generation(world, e->a) << 32 |
-                                    e->a});
-            call(L, 1, 0);
-            break;
-        case FOLIOT_EVENT_JOINT:
-        case FOLIOT_EVENT_BREAK:
+        case FOLIOT_EVENT_JOINT_MADE:
+        case FOLIOT_EVENT_JOINT_BROKEN:
             if (!push_callback(L, is_joint ? FOLIOT__LUA_on_joint : FOLIOT__LUA_on_break))
                 break;
-            lua_pushinteger(L, (lua_Integer)foliot_world_get_joint_id(world, e->a).value);
+            lua_pushinteger(L, (lua_Integer)e->joint.value);
             if (is_joint)
-                lua_pushinteger(L, e->b); // the ticket
+                lua_pushinteger(L, e->ticket);
             call(L, is_joint ? 2 : 1, 0);
             break;
         case FOLIOT_EVENT_COMMAND_REFUSED:
             if (!push_callback(L, FOLIOT__LUA_on_refused))
                 break;
-            lua_pushinteger(L, e->a); // the sequence
-            lua_pushstring(L, foliot_command_reason_get_text((foliot_command_reason)e->b));
+            lua_pushinteger(L, e->sequence);
+            lua_pushstring(L, foliot_command_reason_get_text((foliot_command_reason)e->reason));
             call(L, 2, 0);
             break;
         default:
@@ -372,23 +356,6 @@ static void make_room(foliot__lua *lua, void *array, uint32_t *capacity, uint32_
         foliot__lua_abandon(lua, "there is no memory");
 }
 
-// One of the two bodies of an event: the one in the slot now, or the one before this step, which
-// may have given the slot to another body.
-static void push_party(lua_State *L, const foliot_world *world, uint32_t slot, bool now)
-{
-    foliot_body_id id = id_of(world, slot);
-    uint64_t generation = foliot_world_get_body_generation(world, slot);
-    uint32_t count;
-    const foliot_event *events = foliot_world_get_events(world, &count);
-    if (!now && generation > 0) {
-        foliot__lua_spend(foliot__lua_of(L), count / 8);
-        for (uint32_t i = 0; i < count; i++)
-            if (events[i].kind == FOLIOT_EVENT_DESPAWN && events[i].a == slot)
-                id.value = generation << 32 | slot;
-    }
-    foliot__lua_push_body(L, id);
-}
-
 static void call_sensors(lua_State *L, const foliot_world *world)
 {
     foliot__lua *lua = foliot__lua_of(L);
@@ -402,8 +369,8 @@ static void call_sensors(lua_State *L, const foliot_world *world)
         if (!push_callback(L, FOLIOT__LUA_on_sensor))
             continue;
         bool entered = lua->events.sensors[i].change == FOLIOT_SENSOR_ENTER;
-        push_party(L, world, lua->events.sensors[i].sensor, entered);
-        push_party(L, world, lua->events.sensors[i].body, entered);
+        foliot__lua_push_body(L, lua->events.sensors[i].sensor);
+        foliot__lua_push_body(L, lua->events.sensors[i].body);
         lua_pushboolean(L, entered);
         call(L, 3, 0);
     }
@@ -418,8 +385,8 @@ static void call_hits(lua_State *L, const foliot_world *world)
     for (uint32_t i = 0; i < count; i++) {
         if (!push_callback(L, FOLIOT__LUA_on_hit))
             continue;
-        foliot__lua_push_body(L, id_of(world, hits[i].a));
-        foliot__lua_push_body(L, id_of(world, hits[i].b));
+        foliot__lua_push_body(L, hits[i].a);
+        foliot__lua_push_body(L, hits[i].b);
         lua_pushnumber(L, hits[i].impulse);
         for (int k = 0; k < 3; k++)
             lua_pushnumber(L, hits[i].point[k]);
@@ -456,8 +423,8 @@ static void call_contacts(lua_State *L, const foliot_world *world)
         int callback = persists ? FOLIOT__LUA_on_touch : FOLIOT__LUA_on_contact;
         if (!push_callback(L, callback))
             continue;
-        push_party(L, world, contact->a, contact->change != FOLIOT_CONTACT_END);
-        push_party(L, world, contact->b, contact->change != FOLIOT_CONTACT_END);
+        foliot__lua_push_body(L, contact->a);
+        foliot__lua_push_body(L, contact->b);
         int arguments = persists ? 2 : 3;
         if (!persists)
             lua_pushstring(L, contact->change == FOLIOT_CONTACT_BEGIN ? "begin" : "end");

@@ -154,7 +154,7 @@ typedef struct foliot__lua {
     foliot__lua_events events;
     int callbacks[FOLIOT__LUA_CALLBACK_COUNT];      // references; LUA_NOREF: not defined
     uint8_t parameters[FOLIOT__LUA_CALLBACK_COUNT]; // how many it takes
-    uint32_t found[FOLIOT__LUA_FOUND_MAX];          // slots, of a query
+    foliot_body_id found[FOLIOT__LUA_FOUND_MAX];    // of a query
 } foliot__lua;
 
 static inline foliot__lua *foliot__lua_of(lua_State *L)

@@ -47,10 +47,17 @@ uint32_t foliot__lua_check_player(lua_State *L, int index)
 }
 
 // False if the body is gone.
-static bool find_slot(lua_State *L, uint32_t *slot)
+static bool find_body(lua_State *L, const foliot_world *world, int index, foliot_body_id *body)
 {
-    *slot = foliot_world_find_body(world_of(L), foliot__lua_check_body(L, 1));
-    return *slot != FOLIOT_NO_BODY;
+    *body = foliot__lua_check_body(L, index);
+    return foliot_world_get_body_state(world, *body).flags != 0;
+}
+
+// The properties of the body that the first argument names. False if it is gone.
+static bool get_body(lua_State *L, foliot_body *body)
+{
+    foliot_body_id id = foliot__lua_check_body(L, 1);
+    return foliot_world_get_body(world_of(L), id, body) == FOLIOT_STATUS_OK;
 }
 
 static int push_vector(lua_State *L, const double *v, int count)
@@ -91,8 +98,8 @@ static int world_gravity(lua_State *L)
 
 static int world_alive(lua_State *L)
 {
-    uint32_t slot;
-    lua_pushboolean(L, find_slot(L, &slot));
+    foliot_body_id body;
+    lua_pushboolean(L, find_body(L, world_of(L), 1, &body));
     return 1;
 }
 
@@ -104,7 +111,7 @@ static int world_bodies(lua_State *L)
     foliot__lua_charge(foliot__lua_of(L), 4 + 2 * (uint64_t)count);
     lua_newtable(L);
     for (uint32_t slot = 0; slot < count; slot++)
-        if (foliot_world_get_body_alive(world, slot)) {
+        if (foliot_world_get_body_id(world, slot).value != 0) {
             foliot__lua_push_body(L, foliot_world_get_body_id(world, slot));
             lua_rawseti(L, -2, ++n);
         }
@@ -118,58 +125,58 @@ static int world_body_count(lua_State *L)
     lua_Integer count = 0;
     foliot__lua_charge(foliot__lua_of(L), 4 + slots / 8);
     for (uint32_t slot = 0; slot < slots; slot++)
-        count += foliot_world_get_body_alive(world, slot);
+        count += foliot_world_get_body_id(world, slot).value != 0;
     lua_pushinteger(L, count);
     return 1;
 }
 
 static int world_position(lua_State *L)
 {
-    uint32_t slot;
-    if (!find_slot(L, &slot))
+    foliot_body_id body;
+    if (!find_body(L, world_of(L), 1, &body))
         return 0;
-    return push_vector(L, foliot_world_get_body_state(world_of(L), slot).position, 3);
+    return push_vector(L, foliot_world_get_body_state(world_of(L), body).position, 3);
 }
 
 static int world_velocity(lua_State *L)
 {
-    uint32_t slot;
-    if (!find_slot(L, &slot))
+    foliot_body_id body;
+    if (!find_body(L, world_of(L), 1, &body))
         return 0;
-    return push_vector(L, foliot_world_get_body_state(world_of(L), slot).velocity, 3);
+    return push_vector(L, foliot_world_get_body_state(world_of(L), body).velocity, 3);
 }
 
 static int world_orientation(lua_State *L)
 {
-    uint32_t slot;
-    if (!find_slot(L, &slot))
+    foliot_body_id body;
+    if (!find_body(L, world_of(L), 1, &body))
         return 0;
-    return push_vector(L, foliot_world_get_body_state(world_of(L), slot).orientation, 4);
+    return push_vector(L, foliot_world_get_body_state(world_of(L), body).orientation, 4);
 }
 
 static int world_angular_velocity(lua_State *L)
 {
-    uint32_t slot;
-    if (!find_slot(L, &slot))
+    foliot_body_id body;
+    if (!find_body(L, world_of(L), 1, &body))
         return 0;
-    return push_vector(L, foliot_world_get_body_state(world_of(L), slot).angular_velocity, 3);
+    return push_vector(L, foliot_world_get_body_state(world_of(L), body).angular_velocity, 3);
 }
 
 static int world_mass(lua_State *L)
 {
-    uint32_t slot;
-    if (!find_slot(L, &slot))
+    foliot_body body;
+    if (!get_body(L, &body))
         return 0;
-    lua_pushnumber(L, foliot_world_get_body_mass(world_of(L), slot));
+    lua_pushnumber(L, body.mass);
     return 1;
 }
 
 static int world_motion(lua_State *L)
 {
-    uint32_t slot;
-    if (!find_slot(L, &slot))
+    foliot_body_id body;
+    if (!find_body(L, world_of(L), 1, &body))
         return 0;
-    uint32_t flags = foliot_world_get_body_state(world_of(L), slot).flags;
+    uint32_t flags = foliot_world_get_body_state(world_of(L), body).flags;
     lua_pushstring(L, flags & FOLIOT_BODY_STATIC      ? "static"
                       : flags & FOLIOT_BODY_KINEMATIC ? "kinematic"
                                                       : "dynamic");
@@ -178,21 +185,21 @@ static int world_motion(lua_State *L)
 
 static int world_asleep(lua_State *L)
 {
-    uint32_t slot;
-    if (!find_slot(L, &slot))
+    foliot_body_id body;
+    if (!find_body(L, world_of(L), 1, &body))
         return 0;
     lua_pushboolean(
-        L, (foliot_world_get_body_state(world_of(L), slot).flags & FOLIOT_BODY_ASLEEP) != 0);
+        L, (foliot_world_get_body_state(world_of(L), body).flags & FOLIOT_BODY_ASLEEP) != 0);
     return 1;
 }
 
 // The kind, and its measures.
 static int world_shape(lua_State *L)
 {
-    uint32_t slot;
-    if (!find_slot(L, &slot))
+    foliot_body body;
+    if (!get_body(L, &body))
         return 0;
-    foliot_shape shape = foliot_world_get_body_shape(world_of(L), slot);
+    const foliot_shape shape = body.shape;
     switch (shape.kind) {
     case FOLIOT_SHAPE_SPHERE:
         lua_pushliteral(L, "sphere");
@@ -216,10 +223,10 @@ static int world_shape(lua_State *L)
 
 static int world_tag(lua_State *L)
 {
-    uint32_t slot;
-    if (!find_slot(L, &slot))
+    foliot_body body;
+    if (!get_body(L, &body))
         return 0;
-    lua_pushinteger(L, foliot_world_get_body_tag(world_of(L), slot));
+    lua_pushinteger(L, body.tag);
     return 1;
 }
 
@@ -231,13 +238,21 @@ static int push_name(lua_State *L, const char *name)
     return 1;
 }
 
+// The id that the scene's own body in that slot has, while it is there.
+static foliot_body_id scene_body(uint32_t slot)
+{
+    return (foliot_body_id){(uint64_t)1 << 32 | slot};
+}
+
 // The name of a body that the scene defines.
 static int world_name(lua_State *L)
 {
     const foliot_rules_view *view = view_of(L);
-    uint32_t slot;
-    if (!find_slot(L, &slot) || slot >= view->scene->body_count ||
-        foliot_world_get_body_generation(world_of(L), slot) != 0)
+    foliot_body_id body;
+    if (!find_body(L, world_of(L), 1, &body))
+        return 0;
+    uint32_t slot = foliot_body_id_get_slot(body);
+    if (slot >= view->scene->body_count || body.value != scene_body(slot).value)
         return 0;
     return push_name(L, view->scene->bodies[slot].name);
 }
@@ -248,10 +263,10 @@ static int world_find(lua_State *L)
     const char *name = foliot__lua_check_text(L, 1, NULL);
     foliot__lua_charge(foliot__lua_of(L), 4 + view->scene->body_count / 4);
     uint32_t slot = foliot_scene_find_body(view->scene, name);
-    if (slot == FOLIOT_NO_BODY || !foliot_world_get_body_alive(world_of(L), slot) ||
-        foliot_world_get_body_generation(world_of(L), slot) != 0)
+    if (slot == FOLIOT_NO_BODY ||
+        foliot_world_get_body_id(world_of(L), slot).value != scene_body(slot).value)
         return 0;
-    foliot__lua_push_body(L, foliot_world_get_body_id(world_of(L), slot));
+    foliot__lua_push_body(L, scene_body(slot));
     return 1;
 }
 
@@ -259,39 +274,33 @@ static int world_find(lua_State *L)
 static int world_prototype(lua_State *L)
 {
     const foliot_rules_view *view = view_of(L);
-    uint32_t slot;
-    if (!find_slot(L, &slot))
+    foliot_body body;
+    if (!get_body(L, &body) || body.prototype >= view->scene->prototype_count)
         return 0;
-    uint32_t index = foliot_world_get_body_prototype(world_of(L), slot);
-    return index < view->scene->prototype_count ? push_name(L, view->scene->prototypes[index].name)
-                                                : 0;
+    return push_name(L, view->scene->prototypes[body.prototype].name);
 }
 
 // -- joints
 
-static bool find_joint(lua_State *L, uint32_t *index)
+static bool find_joint(lua_State *L, foliot_joint *joint)
 {
-    const foliot_world *world = world_of(L);
-    uint64_t id = (uint64_t)luaL_checkinteger(L, 1);
-    *index = (uint32_t)id;
-    return id != 0 && *index < foliot_world_get_constraint_count(world) &&
-           foliot_world_get_joint_id(world, *index).value == id;
+    foliot_joint_id id = {(uint64_t)luaL_checkinteger(L, 1)};
+    return foliot_world_get_joint(world_of(L), id, joint) == FOLIOT_STATUS_OK;
 }
 
 static int world_joint_broken(lua_State *L)
 {
-    uint32_t index;
-    lua_pushboolean(L, !find_joint(L, &index) ||
-                           foliot_world_get_constraint_broken(world_of(L), index));
+    foliot_joint joint;
+    lua_pushboolean(L, !find_joint(L, &joint) || joint.broken);
     return 1;
 }
 
 static int world_joint_force(lua_State *L)
 {
-    uint32_t index;
-    if (!find_joint(L, &index))
+    foliot_joint joint;
+    if (!find_joint(L, &joint))
         return 0;
-    lua_pushnumber(L, foliot_world_get_constraint_force(world_of(L), index));
+    lua_pushnumber(L, joint.force);
     return 1;
 }
 
@@ -300,7 +309,7 @@ static int world_joint(lua_State *L)
 {
     const foliot_world *world = world_of(L);
     lua_Integer index = luaL_checkinteger(L, 1);
-    if (index < 1 || index > (lua_Integer)foliot_world_get_constraint_count(world))
+    if (index < 1 || index > (lua_Integer)foliot_world_get_joint_count(world))
         return 0;
     lua_pushinteger(L, (lua_Integer)foliot_world_get_joint_id(world, (uint32_t)index - 1).value);
     return 1;
@@ -335,10 +344,10 @@ static int world_player_name(lua_State *L)
 static int world_player_body(lua_State *L)
 {
     const foliot_world *world = world_of(L);
-    uint32_t slot = foliot_world_get_player_body(world, foliot__lua_check_player(L, 1));
-    if (slot == FOLIOT_NO_BODY)
+    foliot_body_id body = foliot_world_get_player_body(world, foliot__lua_check_player(L, 1));
+    if (body.value == 0)
         return 0;
-    foliot__lua_push_body(L, foliot_world_get_body_id(world, slot));
+    foliot__lua_push_body(L, body);
     return 1;
 }
 
@@ -355,9 +364,9 @@ static int world_controls(lua_State *L)
 
 // -- queries
 
-static bool is_other(void *user, uint32_t slot)
+static bool is_other(void *user, foliot_body_id body)
 {
-    return slot != *(const uint32_t *)user;
+    return body.value != ((const foliot_body_id *)user)->value;
 }
 
 static double check_real(lua_State *L, int index)
@@ -373,12 +382,10 @@ static void check_vector(lua_State *L, int index, double v[3])
         v[i] = check_real(L, index + i);
 }
 
-// The slot of the body to leave out; FOLIOT_NO_BODY if none is named.
-static uint32_t opt_slot(lua_State *L, const foliot_world *world, int index)
+// The body to leave out; zero if none is named.
+static foliot_body_id opt_body(lua_State *L, int index)
 {
-    if (lua_isnoneornil(L, index))
-        return FOLIOT_NO_BODY;
-    return foliot_world_find_body(world, foliot__lua_check_body(L, index));
+    return lua_isnoneornil(L, index) ? (foliot_body_id){0} : foliot__lua_check_body(L, index);
 }
 
 static void charge_query(lua_State *L, const foliot_world *world)
@@ -387,9 +394,9 @@ static void charge_query(lua_State *L, const foliot_world *world)
 }
 
 // Body, distance, point and normal.
-static int push_hit(lua_State *L, const foliot_world *world, const foliot_query_hit *hit)
+static int push_hit(lua_State *L, const foliot_query_hit *hit)
 {
-    foliot__lua_push_body(L, foliot_world_get_body_id(world, hit->body));
+    foliot__lua_push_body(L, hit->body);
     lua_pushnumber(L, hit->distance);
     push_vector(L, hit->point, 3);
     push_vector(L, hit->normal, 3);
@@ -403,7 +410,7 @@ static int query_raycast(lua_State *L, const foliot_world *world, int at)
     check_vector(L, at, from);
     check_vector(L, at + 3, direction);
     double distance = check_real(L, at + 6);
-    uint32_t ignored = opt_slot(L, world, at + 7);
+    foliot_body_id ignored = opt_body(L, at + 7);
     double length =
         direction[0] * direction[0] + direction[1] * direction[1] + direction[2] * direction[2];
     luaL_argcheck(L, length > 1e-30, at + 3, "the direction has no length");
@@ -412,7 +419,7 @@ static int query_raycast(lua_State *L, const foliot_world *world, int at)
     foliot_query_filter filter = {.accepts = is_other, .user = &ignored};
     if (!foliot_world_cast_ray(world, from, direction, distance, &filter, &hit))
         return 0;
-    return push_hit(L, world, &hit);
+    return push_hit(L, &hit);
 }
 
 static int query_nearest(lua_State *L, const foliot_world *world, int at)
@@ -421,13 +428,13 @@ static int query_nearest(lua_State *L, const foliot_world *world, int at)
     foliot_query_hit hit;
     check_vector(L, at, from);
     double distance = check_real(L, at + 3);
-    uint32_t ignored = opt_slot(L, world, at + 4);
+    foliot_body_id ignored = opt_body(L, at + 4);
     luaL_argcheck(L, distance >= 0, at + 3, "the distance is negative");
     charge_query(L, world);
     foliot_query_filter filter = {.accepts = is_other, .user = &ignored};
     if (!foliot_world_find_nearest(world, from, distance, &filter, &hit))
         return 0;
-    return push_hit(L, world, &hit);
+    return push_hit(L, &hit);
 }
 
 static int query_overlap_sphere(lua_State *L, const foliot_world *world, int at)
@@ -438,13 +445,13 @@ static int query_overlap_sphere(lua_State *L, const foliot_world *world, int at)
     foliot_shape sphere = {.kind = FOLIOT_SHAPE_SPHERE, .radius = check_real(L, at + 3)};
     luaL_argcheck(L, sphere.radius > 0, at + 3, "the radius is not greater than 0");
     charge_query(L, world);
-    uint32_t *slots = foliot__lua_of(L)->found;
-    uint32_t count = foliot_world_overlap_shape(world, &sphere, centre, upright, NULL, slots,
+    foliot_body_id *bodies = foliot__lua_of(L)->found;
+    uint32_t count = foliot_world_overlap_shape(world, &sphere, centre, upright, NULL, bodies,
                                                 FOLIOT__LUA_FOUND_MAX);
     count = count < FOLIOT__LUA_FOUND_MAX ? count : FOLIOT__LUA_FOUND_MAX;
     lua_createtable(L, (int)count, 0);
     for (uint32_t i = 0; i < count; i++) {
-        foliot__lua_push_body(L, foliot_world_get_body_id(world, slots[i]));
+        foliot__lua_push_body(L, bodies[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;
@@ -542,11 +549,10 @@ static const foliot_world *past_of(lua_State *L)
     return foliot_history_view(lua->view->history, tick); // this tick is in it
 }
 
-static bool find_past_slot(lua_State *L, const foliot_world **past, uint32_t *slot)
+static bool find_past_body(lua_State *L, const foliot_world **past, foliot_body_id *body)
 {
     *past = past_of(L);
-    *slot = foliot_world_find_body(*past, foliot__lua_check_body(L, 2));
-    return *slot != FOLIOT_NO_BODY;
+    return find_body(L, *past, 2, body);
 }
 
 static int history_tick(lua_State *L)
@@ -558,18 +564,18 @@ static int history_tick(lua_State *L)
 static int history_alive(lua_State *L)
 {
     const foliot_world *past;
-    uint32_t slot;
-    lua_pushboolean(L, find_past_slot(L, &past, &slot));
+    foliot_body_id body;
+    lua_pushboolean(L, find_past_body(L, &past, &body));
     return 1;
 }
 
 static int history_position(lua_State *L)
 {
     const foliot_world *past;
-    uint32_t slot;
-    if (!find_past_slot(L, &past, &slot))
+    foliot_body_id body;
+    if (!find_past_body(L, &past, &body))
         return 0;
-    foliot_body_state state = foliot_world_get_body_state(past, slot);
+    foliot_body_state state = foliot_world_get_body_state(past, body);
     for (int k = 0; k < 3; k++)
         lua_pushnumber(L, state.position[k]);
     return 3;
@@ -578,10 +584,10 @@ static int history_position(lua_State *L)
 static int history_orientation(lua_State *L)
 {
     const foliot_world *past;
-    uint32_t slot;
-    if (!find_past_slot(L, &past, &slot))
+    foliot_body_id body;
+    if (!find_past_body(L, &past, &body))
         return 0;
-    foliot_body_state state = foliot_world_get_body_state(past, slot);
+    foliot_body_state state = foliot_world_get_body_state(past, body);
     for (int k = 0; k < 4; k++)
         lua_pushnumber(L, state.orientation[k]);
     return 4;

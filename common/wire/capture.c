@@ -28,9 +28,10 @@ foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
     memset(snapshot->bodies, 0, sizeof *snapshot->bodies * count);
     for (uint32_t i = 0; i < count; i++) {
         foliot_snapshot_body *body = &snapshot->bodies[i];
-        if (!foliot_world_get_body_alive(world, i))
+        foliot_body_id id = foliot_world_get_body_id(world, i);
+        if (id.value == 0)
             continue;
-        foliot_body_state state = foliot_world_get_body_state(world, i);
+        foliot_body_state state = foliot_world_get_body_state(world, id);
         body->flags =
             (uint8_t)(FOLIOT_SNAPSHOT_ALIVE |
                       (state.flags & FOLIOT_BODY_PLAYER ? FOLIOT_SNAPSHOT_PLAYER : 0) |
@@ -39,7 +40,7 @@ foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
                       (state.flags & FOLIOT_BODY_ASLEEP ? FOLIOT_SNAPSHOT_ASLEEP : 0) |
                       (state.flags & FOLIOT_BODY_KINEMATIC ? FOLIOT_SNAPSHOT_KINEMATIC : 0) |
                       (state.flags & FOLIOT_BODY_SENSOR ? FOLIOT_SNAPSHOT_SENSOR : 0));
-        body->generation = (uint8_t)foliot_world_get_body_generation(world, i);
+        body->generation = (uint8_t)((id.value >> 32) - 1);
         for (int k = 0; k < 3; k++) {
             body->position[k] = quantise(state.position[k], format->position_step);
             body->velocity[k] = quantise(state.velocity[k] * dt, format->velocity_step);

@@ -129,41 +129,31 @@ static void build(siege *s, uint32_t team)
 
 // -- bodies
 
-// The id of the body in the slot, or of the last body there.
-static foliot_body_id id_of(const foliot_world *world, uint32_t slot)
+static bool is_alive(const siege *s, foliot_body_id body)
 {
-    foliot_body_id id = foliot_world_get_body_id(world, slot);
-    if (id.value == 0)
-        id.value = (uint64_t)foliot_world_get_body_generation(world, slot) << 32 | slot;
-    return id;
+    return foliot_world_get_body_state(s->world, body).flags != 0;
 }
 
-static bool is_alive(const siege *s, uint64_t body)
+static uint32_t tag_of(const siege *s, foliot_body_id id)
 {
-    return foliot_world_find_body(s->world, (foliot_body_id){body}) != FOLIOT_NO_BODY;
+    foliot_body body;
+    return foliot_world_get_body(s->world, id, &body) == FOLIOT_STATUS_OK ? body.tag : 0;
 }
 
-static uint32_t tag_of(const siege *s, uint64_t body)
+// The scene's own body in that slot, while it is there.
+static foliot_body_id scene_body(uint32_t slot)
 {
-    uint32_t slot = foliot_world_find_body(s->world, (foliot_body_id){body});
-    return slot == FOLIOT_NO_BODY ? 0 : foliot_world_get_body_tag(s->world, slot);
+    return (foliot_body_id){(uint64_t)1 << 32 | slot};
 }
 
-// The player's body; FOLIOT_NO_BODY for a player without one.
-static uint32_t slot_of(const siege *s, uint32_t id)
+static void on_spawn(siege *s, foliot_body_id body, uint32_t ticket)
 {
-    return foliot_world_get_player_body(s->world, id);
-}
-
-static void on_spawn(siege *s, uint32_t slot, uint32_t ticket)
-{
-    foliot_body_id body = id_of(s->world, slot);
     if (ticket > 2000) {
         if (ticket - 2001 < 2)
             s->state.kings[ticket - 2001] = body.value;
     } else if (ticket > 1000) {
         uint64_t *first = &s->state.beams[ticket - 1001];
-        if (!is_alive(s, *first)) {
+        if (!is_alive(s, (foliot_body_id){*first})) {
             *first = body.value;
             return;
         }
@@ -201,10 +191,11 @@ static void join(siege *s, uint32_t id, const char *name)
     snprintf(p->name, sizeof p->name, "%s", name);
     set_integer(s, key_of(s, key, "team", id), team_of(id));
     show_ammo(s, id);
-    if (slot_of(s, id) != FOLIOT_NO_BODY) {
+    foliot_body_id body = foliot_world_get_player_body(s->world, id);
+    if (body.value != 0) {
         foliot_command c = foliot_command_default(FOLIOT_COMMAND_set_body);
         c.fields = FOLIOT_COMMAND_HAS(set_body, body) | FOLIOT_COMMAND_HAS(set_body, tag);
-        c.as.set_body.body = foliot_world_get_body_id(s->world, slot_of(s, id));
+        c.as.set_body.body = body;
         c.as.set_body.tag = team_of(id);
         give(s, &c);
     }
@@ -227,8 +218,8 @@ static void leave(siege *s, uint32_t id)
 static void throw_stone(siege *s, uint32_t id, const double direction[3])
 {
     siege_player *p = &s->state.players[id];
-    uint32_t slot = slot_of(s, id);
-    if (!p->joined || slot == FOLIOT_NO_BODY || s->state.over)
+    foliot_body_id own = foliot_world_get_player_body(s->world, id);
+    if (!p->joined || own.value == 0 || s->state.over)
         return;
     double dx = direction[0] + 0.0, dy = direction[1] + 0.0, dz = direction[2] + 0.0;
     double length = foliot_sqrt(dx * dx + dy * dy + dz * dz);
@@ -237,7 +228,7 @@ static void throw_stone(siege *s, uint32_t id, const double direction[3])
         return;
     p->thrown = (int64_t)s->state.tick;
     double ux = dx / length, uy = dy / length, uz = dz / length;
-    foliot_body_state body = foliot_world_get_body_state(s->world, slot);
+    foliot_body_state body = foliot_world_get_body_state(s->world, own);
     const double *at = body.position;
     p->ammo--;
     show_ammo(s, id);
@@ -368,27 +359,25 @@ static void apply_hits(siege *s)
     uint32_t count;
     const foliot_hit_event *hits = foliot_world_get_hit_events(s->world, &count);
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t a = id_of(s->world, hits[i].a).value, b = id_of(s->world, hits[i].b).value;
-        if (tag_of(s, a) > 10)
-            hurt(s, b, hits[i].impulse);
-        else if (tag_of(s, b) > 10)
-            hurt(s, a, hits[i].impulse);
+        if (tag_of(s, hits[i].a) > 10)
+            hurt(s, hits[i].b.value, hits[i].impulse);
+        else if (tag_of(s, hits[i].b) > 10)
+            hurt(s, hits[i].a.value, hits[i].impulse);
     }
 }
 
-static void begin_contact(siege *s, uint64_t a, uint64_t b, double speed)
+static void begin_contact(siege *s, foliot_body_id a, foliot_body_id b, double speed)
 {
     for (uint32_t team = 1; team <= 2; team++) {
         uint64_t king = s->state.kings[team - 1];
-        if (king == 0 || (a != king && b != king))
+        if (king == 0 || (a.value != king && b.value != king))
             continue;
-        uint64_t other = a == king ? b : a;
+        foliot_body_id other = a.value == king ? b : a;
         // The ground is the scene's body of that name, not one that was spawned in its slot.
-        uint32_t slot = foliot_world_find_body(s->world, (foliot_body_id){other});
-        bool is_first =
-            slot < s->scene->body_count && foliot_world_get_body_generation(s->world, slot) == 0;
+        uint32_t slot = foliot_body_id_get_slot(other);
+        bool is_first = slot < s->scene->body_count && other.value == scene_body(slot).value;
         const char *name = is_first ? s->scene->bodies[slot].name : NULL;
-        if (name && strcmp(name, "ground") == 0)
+        if (name && is_alive(s, other) && strcmp(name, "ground") == 0)
             lose(s, team, true);
         else if (tag_of(s, other) > 10)
             hurt(s, king, speed * 20);
@@ -410,8 +399,7 @@ static void apply_contacts(siege *s)
     }
     for (uint32_t i = 0; i < count; i++)
         if (s->contacts[i].change == FOLIOT_CONTACT_BEGIN)
-            begin_contact(s, id_of(s->world, s->contacts[i].a).value,
-                          id_of(s->world, s->contacts[i].b).value, s->contacts[i].speed);
+            begin_contact(s, s->contacts[i].a, s->contacts[i].b, s->contacts[i].speed);
 }
 
 // -- a tick
@@ -419,13 +407,13 @@ static void apply_contacts(siege *s)
 // The ferry crosses the field and turns back at its ends.
 static void steer_ferry(siege *s)
 {
-    foliot_body_state ferry = foliot_world_get_body_state(s->world, s->ferry);
+    foliot_body_state ferry = foliot_world_get_body_state(s->world, scene_body(s->ferry));
     double y = ferry.position[1], vy = ferry.velocity[1];
     if (!((y > 9 && vy > 0) || (y < -9 && vy < 0)))
         return;
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_set_motion);
     c.fields = FOLIOT_COMMAND_HAS(set_motion, body) | FOLIOT_COMMAND_HAS(set_motion, velocity);
-    c.as.set_motion.body = foliot_world_get_body_id(s->world, s->ferry);
+    c.as.set_motion.body = scene_body(s->ferry);
     c.as.set_motion.velocity[1] = (float)-vy;
     give(s, &c);
 }
@@ -435,7 +423,7 @@ static void clear_stones(siege *s)
     siege_state *t = &s->state;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->stone_count; i++) {
-        bool alive = is_alive(s, t->stones[i].body);
+        bool alive = is_alive(s, (foliot_body_id){t->stones[i].body});
         if (alive && t->tick < t->stones[i].goes) {
             t->stones[kept++] = t->stones[i];
         } else if (alive) {
@@ -459,13 +447,12 @@ static foliot_status tick(void *self, const foliot_rules_view *view, foliot_rule
     apply_players(s, view);
     const foliot_event *events = foliot_world_get_events(s->world, &count);
     for (uint32_t i = 0; i < count; i++)
-        if (events[i].kind == FOLIOT_EVENT_COMMAND_SPAWN)
-            on_spawn(s, events[i].a, events[i].b);
+        if (events[i].kind == FOLIOT_EVENT_SPAWNED)
+            on_spawn(s, events[i].body, events[i].ticket);
     apply_hits(s);
     apply_contacts(s);
     s->state.tick++;
-    if (s->ferry == FOLIOT_NO_BODY || !foliot_world_get_body_alive(s->world, s->ferry) ||
-        foliot_world_get_body_generation(s->world, s->ferry) != 0) {
+    if (!is_alive(s, scene_body(s->ferry))) {
         snprintf(problem, problem_bytes, "the ferry is gone");
         return FOLIOT_STATUS_INVALID;
     }

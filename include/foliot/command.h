@@ -68,12 +68,22 @@ typedef struct foliot_input {
 typedef struct foliot_body_id {
     uint64_t value; // (generation + 1) << 32 | slot
 } foliot_body_id;
+// The slot, below the body count of the world; FOLIOT_NO_BODY for zero.
+static inline uint32_t foliot_body_id_get_slot(foliot_body_id id)
+{
+    return id.value != 0 ? (uint32_t)id.value : UINT32_MAX;
+}
 
 // Names a joint: its index in the table of constraints, and how many joints used that row before.
 // Zero names none.
 typedef struct foliot_joint_id {
     uint64_t value; // (generation + 1) << 32 | index
 } foliot_joint_id;
+// The index, below the joint count of the world; UINT32_MAX for zero.
+static inline uint32_t foliot_joint_id_get_index(foliot_joint_id id)
+{
+    return id.value != 0 ? (uint32_t)id.value : UINT32_MAX;
+}
 
 // The issuer of a command. Recordings contain the value: never reuse one.
 typedef enum foliot_command_source {
@@ -86,13 +96,13 @@ typedef enum foliot_command_source {
 // kinds go to the end. Each kind has a list of fields, from which the C structs, the bytes, the
 // text form and the script's functions follow.
 #define FOLIOT_COMMAND_KINDS(X)                                                                    \
-    X(spawn)      /* a body from a prototype; event COMMAND_SPAWN gives the slot */                \
+    X(spawn)      /* a body from a prototype; event SPAWNED gives its id */                        \
     X(despawn)    /* its contacts and joints go with it; what rested on it wakes */                \
     X(impulse)    /* wakes the body */                                                             \
     X(set_motion) /* pose and velocity */                                                          \
     X(target)     /* a kinematic body arrives there at the end of the tick, carrying others */     \
     X(set_body)   /* properties of a body */                                                       \
-    X(joint)      /* makes a joint; event JOINT gives its index */                                 \
+    X(joint)      /* makes a joint; event JOINT_MADE gives its id */                               \
     X(set_joint)  /* properties of a joint */                                                      \
     X(break_joint)                                                                                 \
     X(control) /* which body a player's controls drive */                                          \
@@ -301,7 +311,7 @@ typedef struct foliot_command {
 // A command of `kind` with no fields set; source HOST, sequence 0.
 foliot_command foliot_command_default(foliot_command_kind kind);
 
-// Why a world refused a command: b of FOLIOT_EVENT_COMMAND_REFUSED.
+// Why a world refused a command: the reason of FOLIOT_EVENT_COMMAND_REFUSED.
 #define FOLIOT_COMMAND_REASONS(X)                                                                  \
     X(none, "")                                                                                    \
     X(body, "the body is gone")                                                                    \

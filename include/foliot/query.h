@@ -32,7 +32,7 @@ extern "C" {
 typedef struct foliot_query_filter {
     // NULL accepts all. Called at most once per body, in ascending order of slots, after the other
     // conditions.
-    bool (*accepts)(void *user, uint32_t slot);
+    bool (*accepts)(void *user, foliot_body_id body);
     void *user;
     // As a body's (scene.h): the body's mask admits `category`, and its category is among `mask`.
     // 0: all.
@@ -41,7 +41,7 @@ typedef struct foliot_query_filter {
 } foliot_query_filter;
 
 typedef struct foliot_query_hit {
-    uint32_t body;    // slot
+    foliot_body_id body;
     double distance;  // travelled until the hit
     double point[3];  // on the surface of the body
     double normal[3]; // unit length, out of that surface
@@ -66,11 +66,11 @@ bool foliot_world_cast_shape(const foliot_world *world, const foliot_shape *shap
                              const double position[3], const double orientation[4],
                              const double direction[3], double distance,
                              const foliot_query_filter *filter, foliot_query_hit *hit);
-// Finds all bodies that touch or overlap a sphere, box or capsule, in ascending order. Writes the
-// first `capacity` slots and returns how many there are.
+// Finds all bodies that touch or overlap a sphere, box or capsule, in ascending order of slots.
+// Writes the first `capacity` and returns how many there are.
 uint32_t foliot_world_overlap_shape(const foliot_world *world, const foliot_shape *shape,
                                     const double position[3], const double orientation[4],
-                                    const foliot_query_filter *filter, uint32_t *slots,
+                                    const foliot_query_filter *filter, foliot_body_id *bodies,
                                     uint32_t capacity);
 // Finds the nearest point on the surface of any body, at most `distance` from `from`. If `from` is
 // inside a body, hit->distance is negative; of several such bodies, the one with the deepest
@@ -90,8 +90,8 @@ bool foliot_world_find_nearest(const foliot_world *world, const double from[3], 
 // state or the digest. A world restored from bytes produces the same lists as the captured one from
 // the next step on; before that step it has no hit events, and all its contacts persist.
 //
-// Bodies are named by slot. Positions and directions are in world axes; lengths, times and masses
-// are in the units of the scene.
+// Positions and directions are in world axes; lengths, times and masses are in the units of the
+// scene. `a` is the body with the lower slot; lists are ordered by slots.
 
 // A collision. Either it was resolved at its time of impact: the two met within the step and
 // bounced, or one was so fast that it would have passed the other by half its size. Or the solver
@@ -100,9 +100,9 @@ bool foliot_world_find_nearest(const foliot_world *world, const double from[3], 
 // step). The list is ordered by time; at the same instant by cause and effect; independent
 // collisions by (a, b), those of the solver last.
 typedef struct foliot_hit_event {
-    uint32_t a, b; // slots, a < b
-    double time;   // since the start of the step; for the solver's, the end of the first substep in
-                   // which they press
+    foliot_body_id a, b;
+    double time; // since the start of the step; for the solver's, the end of the first substep in
+                 // which they press
     double point[3];  // of contact
     double normal[3]; // unit length, from a to b
     double speed;     // of approach at that point along the normal, as they meet; > 0
@@ -124,12 +124,11 @@ const foliot_hit_event *foliot_world_get_hit_events(const foliot_world *world, u
 typedef enum foliot_contact_change {
     FOLIOT_CONTACT_BEGIN,   // not in contact in the step before
     FOLIOT_CONTACT_PERSIST, // in contact in both
-    FOLIOT_CONTACT_END,     // in contact only in the step before. One of the two may be gone and
-                            // its slot hold another body
+    FOLIOT_CONTACT_END,     // in contact only in the step before; one of the two may be gone
 } foliot_contact_change;
 
 typedef struct foliot_contact_event {
-    uint32_t a, b;    // slots, a < b
+    foliot_body_id a, b;
     uint32_t change;  // foliot_contact_change
     uint32_t points;  // that press, 1 to 4. At END this and all members below are 0
     double point[3];  // the mean of these points
@@ -156,12 +155,13 @@ uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_conta
 // it.
 typedef enum foliot_sensor_change {
     FOLIOT_SENSOR_ENTER,
-    FOLIOT_SENSOR_LEAVE, // one of the two may be gone and its slot hold another body
+    FOLIOT_SENSOR_LEAVE, // one of the two may be gone
 } foliot_sensor_change;
 
 typedef struct foliot_sensor_event {
-    uint32_t sensor, body; // slots
-    uint32_t change;       // foliot_sensor_change
+    foliot_body_id sensor, body;
+    uint32_t change; // foliot_sensor_change
+    uint32_t unused; // 0
 } foliot_sensor_event;
 
 // All changes of the last step, ascending by (sensor, body); where one slot had two bodies in turn,

@@ -126,7 +126,7 @@ typedef struct foliot_session_config {
     bool follows_next;
     // The events of steps that are kept for foliot_server_poll_step: bits of enum
     // foliot_step_event_set; 0: none. step_events_max: how many are kept until they are polled; 0:
-    // 1024. Each takes 200 bytes. Not with a simulation.
+    // 1024. Each takes 128 bytes. Not with a simulation.
     uint32_t step_events;
     uint32_t step_events_max;
     // For clients that step:
@@ -260,34 +260,17 @@ enum foliot_step_event_set {
 };
 
 typedef enum foliot_step_event_kind {
-    // `body` was spawned. By a command: `sequence`, `source`, its `ticket`. By a player's join:
-    // `player`.
-    FOLIOT_STEP_SPAWNED,
-    FOLIOT_STEP_DESPAWNED,    // `body` is gone; `player`: it was that of a player who left
-    FOLIOT_STEP_FROZEN,       // `body`: its state was not finite or out of range
-    FOLIOT_STEP_JOINT,        // a command made `joint`: `sequence`, `source`, `ticket`
-    FOLIOT_STEP_JOINT_BROKEN, // `joint`, the scene's constraints included; reason: foliot_break
-    // `sequence`, `source`; `ticket`, if it was to spawn a body or to make a joint; reason:
-    // foliot_command_reason
-    FOLIOT_STEP_COMMAND_REFUSED,
-    FOLIOT_STEP_CONTACT, // as.contact: it begins or ends; `body` and `other` are its a and b
-    FOLIOT_STEP_HIT,     // as.hit, likewise
-    FOLIOT_STEP_SENSOR,  // as.sensor; `body` is the sensor, `other` what it senses
+    FOLIOT_STEP_EVENT,   // as.event: bodies, joints and refused commands (world.h)
+    FOLIOT_STEP_CONTACT, // as.contact: it begins or ends
+    FOLIOT_STEP_HIT,     // as.hit
+    FOLIOT_STEP_SENSOR,  // as.sensor
 } foliot_step_event_kind;
 
 typedef struct foliot_step_event {
     foliot_step_event_kind kind;
     uint64_t tick; // foliot_world_get_tick after that step
-    // Zero: none. For contacts, hits and sensors: the body in the slot at the end of the step; zero
-    // if the slot was empty.
-    foliot_body_id body, other;
-    foliot_joint_id joint;        // zero: none
-    uint32_t player;              // FOLIOT_NO_BODY: none
-    uint32_t ticket;              // of the command; 0: it has none
-    uint32_t sequence;            // as foliot_server_command gave it; 0: of no command
-    foliot_command_source source; // valid if sequence > 0
-    uint32_t reason;              // as the kind says
     union {
+        foliot_event event;
         foliot_contact_event contact; // in units of the scene, see query.h
         foliot_hit_event hit;
         foliot_sensor_event sensor;

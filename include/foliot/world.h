@@ -7,10 +7,10 @@
 // it. foliot_world_create does this on the heap. A step never allocates, reads no clock, and calls
 // no function of libm.
 //
-// Bodies are named by slot, an index below foliot_world_get_body_count. A slot whose body was
-// despawned is reused; slot and generation together identify a body permanently. Every function
-// accepts any number as a slot, constraint, player, variable or field: one that does not exist
-// reads like a free slot, and a function that changes something returns a status.
+// Bodies and joints are named by ids (command.h), which are never used twice.
+// foliot_world_get_body_id lists those of a world by slot. Every function accepts any id and any
+// number as a slot, player, variable or field: what is gone or never was reads as nothing, or gives
+// a status.
 //
 // Numbers are IEEE-754 binary64. Vectors are x, y, z in world axes, quaternions w, x, y, z from
 // body to world axes; units are those of the scene (scene.h).
@@ -116,15 +116,14 @@ typedef struct foliot_body_state {
 
 // The events of a step. The list has a total order and is kept until the next step.
 typedef enum foliot_event_kind {
-    FOLIOT_EVENT_SPAWN,           // a: body slot
-    FOLIOT_EVENT_DESPAWN,         // a: body slot, b: the player who left, or FOLIOT_NO_BODY
-    FOLIOT_EVENT_FROZEN,          // a: body slot
-    FOLIOT_EVENT_BREAK,           // a: constraint index, b: foliot_break
-    FOLIOT_EVENT_REFUSED,         // a: player whose input was not applied
-    FOLIOT_EVENT_COMMAND_SPAWN,   // a: body slot, b: the command's ticket
-    FOLIOT_EVENT_COMMAND_REFUSED, // a: sequence of the command, b: foliot_command_reason
-    FOLIOT_EVENT_JOINT,           // a: constraint index, b: the command's ticket
-    FOLIOT_EVENT_END,             // the session ends: foliot_world_get_end
+    FOLIOT_EVENT_SPAWNED,         // body; by a JOIN: player, else by a command
+    FOLIOT_EVENT_DESPAWNED,       // body; player: it was that of a player who left
+    FOLIOT_EVENT_FROZEN,          // body: its state was not finite, or out of range
+    FOLIOT_EVENT_JOINT_MADE,      // joint; by a command
+    FOLIOT_EVENT_JOINT_BROKEN,    // joint, the scene's included; reason: foliot_break
+    FOLIOT_EVENT_COMMAND_REFUSED, // reason: foliot_command_reason
+    FOLIOT_EVENT_INPUT_REFUSED,   // player: an input of it was not applied
+    FOLIOT_EVENT_ENDED,           // the session ends: foliot_world_get_end
 } foliot_event_kind;
 // The cause of a break: its break_force, or its break_torque alone.
 typedef enum foliot_break {
@@ -133,8 +132,14 @@ typedef enum foliot_break {
     FOLIOT_BREAK_COMMAND = 2, // a command broke it, or removed its body
 } foliot_break;
 typedef struct foliot_event {
-    uint32_t kind; // foliot_event_kind
-    uint32_t a, b;
+    foliot_event_kind kind;
+    uint32_t player;       // FOLIOT_NO_PLAYER: none
+    foliot_body_id body;   // zero: none
+    foliot_joint_id joint; // zero: none
+    uint32_t reason;       // as the kind says
+    // Of the command that spawned the body, made the joint or was refused: its ticket (0: it has
+    // none), its sequence and its foliot_command_source. All 0: no command.
+    uint32_t ticket, sequence, source;
 } foliot_event;
 // Maximum per step; if the scene has commands_max, twice that and the number of constraints are
 // added. Further events are counted in counters.events_dropped.
@@ -152,7 +157,7 @@ typedef struct foliot_world_counters {
     uint64_t inputs_refused;    // as the REFUSED event
     uint64_t commands_refused;  // as the COMMAND_REFUSED event
     uint64_t first_frozen_tick; // valid if frozen_bodies > 0
-    uint32_t first_frozen_body; // slot
+    foliot_body_id first_frozen_body;
 } foliot_world_counters;
 
 // A force that the host (the program that embeds the library) computes. `acceleration` adds (never
@@ -268,43 +273,47 @@ double foliot_world_get_time(const foliot_world *world);   // in the scene's uni
 
 // -- state
 
+// Bodies lie in slots, which are reused; foliot_body_id_get_slot is that of an id. For arrays of
+// your own.
 uint32_t foliot_world_get_body_count(const foliot_world *world); // slots up to the last one in use
-// False for free slots and for slots beyond the last one.
-bool foliot_world_get_body_alive(const foliot_world *world, uint32_t slot);
-// A free slot, and a slot beyond the last one, reads as flags 0 and every other field 0 or
-// FOLIOT_NO_BODY.
-foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_t slot);
-double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot); // static bodies: 0
-foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slot);
-// How many bodies have been removed from this slot so far.
-uint32_t foliot_world_get_body_generation(const foliot_world *world, uint32_t slot);
-// The permanent id of the body in a slot; zero for a free slot. And the reverse: FOLIOT_NO_BODY if
-// the body is gone.
+// The id of the body in a slot; zero for a free slot, and beyond the last one.
 foliot_body_id foliot_world_get_body_id(const foliot_world *world, uint32_t slot);
-uint32_t foliot_world_find_body(const foliot_world *world, foliot_body_id id);
-// The index of its prototype; FOLIOT_NO_BODY: it is the scene's, or was spawned by a JOIN.
-uint32_t foliot_world_get_body_prototype(const foliot_world *world, uint32_t slot);
-uint32_t foliot_world_get_body_tag(const foliot_world *world, uint32_t slot);
-// The slot of the body that the player drives, FOLIOT_NO_BODY if there is none.
-uint32_t foliot_world_get_player_body(const foliot_world *world, uint32_t player);
+// A body that is gone reads as flags 0, and every other field 0.
+foliot_body_state foliot_world_get_body_state(const foliot_world *world, foliot_body_id body);
+// The properties of a body besides its state. FOLIOT_STATUS_NOT_FOUND: it is gone.
+typedef struct foliot_body {
+    foliot_shape shape;
+    double mass;             // static bodies: 0
+    uint32_t category, mask; // which bodies it collides with (scene.h)
+    int32_t group;
+    uint32_t prototype; // its index in the scene; FOLIOT_NO_BODY: the scene's own, or of a JOIN
+    uint32_t tag;
+} foliot_body;
+FOLIOT_MUST_CHECK foliot_status foliot_world_get_body(const foliot_world *world, foliot_body_id id,
+                                                      foliot_body *body);
+// The body that the player drives; zero if there is none.
+foliot_body_id foliot_world_get_player_body(const foliot_world *world, uint32_t player);
 uint32_t foliot_world_get_players_max(const foliot_world *world);
 // The controls that the player holds: axes and buttons as a CONTROL input of sequence 0; zeros if
 // not joined.
 foliot_input foliot_world_get_player_controls(const foliot_world *world, uint32_t player);
-// `constraint` is the index in the scene. A missing one counts as broken, and its force is 0.
-bool foliot_world_get_constraint_broken(const foliot_world *world, uint32_t constraint);
-// The force (N) of a constraint in the last step; for a joint the mean over the step; for a broken
-// one the force or torque that broke it. It is not part of the state: 0 before the first step, and
-// not restored with a world.
-double foliot_world_get_constraint_force(const foliot_world *world, uint32_t constraint);
-// The scene's constraints and those that commands made.
-uint32_t foliot_world_get_constraint_count(const foliot_world *world);
-// The present definition of a constraint, with its bodies as slots of the world: a command may have
-// changed it; a broken one keeps its last definition. False beyond the count; then *constraint is
-// unchanged.
-bool foliot_world_get_constraint(const foliot_world *world, uint32_t index,
-                                 foliot_constraint_definition *constraint);
-foliot_joint_id foliot_world_get_joint_id(const foliot_world *world, uint32_t constraint);
+// The constraints of the scene, by their index in it, and then the joints that commands made.
+uint32_t foliot_world_get_joint_count(const foliot_world *world);
+// Zero beyond the last one. A broken joint keeps its id until a command's joint takes its place.
+foliot_joint_id foliot_world_get_joint_id(const foliot_world *world, uint32_t index);
+typedef struct foliot_joint {
+    // As it is now: a command may have changed it. Its `a` and `b` are slots.
+    foliot_constraint_definition definition;
+    foliot_body_id a, b; // b zero: the world itself; zero too: the body is gone
+    bool broken;
+    // In the last step, in N; for a joint the mean over the step; for a broken one the force or
+    // torque that broke it. Not part of the state: 0 before the first step, and not restored with a
+    // world.
+    double force;
+} foliot_joint;
+// FOLIOT_STATUS_NOT_FOUND: there is no such joint, or another one has its place.
+FOLIOT_MUST_CHECK foliot_status foliot_world_get_joint(const foliot_world *world,
+                                                       foliot_joint_id id, foliot_joint *joint);
 void foliot_world_get_gravity(const foliot_world *world, double gravity[3]);
 foliot_integrator foliot_world_get_integrator(const foliot_world *world);
 
@@ -323,9 +332,8 @@ typedef struct foliot_var {
     double number;
     char text[FOLIOT_VAR_TEXT_BYTES]; // "" if it has another type
 } foliot_var;
-// They are ordered by key, bytewise. Beyond the last one the key is "".
-uint32_t foliot_world_get_var_count(const foliot_world *world);
-foliot_var foliot_world_get_var_at(const foliot_world *world, uint32_t index);
+// They are ordered by key, bytewise. False beyond the last one; then *var is unchanged.
+bool foliot_world_get_var_at(const foliot_world *world, uint32_t index, foliot_var *var);
 // False if no variable has that key; then *var is unchanged.
 bool foliot_world_get_var(const foliot_world *world, const char *key, foliot_var *var);
 // The reason of the `end` command; lent. NULL while the session continues. `next` may be "".
@@ -335,10 +343,10 @@ const foliot_world_counters *foliot_world_get_counters(const foliot_world *world
 const foliot_event *foliot_world_get_events(const foliot_world *world, uint32_t *count);
 
 // The bits of one field of the state: f64 as its bit pattern, u32 in the low half; 0 where there is
-// none. For tools. The new value is not checked. FOLIOT_STATUS_NOT_FOUND: no such slot;
+// none. For tools. The new value is not checked. FOLIOT_STATUS_NOT_FOUND: the body is gone;
 // FOLIOT_STATUS_INVALID: no such field.
-uint64_t foliot_world_get_field(const foliot_world *world, uint32_t slot, foliot_field field);
-FOLIOT_MUST_CHECK foliot_status foliot_world_set_field(foliot_world *world, uint32_t slot,
+uint64_t foliot_world_get_field(const foliot_world *world, foliot_body_id body, foliot_field field);
+FOLIOT_MUST_CHECK foliot_status foliot_world_set_field(foliot_world *world, foliot_body_id body,
                                                        foliot_field field, uint64_t bits);
 
 // Sums over all bodies, in the order of their slots.

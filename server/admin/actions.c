@@ -164,13 +164,13 @@ static foliot__outcome list_vars(foliot__call *c)
     const foliot_world *world = foliot_server_get_world(c->app->server, c->body.session);
     if (!world)
         return FOLIOT__CALL_AGAIN;
-    c->count = foliot_world_get_var_count(world);
-    foliot_var *vars = calloc(c->count ? c->count : 1, sizeof *vars);
+    foliot_var *vars = calloc(FOLIOT_VARS_MAX, sizeof *vars);
     c->items = vars;
     if (!vars)
         return foliot__call_fail(c, 503, "no memory");
-    for (uint32_t i = 0; i < c->count; i++)
-        vars[i] = foliot_world_get_var_at(world, i);
+    c->count = 0;
+    while (c->count < FOLIOT_VARS_MAX && foliot_world_get_var_at(world, c->count, &vars[c->count]))
+        c->count++;
     return FOLIOT__CALL_DONE;
 }
 

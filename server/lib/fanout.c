@@ -327,7 +327,8 @@ static void send_partial(foliot__session *session, foliot__peer *peer)
         .snapshot = snapshot,
         .own = peer->player == FOLIOT_NO_PLAYER
                    ? FOLIOT_NO_BODY
-                   : foliot_world_get_player_body(session->world, peer->player),
+                   : foliot_body_id_get_slot(
+                         foliot_world_get_player_body(session->world, peer->player)),
         .overhead = foliot__transport_overhead(server->config.transport, peer->id),
         .now_ns = server->now_ns,
         .round_trip_ns = foliot_transport_get_round_trip_ns(server->config.transport, peer->id),

@@ -69,12 +69,8 @@ typedef struct foliot__step_events {
     foliot_step_event *events;
     uint32_t first, count, capacity;
     uint64_t dropped;
-    uint64_t world_dropped; // of the world's counter, so far
-    // Scratch, which grows. How often a slot is emptied, and a row of joints filled, by the events
-    // that are still to be taken: all 0 between two steps.
-    uint32_t *slots_later, *joints_later;
-    uint32_t slot_capacity, joint_capacity;
-    foliot_contact_event *contacts;
+    uint64_t world_dropped;         // of the world's counter, so far
+    foliot_contact_event *contacts; // scratch, which grows; sensors too
     uint32_t contact_capacity;
     foliot_sensor_event *sensors;
     uint32_t sensor_capacity;

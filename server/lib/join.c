@@ -77,9 +77,10 @@ void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)
         m = (foliot__message){.kind = FOLIOT__PLAYER};
         m.as.player.player = p;
         m.as.player.joined = true;
-        m.as.player.slot = session->step.running || !session->world
-                               ? FOLIOT_NO_BODY
-                               : foliot_world_get_player_body(session->world, p);
+        m.as.player.slot =
+            session->step.running || !session->world
+                ? FOLIOT_NO_BODY
+                : foliot_body_id_get_slot(foliot_world_get_player_body(session->world, p));
         memcpy(m.as.player.name, player->name, sizeof m.as.player.name);
         foliot__server_send(server, peer->id, &m);
     }

@@ -300,7 +300,7 @@ void foliot__players_keep(foliot__session *s)
         s->recording ? foliot_recording_get_resumption(s->recording) : NULL;
     for (uint32_t p = 0; p < s->player_limit; p++) {
         s->players[p].peer = -1;
-        if (!s->world || foliot_world_get_player_body(s->world, p) == FOLIOT_NO_BODY)
+        if (!s->world || foliot_world_get_player_body(s->world, p).value == 0)
             continue;
         s->players[p].state = FOLIOT__PLAYER_IN_WORLD; // though nobody may know it again
         s->players_here++;

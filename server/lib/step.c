@@ -23,7 +23,8 @@ static void announce(foliot__session *session, uint32_t player, bool joined)
     m.as.player.joined = joined;
     m.as.player.slot = FOLIOT_NO_BODY;
     if (!session->step.running && joined && session->world)
-        m.as.player.slot = foliot_world_get_player_body(session->world, player);
+        m.as.player.slot =
+            foliot_body_id_get_slot(foliot_world_get_player_body(session->world, player));
     memcpy(m.as.player.name, p->name, sizeof m.as.player.name);
     foliot__session_send(session, &m);
     p->announced = joined;
@@ -217,7 +218,7 @@ static void report_step(foliot__session *s)
     if (world->frozen_bodies > s->step.frozen_reported) {
         s->step.frozen_reported = world->frozen_bodies;
         foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, FOLIOT_NO_PLAYER,
-                             world->first_frozen_body, "");
+                             foliot_body_id_get_slot(world->first_frozen_body), "");
     }
     // A game may give players their bodies, and take them away again.
     bool bodiless = s->scene && s->scene->players.bodiless;
@@ -225,7 +226,7 @@ static void report_step(foliot__session *s)
         const foliot__player_slot *player = &s->players[p];
         if (player->state != FOLIOT__PLAYER_IN_WORLD)
             continue;
-        uint32_t body = foliot_world_get_player_body(s->world, p);
+        uint32_t body = foliot_body_id_get_slot(foliot_world_get_player_body(s->world, p));
         if (player->announced ? body != player->announced_body : bodiless || body != FOLIOT_NO_BODY)
             announce(s, p, true);
     }

@@ -19,6 +19,7 @@
 #include "divergence/harness_inputs.h"
 #include "wire/session_state.h"
 #include "world_simulation.h"
+#include "slots.h"
 
 #define IMPULSES 10000
 #define CHANGED 100 // bodies a tick
@@ -121,8 +122,8 @@ static void change_bodies(foliot_world *world, foliot_command commands[2 * CHANG
     uint32_t slots = foliot_world_get_body_count(world);
     *count = 0;
     for (uint32_t slot = 0; slot < slots; slot++) {
-        if (!foliot_world_get_body_alive(world, slot) ||
-            foliot_world_get_body_prototype(world, slot) == FOLIOT_NO_BODY || *count == CHANGED)
+        if (!slot_alive(world, slot) || slot_body(world, slot).prototype == FOLIOT_NO_BODY ||
+            *count == CHANGED)
             continue;
         foliot_command *c = &commands[(*count)++];
         *c = foliot_command_default(FOLIOT_COMMAND_despawn);

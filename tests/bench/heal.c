@@ -12,6 +12,7 @@
 #include "foliot/scene.h"
 #include "foliot/server.h"
 #include "status.h"
+#include "slots.h"
 
 #define JOINS 60
 #define HEALS 40
@@ -137,8 +138,8 @@ static void measure_joins(void)
 static void flip_a_bit(const peer *p)
 {
     const foliot_hosted_world *hosted = foliot_client_get_simulation(p->client)->self;
-    uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
-    (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+    uint64_t bits = slot_field(hosted->world, 0, FOLIOT_FIELD_position_x);
+    (void)!slot_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
 }
 
 static void measure_heals(void)

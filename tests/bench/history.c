@@ -9,6 +9,7 @@
 #include "foliot/query.h"
 #include "cluster.h"
 #include "status.h"
+#include "slots.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -161,7 +162,7 @@ static void judge(struct shot *shot, const foliot_rules_view *view, const foliot
     ticks_back += (double)view->tick - tick;
     judged++;
     for (uint32_t i = 0; i < CLUSTER_BODIES; i++) {
-        foliot_body_state state = foliot_world_get_body_state(past, i);
+        foliot_body_state state = slot_state(past, i);
         double square = 0;
         for (int k = 0; k < 3; k++)
             square +=

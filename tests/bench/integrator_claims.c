@@ -9,6 +9,7 @@
 #include "../support/bench.h"
 #include "../support/problems.h"
 #include "status.h"
+#include "slots.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ typedef struct state {
 
 static state state_of(const foliot_world *world)
 {
-    foliot_body_state body = foliot_world_get_body_state(world, 0);
+    foliot_body_state body = slot_state(world, 0);
     return (state){body.position[0], body.velocity[0]};
 }
 

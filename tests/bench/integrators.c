@@ -6,6 +6,7 @@
 #include "../support/bench.h"
 #include "../support/problems.h"
 #include "status.h"
+#include "slots.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 // The world's energy on Kepler's orbit (mass 1, GM 1).
 static double energy(const foliot_world *world)
 {
-    foliot_body_state b = foliot_world_get_body_state(world, 0);
+    foliot_body_state b = slot_state(world, 0);
     double v2 = b.velocity[0] * b.velocity[0] + b.velocity[1] * b.velocity[1];
     return v2 / 2 - 1 / sqrt(b.position[0] * b.position[0] + b.position[1] * b.position[1]);
 }

@@ -16,6 +16,7 @@
 #include "foliot/foliot.h"
 #include "foliot/scene.h"
 #include "status.h"
+#include "slots.h"
 
 #define WATCHERS_MAX 64
 #define BUDGET_KBIT 256
@@ -168,7 +169,7 @@ static void measure_ages(city *c, const foliot_world *world)
     const foliot__session *s = c->server->sessions[0];
     for (uint32_t i = 0; i < c->watchers; i += WATCHED) {
         const foliot__tracks *t = c->clients[i]->tracks;
-        uint32_t own = foliot_world_get_player_body(world, foliot_client_get_player(c->clients[i]));
+        uint32_t own = player_slot(world, foliot_client_get_player(c->clients[i]));
         const foliot_snapshot *then = t && t->has_newest ? foliot__fanout_find(s, t->newest) : NULL,
                               *before = then ? foliot__fanout_find(s, then->tick - WITHIN) : NULL;
         if (!before || own >= before->count)

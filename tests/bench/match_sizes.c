@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "bench.h"
+#include "slots.h"
 #include "foliot/foliot.h"
 #include "foliot/rules.h"
 #include "foliot/scene.h"
@@ -96,8 +97,7 @@ static foliot_body_id newest_body(const match *m)
 {
     foliot_body_id id = {0};
     for (uint32_t slot = 0; slot < foliot_world_get_body_count(m->world); slot++)
-        if (foliot_world_get_body_alive(m->world, slot) &&
-            foliot_world_get_body_prototype(m->world, slot) != FOLIOT_NO_BODY)
+        if (slot_alive(m->world, slot) && slot_body(m->world, slot).prototype != FOLIOT_NO_BODY)
             id = foliot_world_get_body_id(m->world, slot);
     return id;
 }
@@ -189,7 +189,7 @@ static void weigh_tags(match *m)
     uint32_t slots = foliot_world_get_body_count(m->world);
     foliot__update_begin(&writer, slots, count_bytes, &bytes);
     for (uint32_t slot = 0; slot < slots; slot++) {
-        uint32_t tag = foliot_world_get_body_tag(m->world, slot);
+        uint32_t tag = slot_body(m->world, slot).tag;
         if (tag == m->tags[slot])
             continue;
         foliot__update_tag(&writer, slot, m->tags[slot] = tag);

@@ -19,6 +19,7 @@
 #include "sim/force/force.h"
 #include "sim/force/force_simd.h"
 #include "status.h"
+#include "slots.h"
 
 #define RUNS 15
 #define SOFTENING 0.05
@@ -155,7 +156,7 @@ static double error_of(const double *positions, foliot_world *reference)
 {
     double worst = 0;
     for (uint32_t i = 0; i < reference->body_count; i++) {
-        foliot_body_state body = foliot_world_get_body_state(reference, i);
+        foliot_body_state body = slot_state(reference, i);
         for (int c = 0; c < 3; c++)
             worst = fmax(worst, fabs(positions[3 * i + (uint32_t)c] - body.position[c]));
     }
@@ -170,8 +171,7 @@ static double time_steps(uint32_t n, double *positions)
         demand(foliot_world_step(world, NULL, 0, NULL));
     double took = (bench_now() - begin) / STEPS;
     for (uint32_t i = 0; i < n; i++)
-        memcpy(positions + 3 * i, foliot_world_get_body_state(world, i).position,
-               3 * sizeof(double));
+        memcpy(positions + 3 * i, slot_state(world, i).position, 3 * sizeof(double));
     foliot_world_destroy(world);
     return took;
 }

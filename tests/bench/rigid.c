@@ -24,6 +24,7 @@
 #include "overlap.h"
 #include "task_pool.h"
 #include "status.h"
+#include "slots.h"
 
 #define TURN 20 // ticks that an engine runs before the next one does
 #define OPPONENTS 2
@@ -186,7 +187,7 @@ static void our_step(foliot_world *world, const foliot_host *host, uint32_t tick
 static void our_look(const foliot_world *world, uint32_t count, rigid_state *states)
 {
     for (uint32_t i = 0; i < count; i++) {
-        foliot_body_state s = foliot_world_get_body_state(world, i);
+        foliot_body_state s = slot_state(world, i);
         memcpy(states[i].position, s.position, sizeof s.position);
         memcpy(states[i].orientation, s.orientation, sizeof s.orientation);
         memcpy(states[i].velocity, s.velocity, sizeof s.velocity);
@@ -394,7 +395,7 @@ static void report_sleep(problem *p, double awake)
         our_step(world, NULL, 1, times, times + 1);
         asleep = 0;
         for (uint32_t i = 0; i < p->count; i++)
-            asleep += (foliot_world_get_body_state(world, i).flags & FOLIOT_BODY_ASLEEP) != 0;
+            asleep += (slot_state(world, i).flags & FOLIOT_BODY_ASLEEP) != 0;
     }
     double spare[100];
     our_step(world, NULL, 100, times, spare);

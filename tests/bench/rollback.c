@@ -16,6 +16,7 @@
 #include "bench.h"
 #include "foliot/scene.h"
 #include "status.h"
+#include "slots.h"
 
 #define SEEDS 10
 #define WARM_FRAMES 360
@@ -94,7 +95,7 @@ static void take_places(const foliot_world *world, places *p)
     p->tick = foliot_world_get_tick(world);
     p->count = foliot_world_get_body_count(world);
     for (uint32_t i = 0; i < p->count && i < BODIES; i++) {
-        foliot_body_state s = foliot_world_get_body_state(world, i);
+        foliot_body_state s = slot_state(world, i);
         memcpy(p->at[i], s.position, sizeof s.position);
         p->moves[i] = moves(&s);
     }
@@ -240,8 +241,7 @@ static void look(run *r, figures *f)
     uint32_t player = foliot_client_get_player(c);
     if (!predicted)
         return;
-    uint32_t own = foliot_world_get_player_body(truth, player),
-             other = foliot_world_get_player_body(truth, !player);
+    uint32_t own = player_slot(truth, player), other = player_slot(truth, !player);
     if (other == FOLIOT_NO_BODY || other >= foliot_world_get_body_count(predicted))
         return;
     places now;

@@ -11,6 +11,7 @@
 #include "foliot/foliot.h"
 #include "foliot/rules.h"
 #include "scene_builder.h"
+#include "slots.h"
 
 #define CUBES 901
 #define TOUCHING 200
@@ -65,13 +66,14 @@ static foliot_status tick(void *self, const foliot_rules_view *view, foliot_rule
     (void)problem_bytes;
     for (uint32_t i = 0; i < count && status == FOLIOT_STATUS_OK; i++) {
         const foliot_contact_event *c = &g->contacts[i];
-        foliot_body_id b = foliot_world_get_body_id(view->world, c->b);
-        if (foliot_world_get_body_tag(view->world, c->a) != 7 ||
-            foliot_world_get_body_tag(view->world, c->b) == 7 || (view->tick + b.value) % 200 != 0)
+        foliot_body a = {.tag = 0}, other = {.tag = 0};
+        (void)!foliot_world_get_body(view->world, c->a, &a);
+        (void)!foliot_world_get_body(view->world, c->b, &other);
+        if (a.tag != 7 || other.tag == 7 || (view->tick + c->b.value) % 200 != 0)
             continue;
         foliot_command command = foliot_command_default(FOLIOT_COMMAND_set_body);
         command.fields = FOLIOT_COMMAND_HAS(set_body, body) | FOLIOT_COMMAND_HAS(set_body, tag);
-        command.as.set_body.body = b;
+        command.as.set_body.body = c->b;
         command.as.set_body.tag = 8;
         status = foliot_rules_command(rules, &command);
         g->owned++;

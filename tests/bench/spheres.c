@@ -14,6 +14,7 @@
 #include "foliot/foliot.h"
 #include "opponents/spheres_problem.h"
 #include "scene_builder.h"
+#include "slots.h"
 
 #define RUNS 3
 
@@ -53,7 +54,7 @@ static double deepest_overlap(const foliot_world *world, uint32_t count)
     uint32_t *head = malloc(sizeof *head * side * side), *next = malloc(sizeof *next * count);
     memset(head, 0xff, sizeof *head * side * side);
     for (uint32_t i = 0; i < count; i++) {
-        foliot_body_state p = foliot_world_get_body_state(world, 5 + i);
+        foliot_body_state p = slot_state(world, 5 + i);
         long cx = (long)floor((p.position[0] + half) / cell) + 1;
         long cy = (long)floor((p.position[1] + half) / cell) + 1;
         cx = cx < 0 ? 0 : cx >= (long)side ? (long)side - 1 : cx;
@@ -63,7 +64,7 @@ static double deepest_overlap(const foliot_world *world, uint32_t count)
                 if (cx + dx < 0 || cy + dy < 0 || cx + dx >= (long)side || cy + dy >= (long)side)
                     continue;
                 for (uint32_t j = head[(cy + dy) * side + cx + dx]; j != UINT32_MAX; j = next[j]) {
-                    foliot_body_state q = foliot_world_get_body_state(world, 5 + j);
+                    foliot_body_state q = slot_state(world, 5 + j);
                     double sum = 0;
                     for (int k = 0; k < 3; k++)
                         sum += (p.position[k] - q.position[k]) * (p.position[k] - q.position[k]);

@@ -17,6 +17,7 @@
 #include "sim/force/force.h"
 #include "sim/force/force_workspace.h"
 #include "status.h"
+#include "slots.h"
 
 #define COLUMNS 400
 #define ROWS 250
@@ -150,8 +151,7 @@ int main(void)
         bandwidth[run] = triad(arrays[0], arrays[1], arrays[2]);
     }
     for (uint32_t i = 0; i < PARTICLES; i++)
-        if (!foliot_world_get_body_alive(world, i) ||
-            foliot_world_get_counters(world)->frozen_bodies)
+        if (!slot_alive(world, i) || foliot_world_get_counters(world)->frozen_bodies)
             exit(1); // a cloth that blew up would be fast
     double step = bench_median(steps, RUNS), force = bench_median(forces, RUNS);
     bench_report("springs", "cloth-100000 steps", 1 / step, "steps/s", NULL, 0);

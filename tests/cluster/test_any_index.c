@@ -10,6 +10,7 @@
 
 #include "cluster.h"
 #include "status.h"
+#include "slots.h"
 
 static const uint32_t beyond[] = {0, 1, 2, 63, 1000000, 0x7fffffff, 0x80000000, UINT32_MAX};
 #define BEYOND (sizeof beyond / sizeof beyond[0])
@@ -64,37 +65,43 @@ TEST(of_a_world)
     for (size_t i = 0; i < BEYOND; i++) {
         uint32_t n = foliot_world_get_body_count(world) + beyond[i];
         uint32_t slot = n < beyond[i] ? beyond[i] : n;
-        assert_false(foliot_world_get_body_alive(world, slot));
-        foliot_body_state body = foliot_world_get_body_state(world, slot);
+        assert_false(slot_alive(world, slot));
+        foliot_body_state body = slot_state(world, slot);
         check_eq(body.flags, 0u);
-        assert_true(body.position[0] == 0 && body.orientation[0] == 1);
-        assert_true(foliot_world_get_body_mass(world, slot) == 0);
-        check_eq(foliot_world_get_body_shape(world, slot).kind, (unsigned)FOLIOT_SHAPE_POINT);
-        check_eq(foliot_world_get_body_generation(world, slot), 0u);
+        assert_true(body.position[0] == 0 && body.orientation[0] == 0);
+        assert_true(slot_body(world, slot).mass == 0);
+        check_eq(slot_body(world, slot).shape.kind, (unsigned)FOLIOT_SHAPE_POINT);
         check_eq(foliot_world_get_body_id(world, slot).value, 0u);
-        check_eq(foliot_world_find_body(world, (foliot_body_id){1ull << 32 | slot}),
-                 FOLIOT_NO_BODY);
-        check_eq(foliot_world_get_body_prototype(world, slot), FOLIOT_NO_BODY);
-        check_eq(foliot_world_get_body_tag(world, slot), 0u);
-        check_eq(foliot_world_get_player_body(world, slot), FOLIOT_NO_BODY);
+        foliot_body_id id = {1ull << 32 | slot}; // as of one that was there first
+        foliot_body unchanged = {.tag = 77};
+        check_eq(foliot_world_get_body_state(world, id).flags, 0u);
+        assert_int_equal(foliot_world_get_body(world, id, &unchanged), FOLIOT_STATUS_NOT_FOUND);
+        check_eq(unchanged.tag, 77u);
+        assert_true(foliot_world_get_field(world, id, FOLIOT_FIELD_flags) == 0);
+        assert_int_equal(foliot_world_set_field(world, id, FOLIOT_FIELD_flags, 1),
+                         FOLIOT_STATUS_NOT_FOUND);
+        check_eq(slot_body(world, slot).prototype, FOLIOT_NO_BODY);
+        check_eq(slot_body(world, slot).tag, 0u);
+        check_eq(player_slot(world, slot), FOLIOT_NO_BODY);
         check_eq(foliot_world_get_player_controls(world, slot).buttons, 0u);
-        assert_true(foliot_world_get_constraint_broken(world, slot));
-        assert_true(foliot_world_get_constraint_force(world, slot) == 0);
-        foliot_constraint_definition constraint;
-        assert_false(foliot_world_get_constraint(world, slot, &constraint));
+        assert_true(index_joint(world, slot).broken);
+        assert_true(index_joint(world, slot).force == 0);
+        foliot_joint joint;
+        assert_int_equal(
+            foliot_world_get_joint(world, (foliot_joint_id){1ull << 32 | slot}, &joint),
+            FOLIOT_STATUS_NOT_FOUND);
         check_eq(foliot_world_get_joint_id(world, slot).value, 0u);
-        assert_string_equal(foliot_world_get_var_at(world, slot).key, "");
+        foliot_var var;
+        assert_false(foliot_world_get_var_at(world, slot, &var));
         for (unsigned field = 0; field <= FOLIOT_FIELD_COUNT; field++) {
-            assert_true(foliot_world_get_field(world, slot, (foliot_field)field) == 0);
-            assert_int_equal(foliot_world_set_field(world, slot, (foliot_field)field, 1),
+            assert_true(slot_field(world, slot, (foliot_field)field) == 0);
+            assert_int_equal(slot_set_field(world, slot, (foliot_field)field, 1),
                              FOLIOT_STATUS_NOT_FOUND);
         }
-        assert_true(foliot_world_get_field(world, 0, (foliot_field)(FOLIOT_FIELD_COUNT + slot)) ==
-                        0 ||
+        assert_true(slot_field(world, 0, (foliot_field)(FOLIOT_FIELD_COUNT + slot)) == 0 ||
                     FOLIOT_FIELD_COUNT + slot < FOLIOT_FIELD_COUNT);
     }
-    assert_int_equal(foliot_world_set_field(world, 0, FOLIOT_FIELD_COUNT, 1),
-                     FOLIOT_STATUS_INVALID);
+    assert_int_equal(slot_set_field(world, 0, FOLIOT_FIELD_COUNT, 1), FOLIOT_STATUS_INVALID);
     assert_true(foliot_digest_equal(digest, foliot_world_get_digest(world)));
     foliot_world_destroy(world);
 }

@@ -16,6 +16,7 @@
 #include "status.h"
 #include "wire/message.h"
 #include "world_simulation.h"
+#include "slots.h"
 
 #define SHOTS_MAX 65536 // a shot is the state of the buttons
 #define CLIENTS 3
@@ -74,7 +75,7 @@ static bool ray_meets(const foliot_world *world, const double from[3], const dou
         return true; // too near to aim
     uint32_t count = foliot_world_cast_ray_all(world, from, d, sqrt(length) + 1, NULL, hits, 8);
     for (uint32_t i = 0; i < count && i < 8; i++)
-        if (hits[i].body == target)
+        if (foliot_body_id_get_slot(hits[i].body) == target)
             return true;
     return false;
 }
@@ -83,11 +84,9 @@ static void judge(const foliot_rules_view *view, const foliot_rules *rules, uint
                   shot *s)
 {
     double tick = foliot_rules_get_aimed_tick(rules, player), error = 0;
-    uint32_t shooter = foliot_world_get_player_body(view->world, player),
-             target = foliot_world_get_player_body(view->world, TARGET);
+    uint32_t shooter = player_slot(view->world, player), target = player_slot(view->world, TARGET);
     const foliot_world *past = foliot_history_view(view->history, tick);
-    foliot_body_state me = foliot_world_get_body_state(past, shooter),
-                      seen = foliot_world_get_body_state(past, target);
+    foliot_body_state me = slot_state(past, shooter), seen = slot_state(past, target);
     for (int k = 0; k < 3; k++)
         error += (seen.position[k] - s->shown[k]) * (seen.position[k] - s->shown[k]);
     s->judged = true;
@@ -248,7 +247,7 @@ static void run(duel *d, double seconds, void (*frame)(duel *d))
 
 static uint32_t body_of(const duel *d, unsigned client)
 {
-    return foliot_world_get_player_body(foliot_server_get_world(d->c->server, "main"), client);
+    return player_slot(foliot_server_get_world(d->c->server, "main"), client);
 }
 
 // -- players

@@ -11,6 +11,7 @@
 #include "game_rules.h"
 #include "cluster.h"
 #include "rules/rules.h"
+#include "slots.h"
 
 static int64_t var_of(const cluster *s, const char *key)
 {
@@ -129,13 +130,16 @@ TEST(everybody_knows_variables_tags_and_bodies)
     for (unsigned c = 0; c < 3; c++) {
         const foliot_client *client = s->clients[c];
         assert_int_equal(seen_var(client, "score"), 2);
-        assert_int_equal(foliot_client_get_var_count(client), foliot_world_get_var_count(world));
+        uint32_t vars = foliot_client_get_var_count(client);
+        foliot_var var;
+        assert_true(vars == 0 || foliot_world_get_var_at(world, vars - 1, &var));
+        assert_false(foliot_world_get_var_at(world, vars, &var));
         assert_int_equal(foliot_client_get_tag(client, 0), '*');
         uint32_t spawned = 0;
         for (uint32_t slot = 0; slot < 200; slot++) {
             foliot_shape shape;
             uint32_t prototype = slot < foliot_world_get_body_count(world)
-                                     ? foliot_world_get_body_prototype(world, slot)
+                                     ? slot_body(world, slot).prototype
                                      : FOLIOT_NO_BODY;
             assert_int_equal(foliot_client_get_prototype(client, slot), prototype);
             if (prototype == FOLIOT_NO_BODY)
@@ -608,7 +612,7 @@ static void give_commands(cluster *s, uint64_t tick)
     }
     for (uint32_t slot = CLUSTER_BODIES; slot < SLOTS && tick % 21 == 0; slot++) {
         if (slot >= foliot_world_get_body_count(world) ||
-            foliot_world_get_body_prototype(world, slot) == FOLIOT_NO_BODY)
+            slot_body(world, slot).prototype == FOLIOT_NO_BODY)
             continue;
         c = foliot_command_default(FOLIOT_COMMAND_despawn);
         c.fields = FOLIOT_COMMAND_HAS(despawn, body);
@@ -621,11 +625,10 @@ static void note_tick(timeline *line, const foliot_world *world)
 {
     uint64_t tick = foliot_world_get_tick(world), at = tick % CLUSTER_HISTORY;
     line->tick = tick;
-    line->tags[at] = foliot_world_get_body_tag(world, 0);
+    line->tags[at] = slot_body(world, 0).tag;
     for (uint32_t slot = 0; slot < SLOTS; slot++)
-        line->alive[at][slot] =
-            slot < foliot_world_get_body_count(world) &&
-            (foliot_world_get_body_state(world, slot).flags & FOLIOT_BODY_ALIVE);
+        line->alive[at][slot] = slot < foliot_world_get_body_count(world) &&
+                                (slot_state(world, slot).flags & FOLIOT_BODY_ALIVE);
 }
 
 static void compare_shown(cluster *s, const timeline *line, unsigned client, uint64_t *compared)
@@ -695,15 +698,15 @@ static bool same_joint(const foliot_constraint_definition *a, const foliot_const
 static void check_joints(const cluster *s, unsigned client, uint32_t whole)
 {
     const foliot_world *world = foliot_server_get_world(s->server, "main");
-    uint32_t count = foliot_world_get_constraint_count(world), seen = 0;
+    uint32_t count = foliot_world_get_joint_count(world), seen = 0;
     assert_true(foliot_client_get_joint_count(s->clients[client]) <= count);
     for (uint32_t i = 0; i < count + 3; i++) {
-        foliot_constraint_definition is, shown;
-        bool there = foliot_world_get_constraint(world, i, &is) &&
-                     !foliot_world_get_constraint_broken(world, i);
+        foliot_constraint_definition shown;
+        foliot_joint is = index_joint(world, i);
+        bool there = !is.broken;
         assert_int_equal(foliot_client_get_joint(s->clients[client], i, &shown), there);
         if (there)
-            assert_true(same_joint(&is, &shown));
+            assert_true(same_joint(&is.definition, &shown));
         seen += there;
     }
     assert_int_equal(seen, whole);

@@ -15,6 +15,7 @@
 #include "foliot/replay.h"
 #include "divergence/perturb.h"
 #include "status.h"
+#include "slots.h"
 
 #define FILE_NAME "/tmp/foliot-test-heal"
 
@@ -28,8 +29,8 @@ static void flip(cluster *a, unsigned client)
         return;
     }
     const foliot_hosted_world *hosted = simulation->self;
-    uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
-    (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+    uint64_t bits = slot_field(hosted->world, 0, FOLIOT_FIELD_position_x);
+    (void)!slot_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
 }
 
 // Milliseconds until the client is of that kind, and right.

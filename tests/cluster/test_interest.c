@@ -23,6 +23,7 @@
 #include "base/rng.h"
 #include "net/transport.h"
 #include "status.h"
+#include "slots.h"
 
 #define SIDE 20
 #define BODIES (SIDE * SIDE)
@@ -134,8 +135,8 @@ static double distance(const foliot__session *s, const int32_t a[3], const int32
 
 static uint32_t own_body(const town *t, unsigned client)
 {
-    return foliot_world_get_player_body(foliot_server_get_world(t->a->server, "main"),
-                                        foliot_client_get_player(t->a->clients[client]));
+    return player_slot(foliot_server_get_world(t->a->server, "main"),
+                       foliot_client_get_player(t->a->clients[client]));
 }
 
 // Every state that came since the last call was of a body within `far` of the client's own.
@@ -273,8 +274,7 @@ TEST(a_body_that_goes_vanishes)
     assert_true(body < sample.count && sample.bodies[body].flags != 0);
     foliot_client_leave(t->a->clients[1], t->a->now_ns);
     run_and_look(t, 5);
-    assert_false(
-        foliot_world_get_body_state(foliot_server_get_world(t->a->server, "main"), body).flags);
+    assert_false(slot_state(foliot_server_get_world(t->a->server, "main"), body).flags);
     demand(foliot_client_sample(t->a->clients[0], t->a->now_ns, &sample));
     assert_int_equal(sample.bodies[body].flags, 0);
     check_gt(check_player(t, 0), 8);

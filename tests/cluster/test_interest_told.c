@@ -15,6 +15,7 @@
 #include "cluster.h"
 #include "net/transport.h"
 #include "status.h"
+#include "slots.h"
 
 #define BODIES 60
 #define SPACING 10.0
@@ -41,7 +42,7 @@ typedef struct row {
 static bool may_name(const row *r, uint32_t slot)
 {
     const foliot_world *world = foliot_server_get_world(r->a->server, "main");
-    foliot_body_state body = foliot_world_get_body_state(world, slot);
+    foliot_body_state body = slot_state(world, slot);
     double d = body.position[0] - r->to;
     return body.flags == 0 || (d > -FAR - 1 && d < FAR + 1); // its leaving may be reported
 }
@@ -198,8 +199,7 @@ static void break_joint(row *r, uint32_t index)
 static void go(row *r, unsigned client, float x)
 {
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_set_motion);
-    uint32_t own =
-        foliot_world_get_player_body(world_of(r), foliot_client_get_player(r->a->clients[client]));
+    uint32_t own = player_slot(world_of(r), foliot_client_get_player(r->a->clients[client]));
     c.as.set_motion.body = foliot_world_get_body_id(world_of(r), own);
     c.as.set_motion.position[0] = x;
     c.as.set_motion.position[1] = 5;
@@ -243,7 +243,7 @@ static uint32_t joint_between(const foliot_client *c, uint32_t a, uint32_t b)
 static uint32_t spawned_slot(const row *r)
 {
     for (uint32_t slot = BODIES; slot < foliot_world_get_body_count(world_of(r)); slot++)
-        if (foliot_world_get_body_prototype(world_of(r), slot) != FOLIOT_NO_BODY)
+        if (slot_body(world_of(r), slot).prototype != FOLIOT_NO_BODY)
             return slot;
     return FOLIOT_NO_BODY;
 }
@@ -334,8 +334,7 @@ TEST(what_changes_while_one_is_away_is_told_later)
     assert_int_equal(foliot_client_get_prototype(c, spawned), 0);
     assert_int_equal(foliot_client_get_tag(c, spawned), 11);
     assert_int_equal(foliot_client_get_tag(c, 47), 8);
-    assert_int_equal(c->updates.served.generations[spawned],
-                     foliot_world_get_body_generation(world_of(r), spawned));
+    assert_int_equal(c->updates.served.generations[spawned], slot_generation(world_of(r), spawned));
     assert_int_equal(count_events(c, FOLIOT_CLIENT_SPAWNED), 1);
     go(r, 0, HERE); // nothing happens there meanwhile
     go(r, 0, THERE);
@@ -427,8 +426,7 @@ TEST(who_looks_everywhere_stays_within_the_budget)
     foliot_client *c = r->a->clients[player];
     cluster_run(r->a, 1);
     for (uint32_t slot = 0; slot < 3; slot++) // who is honest knows what is around it
-        assert_int_equal(foliot_client_get_tag(c, slot),
-                         foliot_world_get_body_tag(world_of(r), slot));
+        assert_int_equal(foliot_client_get_tag(c, slot), slot_body(world_of(r), slot).tag);
     assert_int_equal(foliot_client_get_tag(c, 40), 0);
     row_destroy(r);
 }

@@ -13,6 +13,7 @@
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 #include "status.h"
+#include "slots.h"
 
 TEST(clients_step_to_the_same_bits)
 {
@@ -96,8 +97,8 @@ TEST(memory_that_was_overwritten_is_found_too)
     cluster_run(a, 6);
     const foliot_hosted_world *hosted = foliot_client_get_simulation(a->clients[bad])->self;
     uint64_t tick = foliot_world_get_tick(hosted->world),
-             bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
-    (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+             bits = slot_field(hosted->world, 0, FOLIOT_FIELD_position_x);
+    (void)!slot_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
     cluster_run(a, 2);
     assert_int_equal(a->found_count, 1);
     assert_int_equal(a->found.divergence.tick, tick + 1); // the first whose digest was taken

@@ -12,6 +12,7 @@
 #include "game_rules.h"
 #include "net/transport.h"
 #include "status.h"
+#include "slots.h"
 #include "wire/message.h"
 
 #define FILE_NAME "/tmp/foliot-test-mixed"
@@ -473,8 +474,8 @@ TEST(one_that_asks_to_be_healed_without_end_is_told_seldom)
     cluster_player(a, "delay=200ms");
     cluster_run(a, 3);
     const foliot_hosted_world *hosted = foliot_client_get_simulation(a->clients[1])->self;
-    uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
-    (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+    uint64_t bits = slot_field(hosted->world, 0, FOLIOT_FIELD_position_x);
+    (void)!slot_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
     for (uint32_t i = 0; i < 200; i++) {
         say_kind(a, 1, FOLIOT_PEER_STEPPER, FOLIOT__KIND_READY);
         cluster_run(a, 0.01);

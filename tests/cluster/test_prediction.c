@@ -15,6 +15,7 @@
 #include "../../client/lib/step/stepper.h"
 #include "net/transport.h"
 #include "status.h"
+#include "slots.h"
 #include "wire/lockstep_message.h"
 
 #define FRAME (1.0 / 60)
@@ -411,10 +412,9 @@ TEST(digests_are_of_closed_ticks)
     run_frames(a, 0, 5, &f);
     for (int i = 0; i < 60; i++) {
         const foliot_hosted_world *hosted = foliot_client_get_predicted(a->clients[0])->self;
-        (void)!foliot_world_set_field(
-            hosted->world, 0, FOLIOT_FIELD_position_x,
-            foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x) ^ (uint64_t)1
-                                                                                    << i % 50);
+        (void)!slot_set_field(hosted->world, 0, FOLIOT_FIELD_position_x,
+                              slot_field(hosted->world, 0, FOLIOT_FIELD_position_x) ^
+                                  (uint64_t)1 << i % 50);
         cluster_run(a, 0.1);
     }
     assert_true(cluster_agrees(a, 0));

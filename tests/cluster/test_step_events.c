@@ -119,12 +119,20 @@ static foliot_command break_joint(foliot_joint_id id)
     return c;
 }
 
-// The next event; fails if there is none.
-static foliot_step_event next(host *h)
+// The next event, of a tick; fails if there is none.
+static foliot_event next_at(host *h, uint64_t *tick)
 {
     foliot_step_event e;
     check_eq(foliot_server_poll_step(h->c->server, "main", &e, 1, NULL), 1u);
-    return e;
+    check_eq(e.kind, (unsigned)FOLIOT_STEP_EVENT);
+    *tick = e.tick;
+    return e.as.event;
+}
+
+static foliot_event next(host *h)
+{
+    uint64_t tick;
+    return next_at(h, &tick);
 }
 
 static void none_left(host *h)
@@ -144,28 +152,29 @@ TEST(a_ticket_leads_to_a_body_at_20_frames_a_second)
         uint64_t before = foliot_world_get_tick(world_of(h));
         run_ticks(h, FRAME_TICKS);
         check_eq(foliot_world_get_tick(world_of(h)), before + FRAME_TICKS);
-        foliot_step_event e = next(h);
-        check_eq(e.kind, (unsigned)FOLIOT_STEP_SPAWNED);
-        check_eq(e.tick, before + 1);
+        uint64_t at;
+        foliot_event e = next_at(h, &at);
+        check_eq(e.kind, (unsigned)FOLIOT_EVENT_SPAWNED);
+        check_eq(at, before + 1);
         check_eq(e.ticket, ticket);
         check_eq(e.sequence, sequence);
         check_eq(e.source, (unsigned)FOLIOT_COMMAND_SOURCE_HOST);
-        check_eq(e.player, FOLIOT_NO_BODY);
+        check_eq(e.player, FOLIOT_NO_PLAYER);
         bodies[ticket] = e.body;
-        uint32_t slot = foliot_world_find_body(world_of(h), e.body);
-        check_ne(slot, FOLIOT_NO_BODY);
-        check_eq((int)foliot_world_get_body_state(world_of(h), slot).position[0], 3 * (int)ticket);
+        foliot_body_state body = foliot_world_get_body_state(world_of(h), e.body);
+        check_ne(body.flags, 0u);
+        check_eq((int)body.position[0], 3 * (int)ticket);
     }
     uint32_t refused = give(h, spawn(77, 3, 0.1f)); // inside the floor
     give(h, despawn(bodies[4]));
     run_ticks(h, FRAME_TICKS);
-    foliot_step_event e = next(h);
-    check_eq(e.kind, (unsigned)FOLIOT_STEP_COMMAND_REFUSED);
+    foliot_event e = next(h);
+    check_eq(e.kind, (unsigned)FOLIOT_EVENT_COMMAND_REFUSED);
     check_eq(e.sequence, refused);
     check_eq(e.ticket, 77u);
     check_eq(e.reason, (unsigned)FOLIOT_COMMAND_REASON_overlap);
     e = next(h);
-    check_eq(e.kind, (unsigned)FOLIOT_STEP_DESPAWNED);
+    check_eq(e.kind, (unsigned)FOLIOT_EVENT_DESPAWNED);
     check_eq(e.body.value, bodies[4].value);
     none_left(h);
     host_destroy(h);
@@ -180,8 +189,8 @@ TEST(names_are_of_what_was_meant)
     foliot_body_id first = next(h).body;
     give(h, joint(5, first));
     run_ticks(h, FRAME_TICKS);
-    foliot_step_event e = next(h);
-    check_eq(e.kind, (unsigned)FOLIOT_STEP_JOINT);
+    foliot_event e = next(h);
+    check_eq(e.kind, (unsigned)FOLIOT_EVENT_JOINT_MADE);
     check_eq(e.ticket, 5u);
     foliot_joint_id made = e.joint;
     check_eq(made.value, foliot_world_get_joint_id(world_of(h), (uint32_t)made.value).value);
@@ -195,23 +204,23 @@ TEST(names_are_of_what_was_meant)
     give(h, spawn(2, 0, 5));
     run_ticks(h, FRAME_TICKS);
     e = next(h);
-    check_eq(e.kind, (unsigned)FOLIOT_STEP_JOINT_BROKEN);
+    check_eq(e.kind, (unsigned)FOLIOT_EVENT_JOINT_BROKEN);
     check_eq(e.joint.value, made.value);
     check_eq(e.reason, (unsigned)FOLIOT_BREAK_COMMAND);
     e = next(h);
-    check_eq(e.kind, (unsigned)FOLIOT_STEP_JOINT);
+    check_eq(e.kind, (unsigned)FOLIOT_EVENT_JOINT_MADE);
     check_eq(e.ticket, 6u);
     foliot_joint_id again = e.joint;
     check_eq((uint32_t)again.value, (uint32_t)made.value);
     check_eq(again.value >> 32, (made.value >> 32) + 1);
     e = next(h);
-    check_eq(e.kind, (unsigned)FOLIOT_STEP_DESPAWNED);
+    check_eq(e.kind, (unsigned)FOLIOT_EVENT_DESPAWNED);
     check_eq(e.body.value, first.value);
     e = next(h);
-    check_eq(e.kind, (unsigned)FOLIOT_STEP_JOINT_BROKEN); // with its body
+    check_eq(e.kind, (unsigned)FOLIOT_EVENT_JOINT_BROKEN); // with its body
     check_eq(e.joint.value, again.value);
     e = next(h);
-    check_eq(e.kind, (unsigned)FOLIOT_STEP_SPAWNED);
+    check_eq(e.kind, (unsigned)FOLIOT_EVENT_SPAWNED);
     check_eq((uint32_t)e.body.value, (uint32_t)first.value);
     check_eq(e.body.value, foliot_world_get_body_id(world_of(h), (uint32_t)first.value).value);
     check_ne(e.body.value, first.value);
@@ -260,8 +269,8 @@ TEST(contacts_of_every_tick_are_there)
                 bool contact = e->kind == FOLIOT_STEP_CONTACT;
                 check_ge(e->tick, newest);
                 newest = e->tick;
-                check_ne(e->body.value, 0u);
-                check_ne(e->other.value, 0u);
+                check_ne((contact ? e->as.contact.a : e->as.hit.a).value, 0u);
+                check_ne((contact ? e->as.contact.b : e->as.hit.b).value, 0u);
                 queued[0] += contact && e->as.contact.change == FOLIOT_CONTACT_BEGIN;
                 queued[1] += contact && e->as.contact.change == FOLIOT_CONTACT_END;
                 queued[2] += e->kind == FOLIOT_STEP_HIT;
@@ -288,12 +297,12 @@ TEST(what_finds_no_room_is_counted)
     run_ticks(h, FRAME_TICKS);
     check_eq(foliot_server_poll_step(h->c->server, "main", events, 8, &dropped), 4u);
     check_eq(dropped, 6u);
-    check_eq(events[3].ticket, 4u);
+    check_eq(events[3].as.event.ticket, 4u);
     check_eq(foliot_server_get_counters(h->c->server)->step_events_dropped, 6u);
     give(h, spawn(11, 60, 5)); // there is room again
     run_ticks(h, FRAME_TICKS);
     check_eq(foliot_server_poll_step(h->c->server, "main", events, 8, &dropped), 1u);
-    check_eq(events[0].ticket, 11u);
+    check_eq(events[0].as.event.ticket, 11u);
     check_eq(dropped, 6u);
     check_eq(foliot_server_poll_step(h->c->server, "other", events, 8, &dropped), 0u);
     host_destroy(h);

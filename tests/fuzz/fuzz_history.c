@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "foliot/foliot.h"
+#include "slots.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,8 +34,8 @@ static void history_fuzz_look(foliot_history *history)
         const foliot_world *view = foliot_history_view(history, oldest - 0.5 + 0.375 * i);
         foliot_query_hit hit;
         for (uint32_t b = 0; view && b < foliot_world_get_body_count(view); b++) {
-            foliot_body_state state = foliot_world_get_body_state(view, b);
-            for (int k = 0; k < 4 && foliot_world_get_body_alive(view, b); k++)
+            foliot_body_state state = slot_state(view, b);
+            for (int k = 0; k < 4 && slot_alive(view, b); k++)
                 FOLIOT_ASSERT(history_fuzz_finite(state.orientation[k]) &&
                               (k == 3 || history_fuzz_finite(state.position[k])));
         }
@@ -53,8 +54,7 @@ static void history_fuzz_go_on(foliot_history *history, const foliot_scene *scen
         FOLIOT_ASSERT(foliot_history_append(history, world) == FOLIOT_STATUS_OK);
     }
     const foliot_world *view = foliot_history_view(history, 2 * HISTORY_FUZZ_TICKS);
-    foliot_body_state was = foliot_world_get_body_state(world, 1),
-                      is = foliot_world_get_body_state(view, 1);
+    foliot_body_state was = slot_state(world, 1), is = slot_state(view, 1);
     for (int k = 0; k < 3; k++) {
         double off = was.position[k] - is.position[k];
         FOLIOT_ASSERT(off < 0x1p-14 && off > -0x1p-14);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cases.h"
+#include "slots.h"
 
 static uint8_t *captured(const foliot_world *world, size_t *length)
 {
@@ -36,8 +37,7 @@ static void check_equal(const foliot_world *a, const foliot_world *b, const foli
                 (unsigned long long)foliot_world_get_tick(a));
     for (uint32_t slot = 0; slot < foliot_world_get_body_count(a); slot++)
         for (unsigned f = 0; f < FOLIOT_FIELD_COUNT; f++)
-            if (foliot_world_get_field(a, slot, (foliot_field)f) !=
-                foliot_world_get_field(b, slot, (foliot_field)f)) {
+            if (slot_field(a, slot, (foliot_field)f) != slot_field(b, slot, (foliot_field)f)) {
                 print_error("first: body %u %s\n", slot, foliot_field_get_name((foliot_field)f));
                 fail();
             }

@@ -2,6 +2,7 @@
 // cluster_errors.c: how far the first client's samples are from the server's state at the times
 // that they show.
 #include "cluster.h"
+#include "slots.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ void cluster_errors_remember(cluster *c, uint64_t tick)
     cluster_errors *e = c->errors;
     uint64_t at = tick % CLUSTER_HISTORY;
     for (uint32_t b = 0; b < CLUSTER_BODIES; b++) {
-        foliot_body_state state = foliot_world_get_body_state(world, b);
+        foliot_body_state state = slot_state(world, b);
         memcpy(e->positions[at][b], state.position, sizeof state.position);
         memcpy(e->orientations[at][b], state.orientation, sizeof state.orientation);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // game_rules.c: see game_rules.h.
 #include "game_rules.h"
+#include "slots.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +56,7 @@ static void despawn(foliot_rules *rules, const foliot_world *world)
     c.fields = FOLIOT_COMMAND_HAS(despawn, body);
     uint32_t count = foliot_world_get_body_count(world);
     for (uint32_t slot = 0; slot < count; slot++)
-        if (foliot_world_get_body_prototype(world, slot) != FOLIOT_NO_BODY) {
+        if (slot_body(world, slot).prototype != FOLIOT_NO_BODY) {
             c.as.despawn.body = foliot_world_get_body_id(world, slot);
             foliot_status status = foliot_rules_command(rules, &c);
             (void)status;
@@ -168,7 +169,7 @@ static void look_back(game_rules_state *g, const foliot_rules_view *view, const 
                   tick >= (double)foliot_history_get_oldest(view->history));
     const foliot_world *past = foliot_history_view(view->history, tick);
     for (uint32_t i = 0; i < foliot_world_get_body_count(past); i++) {
-        foliot_body_state state = foliot_world_get_body_state(past, i);
+        foliot_body_state state = slot_state(past, i);
         uint64_t bits;
         memcpy(&bits, &state.position[i % 3], sizeof bits);
         g->chain = (g->chain ^ bits) * 0x100000001b3u;

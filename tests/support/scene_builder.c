@@ -184,8 +184,8 @@ foliot_command_reason step_command(foliot_world *world, const foliot_command *co
     const foliot_event *events = foliot_world_get_events(world, &count);
     for (uint32_t i = 0; i < count; i++)
         if (events[i].kind == FOLIOT_EVENT_COMMAND_REFUSED) {
-            FOLIOT_ASSERT(events[i].a == command->sequence);
-            return (foliot_command_reason)events[i].b;
+            FOLIOT_ASSERT(events[i].sequence == command->sequence);
+            return (foliot_command_reason)events[i].reason;
         }
     return FOLIOT_COMMAND_REASON_none;
 }

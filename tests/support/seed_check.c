@@ -3,6 +3,7 @@
 // all have left: nobody is left over, the recordings replay to what was seen, and every counter
 // adds up.
 #include "seed_run.h"
+#include "slots.h"
 
 #include <string.h>
 
@@ -65,8 +66,7 @@ void seed_check_gone(seed_run *run)
         seed_check_game(run, s);
     for (uint32_t s = 0; s < run->plan->session_count; s++)
         for (uint32_t p = 0; p < foliot_world_get_players_max(run->hosts[s].world); p++)
-            if (!run->hosts[s].over &&
-                foliot_world_get_player_body(run->hosts[s].world, p) != FOLIOT_NO_BODY)
+            if (!run->hosts[s].over && player_slot(run->hosts[s].world, p) != FOLIOT_NO_BODY)
                 seed_fail(run, "session %u still has a body of player %u, though all have gone", s,
                           p);
 }
@@ -90,7 +90,7 @@ void seed_note_kept(seed_run *run, seed_caller *c)
     uint64_t durable = foliot_recording_get_state(h->recording).written_tick;
     if (player < SEED_PLAYERS && player == c->player && h->owners[player].known &&
         h->owners[player].client == c->index && h->owners[player].life == c->life &&
-        foliot_world_get_player_body(h->world, player) != FOLIOT_NO_BODY &&
+        player_slot(h->world, player) != FOLIOT_NO_BODY &&
         c->player_tick + (uint64_t)foliot_client_get_pace_hz(client) < durable)
         c->kept_player = player;
 }

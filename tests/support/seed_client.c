@@ -10,6 +10,7 @@
 #include "../../client/lib/shared/internal.h"
 #include "base/assert.h"
 #include "status.h"
+#include "slots.h"
 
 #define LEAVE_NS (3 * (uint64_t)SEED_SECOND) // time for a goodbye to arrive
 #define JOIN_NS                                                                                    \
@@ -452,7 +453,7 @@ static void check_heard(seed_run *run, seed_caller *c)
 {
     const foliot_world *world = run->hosts[c->plan->session].world;
     if (c->player == FOLIOT_NO_PLAYER || !seed_plan_audible(run->plan, c->plan) ||
-        foliot_world_get_player_body(world, c->player) == FOLIOT_NO_BODY)
+        player_slot(world, c->player) == FOLIOT_NO_BODY)
         return;
     foliot_input has = foliot_world_get_player_controls(world, c->player);
     if (!is_heard(run, c, &has))
@@ -602,7 +603,7 @@ static uint32_t ghost_of(const seed_run *run, const seed_caller *c)
     const seed_host *h = &run->hosts[c->plan->session];
     for (uint32_t p = 0; p < SEED_PLAYERS && p < foliot_world_get_players_max(h->world); p++)
         if (p != c->player && h->owners[p].client == c->index && h->owners[p].life == c->life &&
-            h->owners[p].known && foliot_world_get_player_body(h->world, p) != FOLIOT_NO_BODY)
+            h->owners[p].known && player_slot(h->world, p) != FOLIOT_NO_BODY)
             return p;
     return UINT32_MAX;
 }
@@ -670,8 +671,8 @@ static void change_kind(seed_run *run, seed_caller *c, const foliot_client_stati
         seed_fail(run, "client %u: was healed, and nothing explains it", c->index);
     if (c->plan->fault_ns && run->now_ns >= c->plan->fault_ns && !c->faulted_ns && simulation) {
         const foliot_hosted_world *hosted = simulation->self;
-        uint64_t bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
-        (void)!foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+        uint64_t bits = slot_field(hosted->world, 0, FOLIOT_FIELD_position_x);
+        (void)!slot_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
         c->faulted = true;
         c->faulted_ns = run->now_ns;
         c->heals = seen->heals;

@@ -2,6 +2,7 @@
 // seed_interest.c: the last states that a client of a session with interest was sent are the
 // server's of that tick, coarse at most, and none was beyond `far` of the client's body.
 #include "seed_run.h"
+#include "slots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +60,7 @@ void seed_check_interest(seed_run *run, seed_caller *c)
         return;
     uint32_t player = foliot_client_get_player(c->client),
              own = player < FOLIOT_PLAYERS_MAX && c->player == player
-                       ? foliot_world_get_player_body(h->world, player)
+                       ? player_slot(h->world, player)
                        : FOLIOT_NO_BODY;
     bool seen = own < then->count && (then->bodies[own].flags & FOLIOT_SNAPSHOT_ALIVE);
     double far = h->plan->interest_far / session->snapshots.format.position_step;

@@ -5,6 +5,7 @@
 #define FOLIOT_TESTS_JOINT_WORLD_H
 
 #include "check.h"
+#include "slots.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -75,7 +76,7 @@ static inline uint32_t named(const joint_world *y, const char *name)
 
 static inline foliot_body_state state_of(const joint_world *y, const char *name)
 {
-    return foliot_world_get_body_state(y->world, named(y, name));
+    return slot_state(y->world, named(y, name));
 }
 
 static inline double energy(const joint_world *y)
@@ -100,11 +101,11 @@ static inline double gap(const joint_world *y, uint32_t constraint)
 {
     const foliot_constraint_definition *d = &y->scene->constraints[constraint];
     double a[3], b[3], sum = 0;
-    foliot_body_state sa = foliot_world_get_body_state(y->world, d->a);
+    foliot_body_state sa = slot_state(y->world, d->a);
     point_of(&sa, d->anchor_a, a);
     memcpy(b, d->anchor_b, sizeof b);
     if (d->b != FOLIOT_NO_BODY) {
-        foliot_body_state sb = foliot_world_get_body_state(y->world, d->b);
+        foliot_body_state sb = slot_state(y->world, d->b);
         point_of(&sb, d->anchor_b, b);
     }
     for (int k = 0; k < 3; k++)

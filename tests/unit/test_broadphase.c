@@ -14,6 +14,7 @@
 #include "sim/solver/solver.h"
 #include "sim/solver/solver.h"
 #include "scene_builder.h"
+#include "slots.h"
 
 static double between(foliot__rng *rng, double low, double high)
 {
@@ -209,7 +210,7 @@ TEST(a_full_table_drops_by_rule_and_counts)
         digest[run] = foliot_world_get_digest(world);
         // The floor is not what gives.
         for (uint32_t i = 1; i <= 20; i++)
-            check_gt(foliot_world_get_body_state(world, i).position[2], 0.5);
+            check_gt(slot_state(world, i).position[2], 0.5);
         free(block);
     }
     assert_true(foliot_digest_equal(digest[0], digest[1]));

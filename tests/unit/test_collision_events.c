@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "foliot/query.h"
 #include "scene_builder.h"
+#include "slots.h"
 
 #define COLLISIONS 2900
 
@@ -81,7 +82,7 @@ static bool collide(foliot__rng *rng, tally *so_far)
     *so_far = (tally){0};
     for (int t = 0; t < 120; t++)
         step_and_count(world, so_far);
-    foliot_body_state s = foliot_world_get_body_state(world, 1);
+    foliot_body_state s = slot_state(world, 1);
     double speed = sqrt(s.velocity[0] * s.velocity[0] + s.velocity[1] * s.velocity[1] +
                         s.velocity[2] * s.velocity[2]);
     foliot_world_destroy(world);
@@ -127,7 +128,7 @@ TEST(a_glancing_collision_is_one_hit_and_one_contact)
     check_gt(got.hit.impulse, 0.4 * got.hit.speed);
     check_near(got.hit.speed, 10 * got.hit.normal[0], 1e-4);
     check_near(got.begin.force, got.hit.impulse * 60, 1e-6);
-    foliot_body_state b = foliot_world_get_body_state(world, 1);
+    foliot_body_state b = slot_state(world, 1);
     double along = 0;
     for (int k = 0; k < 3; k++)
         along += b.velocity[k] * got.hit.normal[k];
@@ -250,9 +251,10 @@ TEST(who_is_struck_strikes_on)
             run_ticks(world, 1);
             uint32_t count = foliot_world_get_contact_events(world, events, 8);
             for (uint32_t i = 0; i < count; i++)
-                struck |= events[i].a == 1 && events[i].b == 2;
+                struck |= foliot_body_id_get_slot(events[i].a) == 1 &&
+                          foliot_body_id_get_slot(events[i].b) == 2;
         }
-        foliot_body_state s = foliot_world_get_body_state(world, 2);
+        foliot_body_state s = slot_state(world, 2);
         bool moves = fabs(s.velocity[0]) + fabs(s.velocity[1]) > 1e-6;
         assert_true(struck || !moves);
         foliot_world_destroy(world);

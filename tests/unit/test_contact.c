@@ -9,12 +9,13 @@
 #include <string.h>
 
 #include "scene_builder.h"
+#include "slots.h"
 
 #define G 9.81
 
 static double height(const foliot_world *world, uint32_t ball)
 {
-    return foliot_world_get_body_state(world, ball).position[2];
+    return slot_state(world, ball).position[2];
 }
 
 // -- bouncing
@@ -53,7 +54,7 @@ static void bounces(foliot_integrator id)
         double fall = 1.0037, first = next_peak(world, 0) - 0.1, second = next_peak(world, 0) - 0.1;
         check_near(first / fall, e * e, 0.003 * e * e);
         check_near(second / first, e * e, 0.004 * e * e);
-        check_near(foliot_world_get_body_state(world, 0).velocity[0], 0.7, 1e-12);
+        check_near(slot_state(world, 0).velocity[0], 0.7, 1e-12);
         foliot_world_destroy(world);
         builder_free(&y);
     }
@@ -100,7 +101,7 @@ static void comes_to_rest(foliot_integrator id)
         run_ticks(world, 1);
         for (uint32_t i = 0; i < 2; i++) {
             check_near(height(world, i), 0.1, 3e-4);
-            check_near(foliot_world_get_body_state(world, i).velocity[2], 0,
+            check_near(slot_state(world, i).velocity[2], 0,
                        1e-8); // impulses are binary32
         }
     }
@@ -127,7 +128,7 @@ static void stops_bullet(foliot_integrator id)
         y.bodies[1].restitution = 0;
         foliot_world *world = builder_create_world(&y);
         run_ticks(world, 10);
-        foliot_body_state bullet = foliot_world_get_body_state(world, 0);
+        foliot_body_state bullet = slot_state(world, 0);
         check_below(bullet.position[0], 9.976);
         check_near(bullet.velocity[0], k % 2 ? -450 : 0, 1e-9);
         foliot_world_destroy(world);
@@ -151,7 +152,7 @@ static void hits_sphere(foliot_integrator id)
         builder_set_material(&y, 0, k % 2 ? 0.7 : 0);
         foliot_world *world = builder_create_world(&y);
         run_ticks(world, 6);
-        foliot_body_state bullet = foliot_world_get_body_state(world, 0);
+        foliot_body_state bullet = slot_state(world, 0);
         // Thrown off its line: hit at offset 0.02 of 0.05, so that the normal is (0.9165, -0.4).
         double e = k % 2 ? 0.7 : 0, mass = still ? 1 : 2 / 2.01;
         double normal = 900 * (1 + e) * mass * sqrt(1 - 0.16);
@@ -177,8 +178,8 @@ TEST(two_bullets_meet_in_the_air)
     builder_set_material(&y, 0.2, 1);
     foliot_world *world = builder_create_world(&y);
     run_ticks(world, 3);
-    check_near(foliot_world_get_body_state(world, 0).velocity[0], -900, 1e-9);
-    check_near(foliot_world_get_body_state(world, 1).velocity[0], 900, 1e-9);
+    check_near(slot_state(world, 0).velocity[0], -900, 1e-9);
+    check_near(slot_state(world, 1).velocity[0], 900, 1e-9);
     foliot_world_destroy(world);
     builder_free(&y);
 }
@@ -195,7 +196,7 @@ TEST(a_bullet_rattles_between_walls)
     foliot_world *world = builder_create_world(&y);
     for (int t = 0; t < 60; t++) {
         run_ticks(world, 1);
-        foliot_body_state bullet = foliot_world_get_body_state(world, 0);
+        foliot_body_state bullet = slot_state(world, 0);
         check_near(fabs(bullet.velocity[0]), 900, 1e-9);
         check_gt(bullet.position[0], 0.0249);
         check_lt(bullet.position[0], 0.1751);
@@ -203,7 +204,7 @@ TEST(a_bullet_rattles_between_walls)
     // It went 900 m in all, so the place is known: 100 ticks a wall, folded.
     double way = 0.075 + 900.0, lap = 0.3, at = way - lap * floor(way / lap);
     double expected = 0.025 + (at < 0.15 ? at : 0.3 - at);
-    check_near(foliot_world_get_body_state(world, 0).position[0], expected, 1e-9);
+    check_near(slot_state(world, 0).position[0], expected, 1e-9);
     foliot_world_destroy(world);
     builder_free(&y);
 }
@@ -223,7 +224,7 @@ static void rolls(foliot_integrator id)
         builder_set_material(&y, friction, 0);
         foliot_world *world = builder_create_world(&y);
         run_ticks(world, 120);
-        foliot_body_state ball = foliot_world_get_body_state(world, 1);
+        foliot_body_state ball = slot_state(world, 1);
         double speed = hypot(ball.velocity[0], ball.velocity[2]);
         double rolling = 5.0 / 7 * G * sin(angle),
                sliding = G * (sin(angle) - friction * cos(angle));
@@ -254,7 +255,7 @@ TEST(a_sliding_ball_ends_up_rolling)
     builder_set_material(&y, 0.2, 0.5);
     foliot_world *world = builder_create_world(&y);
     run_ticks(world, 120);
-    foliot_body_state ball = foliot_world_get_body_state(world, 1);
+    foliot_body_state ball = slot_state(world, 1);
     check_near(ball.velocity[0], 2 * 5.0 / 7, 2e-6);
     check_near(ball.velocity[1], 1 * 5.0 / 7, 2e-6);
     check_near(ball.angular_velocity[1] * 0.03, ball.velocity[0], 1e-6);
@@ -274,7 +275,7 @@ TEST(friction_and_restitution_combine_as_documented)
     y.bodies[1].friction = 0.4;
     foliot_world *world = builder_create_world(&y);
     run_ticks(world, 60);
-    check_near(foliot_world_get_body_state(world, 1).velocity[0], 30 - G * 0.6,
+    check_near(slot_state(world, 1).velocity[0], 30 - G * 0.6,
                2e-5); // sqrt(0.9 * 0.4)
     foliot_world_destroy(world);
     builder_free(&y);
@@ -304,11 +305,11 @@ static double deepest_overlap(const foliot_world *world, double half)
     double deepest = 0;
     uint32_t count = foliot_world_get_body_count(world);
     for (uint32_t i = 5; i < count; i++) {
-        foliot_body_state p = foliot_world_get_body_state(world, i);
+        foliot_body_state p = slot_state(world, i);
         double wall = fmax(fmax(fabs(p.position[0]), fabs(p.position[1])) - half, -p.position[2]);
         deepest = fmax(deepest, wall + 0.2);
         for (uint32_t j = i + 1; j < count; j++) {
-            foliot_body_state q = foliot_world_get_body_state(world, j);
+            foliot_body_state q = slot_state(world, j);
             double dx = p.position[0] - q.position[0], dy = p.position[1] - q.position[1];
             double dz = p.position[2] - q.position[2];
             deepest = fmax(deepest, 0.4 - sqrt(dx * dx + dy * dy + dz * dz));
@@ -425,7 +426,7 @@ TEST(a_flood_of_impacts_is_bounded_and_counted)
     check_gt(foliot_world_get_counters(world)->hits_deferred, 0);
     double before = 0;
     for (uint32_t i = 0; i < 12; i++) {
-        double x = foliot_world_get_body_state(world, i).position[0];
+        double x = slot_state(world, i).position[0];
         check_below(before, x); // still in their order
         check_below(x, 2.4);
         before = x;

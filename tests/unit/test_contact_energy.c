@@ -10,6 +10,7 @@
 #include "foliot/world.h"
 #include "scene_builder.h"
 #include "text_world.h"
+#include "slots.h"
 
 #define SECONDS 20
 #define GRAVITY 9.81
@@ -174,7 +175,7 @@ static uint32_t count_sleepers(const foliot_world *world)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++)
-        count += (foliot_world_get_body_state(world, i).flags & FOLIOT_BODY_ASLEEP) != 0;
+        count += (slot_state(world, i).flags & FOLIOT_BODY_ASLEEP) != 0;
     return count;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/rng.h"
 #include "scene_builder.h"
+#include "slots.h"
 
 #define ROUNDS 60
 #define G 10.0
@@ -60,7 +61,7 @@ static double fastest(const foliot_world *world, uint32_t bodies)
 {
     double most = 0;
     for (uint32_t i = 0; i < bodies; i++) {
-        foliot_body_state s = foliot_world_get_body_state(world, i);
+        foliot_body_state s = slot_state(world, i);
         double v2 = 0;
         for (int k = 0; k < 3; k++) {
             v2 += s.velocity[k] * s.velocity[k];
@@ -183,10 +184,10 @@ static void check_hit(bool met, const foliot_query_hit *hit, double reach)
 // From centres, corners and faces of the bodies themselves too, along axes.
 static void ask(const foliot_world *world, foliot__rng *rng, const foliot_shape *shape, double size)
 {
-    foliot_body_state s = foliot_world_get_body_state(world, foliot__rng_below(rng, 12));
+    foliot_body_state s = slot_state(world, foliot__rng_below(rng, 12));
     foliot_query_hit hit;
     double from[3], way[3];
-    uint32_t slots[13];
+    foliot_body_id slots[13];
     for (int k = 0; k < 3; k++) {
         from[k] = s.position[k] + (foliot__rng_below(rng, 2) ? between(rng, -size, size) : 0);
         way[k] = foliot__rng_below(rng, 2) ? between(rng, -1, 1) : 0;
@@ -274,8 +275,7 @@ static double apart_after(int how)
         assert_int_equal(step_command(world, &c), FOLIOT_COMMAND_REASON_none);
     }
     run_ticks(world, spring ? 600 : 1);
-    foliot_body_state a = foliot_world_get_body_state(world, 0),
-                      b = foliot_world_get_body_state(world, 1);
+    foliot_body_state a = slot_state(world, 0), b = slot_state(world, 1);
     double d2 = 0;
     for (int k = 0; k < 3; k++) {
         double d = a.position[k] - (to_point ? 0 : b.position[k]);
@@ -313,7 +313,7 @@ TEST(anchors_in_one_place_come_apart)
     run_ticks(world, 1);
     double at[2][3];
     for (uint32_t i = 0; i < 2; i++) {
-        foliot_body_state s = foliot_world_get_body_state(world, i);
+        foliot_body_state s = slot_state(world, i);
         const double *q = s.orientation, arm = i ? -1 : 1; // along the body's y
         at[i][0] = s.position[0] + arm * 2 * (q[1] * q[2] - q[0] * q[3]);
         at[i][1] = s.position[1] + arm * (1 - 2 * (q[1] * q[1] + q[3] * q[3]));

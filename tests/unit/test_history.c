@@ -3,6 +3,7 @@
 // order, while bodies move, sleep, are spawned, removed, thrown and changed; between two ticks;
 // as bytes, and from hostile ones. SEED=.
 #include "text_world.h"
+#include "slots.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -137,7 +138,7 @@ static void run(past *p, uint32_t ticks)
     for (uint32_t t = 0; t < ticks; t++) {
         foliot_input input = {.sequence = ++p->sequence, .kind = FOLIOT_INPUT_CONTROL};
         uint64_t chance = foliot__rng_u64(&p->rng) % 40;
-        bool joined = foliot_world_get_player_body(p->world, 0) != FOLIOT_NO_BODY;
+        bool joined = player_slot(p->world, 0) != FOLIOT_NO_BODY;
         if (chance == 0)
             input.kind = joined ? FOLIOT_INPUT_LEAVE : FOLIOT_INPUT_JOIN;
         input.axes[0] = (int8_t)(foliot__rng_u64(&p->rng) % 200 - 100);
@@ -155,11 +156,9 @@ static void check_rotation(const double a[4], const double b[4])
 static void check_same_body(const past *p, const foliot_world *then, const foliot_world *view,
                             uint32_t slot)
 {
-    assert_int_equal(foliot_world_get_body_alive(view, slot),
-                     foliot_world_get_body_alive(then, slot));
-    assert_int_equal(foliot_world_get_body_generation(view, slot),
-                     foliot_world_get_body_generation(then, slot));
-    if (!foliot_world_get_body_alive(view, slot))
+    assert_int_equal(slot_alive(view, slot), slot_alive(then, slot));
+    assert_int_equal(slot_generation(view, slot), slot_generation(then, slot));
+    if (!slot_alive(view, slot))
         return;
     foliot_body_state a = state_of(then, slot), b = state_of(view, slot);
     bool still = a.flags & FOLIOT_BODY_STATIC;
@@ -168,8 +167,7 @@ static void check_same_body(const past *p, const foliot_world *then, const folio
         check_bits(b.velocity[k], 0.0);
     }
     check_rotation(a.orientation, b.orientation);
-    foliot_shape x = foliot_world_get_body_shape(then, slot),
-                 y = foliot_world_get_body_shape(view, slot);
+    foliot_shape x = slot_body(then, slot).shape, y = slot_body(view, slot).shape;
     assert_int_equal(x.kind, y.kind);
     check_bits(x.radius, y.radius);
     check_bits(x.offset, y.offset);
@@ -177,10 +175,9 @@ static void check_same_body(const past *p, const foliot_world *then, const folio
     assert_memory_equal(x.normal, y.normal, sizeof x.normal);
     assert_true(foliot_world_get_body_id(then, slot).value ==
                 foliot_world_get_body_id(view, slot).value);
-    assert_int_equal(foliot_world_get_body_tag(then, slot), foliot_world_get_body_tag(view, slot));
-    assert_int_equal(foliot_world_get_body_prototype(then, slot),
-                     foliot_world_get_body_prototype(view, slot));
-    check_bits(foliot_world_get_body_mass(view, slot), foliot_world_get_body_mass(then, slot));
+    assert_int_equal(slot_body(then, slot).tag, slot_body(view, slot).tag);
+    assert_int_equal(slot_body(then, slot).prototype, slot_body(view, slot).prototype);
+    check_bits(slot_body(view, slot).mass, slot_body(then, slot).mass);
 }
 
 static void check_tick(const past *p, foliot_history *history, uint64_t tick)
@@ -210,8 +207,8 @@ static void check_rays(past *p, foliot_history *history, uint64_t tick, uint32_t
         bool met = foliot_world_cast_ray(then, from, direction, 20, &filter, &a);
         bool found = foliot_world_cast_ray(view, from, direction, 20, &filter, &b);
         *all += 1;
-        *same +=
-            met == found && (!met || (a.body == b.body && fabs(a.distance - b.distance) < 0.02));
+        *same += met == found &&
+                 (!met || (a.body.value == b.body.value && fabs(a.distance - b.distance) < 0.02));
     }
 }
 
@@ -320,8 +317,7 @@ TEST(a_ray_finds_who_is_gone)
         const foliot_world *view = foliot_history_view(p.history, t + (t == 7 ? 0.9 : 0));
         bool met = foliot_world_cast_ray(view, from, direction, 6, NULL, &hit);
         assert_int_equal(met, t >= 3 && t < 8);
-        assert_true(!met || foliot_world_find_body(p.world, foliot_world_get_body_id(
-                                                                view, hit.body)) == FOLIOT_NO_BODY);
+        assert_true(!met || foliot_world_get_body_state(p.world, hit.body).flags == 0);
     }
     end(&p);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "shapes.h"
+#include "slots.h"
 #include "sim/state/body.h"
 #include "sim/ccd/impact.h"
 #include "sim/solver/solver.h"
@@ -172,7 +173,7 @@ TEST(a_plate_of_a_centimetre_is_not_passed)
         check_below(foliot__position_z(world)[1], 0); // it would pass
         foliot__run_impacts(&ccd);
         shaped after = s;
-        foliot_body_state b = foliot_world_get_body_state(world, 1);
+        foliot_body_state b = slot_state(world, 1);
         memcpy(after.x, b.position, sizeof after.x);
         memcpy(after.q, b.orientation, sizeof after.q);
         check_below(0, after.x[2]);
@@ -208,7 +209,7 @@ TEST(a_plate_is_not_passed_by_turning)
         bool would = foliot__time_of_impact(&ccd.collider, 0, 1, 0, &m);
         assert_true(would);
         foliot__run_impacts(&ccd);
-        foliot_body_state b = foliot_world_get_body_state(world, 1);
+        foliot_body_state b = slot_state(world, 1);
         // The end over the plate is on the side that it came from.
         const double out[3] = {0, 0, 0.5};
         double end[3];
@@ -301,7 +302,7 @@ TEST(a_flat_fall_bounces_by_its_restitution)
         foliot__step step = step_of(world, 1.0 / 60);
         foliot__ccd ccd = begin(&step);
         foliot__run_impacts(&ccd);
-        foliot_body_state b = foliot_world_get_body_state(world, 1);
+        foliot_body_state b = slot_state(world, 1);
         check_near(b.velocity[2], 6, 1e-6);
         check_near(b.velocity[0], 0, 1e-6);
         for (int k = 0; k < 3; k++)
@@ -329,7 +330,7 @@ TEST(a_blow_rubs_by_the_friction_of_both)
     foliot__step step = step_of(world, 1.0 / 60);
     foliot__ccd ccd = begin(&step);
     foliot__run_impacts(&ccd);
-    foliot_body_state b = foliot_world_get_body_state(world, 1);
+    foliot_body_state b = slot_state(world, 1);
     double impulse = 1.6 * 10, rubbed = 0.2 * impulse;
     check_near(b.velocity[2], 6, 1e-6);
     check_near(b.velocity[0], 20 - rubbed, 1e-6);

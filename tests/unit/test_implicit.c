@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "small_scene.h"
+#include "slots.h"
 
 static const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_IMPLICIT_EULER,
                                             FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT};
@@ -47,8 +48,8 @@ TEST(one_oscillator_is_solved_to_rounding)
                 for (int n = 0; n < 100; n++) {
                     small_steps(world, 1);
                     linear_step(schemes[i], stiffness[k], damping[c], 1.0 / 60, &x, &v);
-                    check_near(foliot_world_get_body_state(world, 0).position[0], x, 2e-12);
-                    check_near(foliot_world_get_body_state(world, 0).velocity[0], v, 2e-13 * scale);
+                    check_near(slot_state(world, 0).position[0], x, 2e-12);
+                    check_near(slot_state(world, 0).velocity[0], v, 2e-13 * scale);
                 }
                 check_solved(world);
                 foliot_world_destroy(world);
@@ -63,8 +64,8 @@ static double determinant(foliot_integrator integrator, double theta)
         small_spring(&s, small_body(&s, 1, j == 0, j == 1), FOLIOT_NO_BODY, 1, 0);
         foliot_world *world = small_world(&s);
         small_steps(world, 1);
-        column[j][0] = foliot_world_get_body_state(world, 0).position[0];
-        column[j][1] = foliot_world_get_body_state(world, 0).velocity[0];
+        column[j][0] = slot_state(world, 0).position[0];
+        column[j][1] = slot_state(world, 0).velocity[0];
         foliot_world_destroy(world);
     }
     return column[0][0] * column[1][1] - column[0][1] * column[1][0];
@@ -93,7 +94,7 @@ TEST(a_chain_of_very_unequal_masses_is_solved)
         small_steps(world, 300);
         check_solved(world);
         for (uint32_t n = 0; n < 12; n++)
-            check_below(fabs(foliot_world_get_body_state(world, n).position[2]), 10);
+            check_below(fabs(slot_state(world, n).position[2]), 10);
         foliot_world_destroy(world);
     }
 }
@@ -121,7 +122,7 @@ TEST(stiff_springs_swing_at_sixty_hertz)
             small_steps(world, 1);
             highest = fmax(highest, small_energy(world));
             lowest = fmin(lowest, small_energy(world));
-            foliot_body_state a = foliot_world_get_body_state(world, 0);
+            foliot_body_state a = slot_state(world, 0);
             stretch = fmax(stretch, fabs(hypot(a.position[0], a.position[2]) - 1));
         }
         print_message("%s: energy %.4f to %.4f J, stretch up to %.2g m, %.2f iterations a step\n",
@@ -211,7 +212,7 @@ TEST(a_stiff_cloth_falls_and_hangs)
         // The midpoint rule bounds the energy of what it resolves; it does not resolve these
         // springs.
         check_below(highest, start + (schemes[i] == FOLIOT_INTEGRATOR_IMPLICIT_EULER ? 1e-9 : 0.5));
-        check_below(foliot_world_get_body_state(world, CLOTH * CLOTH - 1).position[2], -0.15);
+        check_below(slot_state(world, CLOTH * CLOTH - 1).position[2], -0.15);
         foliot_world_destroy(world);
     }
     free(body);
@@ -244,7 +245,7 @@ static double position_after(foliot_integrator integrator, problem which, int st
     }
     foliot_world *world = small_world(&s);
     small_steps(world, (uint64_t)steps);
-    double x = foliot_world_get_body_state(world, 0).position[0];
+    double x = slot_state(world, 0).position[0];
     assert_int_equal(foliot_world_get_counters(world)->solver_failures, 0);
     foliot_world_destroy(world);
     return x;
@@ -303,15 +304,15 @@ TEST(midpoint_runs_back_when_velocities_are_turned)
     small_scene s = kepler(FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT);
     foliot_world *there = small_world(&s);
     small_steps(there, 400);
-    foliot_body_state now = foliot_world_get_body_state(there, 0);
+    foliot_body_state now = slot_state(there, 0);
     for (int c = 0; c < 3; c++) {
         s.body[0].position[c] = now.position[c];
         s.body[0].velocity[c] = -now.velocity[c];
     }
     foliot_world *back = small_world(&s);
     small_steps(back, 400);
-    check_near(foliot_world_get_body_state(back, 0).position[0], 0.7, 1e-10);
-    check_near(foliot_world_get_body_state(back, 0).position[1], 0, 1e-10);
+    check_near(slot_state(back, 0).position[0], 0.7, 1e-10);
+    check_near(slot_state(back, 0).position[1], 0, 1e-10);
     foliot_world_destroy(there);
     foliot_world_destroy(back);
 }
@@ -340,7 +341,7 @@ TEST(midpoint_keeps_the_speed_in_a_magnetic_field)
     foliot_world *world = small_world(&s);
     for (int n = 0; n < 10000; n++)
         assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
-    foliot_body_state now = foliot_world_get_body_state(world, 0);
+    foliot_body_state now = slot_state(world, 0);
     check_near(hypot(now.velocity[0], now.velocity[1]), 3, 1e-9);
     check_solved(world);
     foliot_world_destroy(world);
@@ -365,7 +366,7 @@ static double speed_under_growing(foliot_integrator integrator, int steps)
     foliot_world *world = small_world(&s);
     for (int n = 0; n < steps; n++)
         assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
-    double v = foliot_world_get_body_state(world, 0).velocity[0];
+    double v = slot_state(world, 0).velocity[0];
     foliot_world_destroy(world);
     return v;
 }
@@ -393,9 +394,8 @@ TEST(what_newton_cannot_solve_is_counted)
         assert_int_equal(foliot_world_get_counters(world)->solver_failures, 50);
         assert_int_equal(foliot_world_get_counters(world)->solver_iterations, 50);
         // The best iterate is used: one Newton update is close.
-        check_near(hypot(foliot_world_get_body_state(world, 0).position[0],
-                         foliot_world_get_body_state(world, 0).position[1]),
-                   0.9, 0.25);
+        check_near(hypot(slot_state(world, 0).position[0], slot_state(world, 0).position[1]), 0.9,
+                   0.25);
         foliot_world_destroy(world);
     }
 }
@@ -421,10 +421,10 @@ TEST(a_fault_freezes_its_body_alone_and_is_counted)
         foliot_world *world = small_world(&s);
         for (int n = 0; n < 12; n++)
             assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
-        assert_true(foliot_world_get_body_state(world, 0).flags & FOLIOT_BODY_FROZEN);
+        assert_true(slot_state(world, 0).flags & FOLIOT_BODY_FROZEN);
         assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 1);
         assert_int_equal(foliot_world_get_counters(world)->solver_failures, 1);
-        check_bits(foliot_world_get_body_state(world, 1).position[0], 5 + 2 * 3);
+        check_bits(slot_state(world, 1).position[0], 5 + 2 * 3);
         foliot_world_destroy(world);
     }
 }
@@ -469,15 +469,15 @@ TEST(static_bodies_frozen_bodies_and_thrust)
         for (int n = 0; n < 39; n++) {
             small_steps(world, 1);
             linear_step(schemes[i], 1e6, 0, 0.25, &x, &v);
-            check_near(foliot_world_get_body_state(world, a).position[0], 2 + x, 1e-11);
+            check_near(slot_state(world, a).position[0], 2 + x, 1e-11);
         }
-        uint32_t player = foliot_world_get_player_body(world, 0);
+        uint32_t player = player_slot(world, 0);
         // v = 4 t; x = 2 t^2, and half a step more for implicit Euler.
-        check_near(foliot_world_get_body_state(world, player).velocity[0], 40, 1e-11);
-        check_near(foliot_world_get_body_state(world, player).position[0],
+        check_near(slot_state(world, player).velocity[0], 40, 1e-11);
+        check_near(slot_state(world, player).position[0],
                    200 + (schemes[i] == FOLIOT_INTEGRATOR_IMPLICIT_EULER ? 5 : 0), 1e-10);
-        assert_true(foliot_world_get_body_state(world, lost).flags & FOLIOT_BODY_FROZEN);
-        check_bits(foliot_world_get_body_state(world, wall).position[0], 2);
+        assert_true(slot_state(world, lost).flags & FOLIOT_BODY_FROZEN);
+        check_bits(slot_state(world, wall).position[0], 2);
         check_solved(world);
         foliot_world_destroy(world);
     }

@@ -8,6 +8,7 @@
 
 #include "foliot/scene.h"
 #include "problems.h"
+#include "slots.h"
 
 // -- runge kutta: the schemes that add slopes: published tables of explicit Euler, and the
 // exact one-step determinants on the oscillator of every scheme, which say how fast energy is
@@ -23,8 +24,8 @@ TEST(explicit_eulers_table)
     p.bodies[0].force[0] = 10;
     foliot_world *world = problem_world(&p);
     for (int n = 0; n <= 10; n++) {
-        check_bits(foliot_world_get_body_state(world, 0).position[0], table[n]);
-        check_bits(foliot_world_get_body_state(world, 0).velocity[0], 10.0 * n);
+        check_bits(slot_state(world, 0).position[0], table[n]);
+        check_bits(slot_state(world, 0).velocity[0], 10.0 * n);
         problem_step(&p, world, 1);
     }
     foliot_world_destroy(world);
@@ -50,8 +51,8 @@ TEST(the_table_in_binary32)
     p.bodies[0].force[0] = 10;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 1000);
-    check_near(foliot_world_get_body_state(world, 0).position[0], 499.5, 1e-10);
-    check_near(foliot_world_get_body_state(world, 0).velocity[0], 100, 1e-11);
+    check_near(slot_state(world, 0).position[0], 499.5, 1e-10);
+    check_near(slot_state(world, 0).velocity[0], 100, 1e-11);
     foliot_world_destroy(world);
 }
 
@@ -67,8 +68,8 @@ static double determinant(foliot_integrator id, double theta)
         p.bodies[0].velocity[0] = i == 1;
         foliot_world *world = problem_world(&p);
         problem_step(&p, world, 1);
-        m[i][0] = foliot_world_get_body_state(world, 0).position[0];
-        m[i][1] = foliot_world_get_body_state(world, 0).velocity[0];
+        m[i][0] = slot_state(world, 0).position[0];
+        m[i][1] = slot_state(world, 0).velocity[0];
         foliot_world_destroy(world);
     }
     return m[0][0] * m[1][1] - m[0][1] * m[1][0];
@@ -121,8 +122,8 @@ TEST(the_corrected_velocity_verlet_predicts_a_parabola)
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 1);
     double predicted = x + v * dt - x * dt * dt / 2, faster = v - dt * (x + predicted) / 2;
-    check_bits(foliot_world_get_body_state(world, 0).velocity[0], faster);
-    check_bits(foliot_world_get_body_state(world, 0).position[0], x + dt * faster);
+    check_bits(slot_state(world, 0).velocity[0], faster);
+    check_bits(slot_state(world, 0).position[0], x + dt * faster);
     foliot_world_destroy(world);
 }
 
@@ -139,7 +140,7 @@ TEST(energy_follows_the_determinant)
         problem_oscillator(&p, ids[i], 0.1, 1, 1);
         foliot_world *world = problem_world(&p);
         problem_step(&p, world, 1000);
-        foliot_body_state b = foliot_world_get_body_state(world, 0);
+        foliot_body_state b = slot_state(world, 0);
         double energy = b.position[0] * b.position[0] + b.velocity[0] * b.velocity[0];
         foliot_world_destroy(world);
         double expected = pow(expected_determinant(ids[i], 0.1), 1000);
@@ -156,17 +157,17 @@ TEST(energy_follows_the_determinant)
 
 static double position(const foliot_world *world)
 {
-    return foliot_world_get_body_state(world, 0).position[0];
+    return slot_state(world, 0).position[0];
 }
 
 static double velocity(const foliot_world *world)
 {
-    return foliot_world_get_body_state(world, 0).velocity[0];
+    return slot_state(world, 0).velocity[0];
 }
 
 static double field(const foliot_world *world, foliot_field which)
 {
-    uint64_t bits = foliot_world_get_field(world, 0, which);
+    uint64_t bits = slot_field(world, 0, which);
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -210,8 +211,7 @@ TEST(it_is_velocity_verlet_where_nothing_damps)
     for (int n = 0; n < 1000; n++) {
         problem_step(&p, verlet, 1);
         problem_step(&q, other, 1);
-        foliot_body_state a = foliot_world_get_body_state(verlet, 0),
-                          b = foliot_world_get_body_state(other, 0);
+        foliot_body_state a = slot_state(verlet, 0), b = slot_state(other, 0);
         for (int k = 0; k < 2; k++) {
             check_near(a.position[k], b.position[k], 1e-12);
             check_near(a.velocity[k], b.velocity[k], 1e-12);
@@ -304,8 +304,7 @@ TEST(a_spawned_body_starts_right)
     foliot_input join = {.sequence = 1, .kind = FOLIOT_INPUT_JOIN};
     assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_STATUS_OK);
     problem_step(&p, world, 63);
-    foliot_body_state b =
-        foliot_world_get_body_state(world, foliot_world_get_player_body(world, 0));
+    foliot_body_state b = slot_state(world, player_slot(world, 0));
     check_bits(b.position[2], 5.0 - 4);
     check_bits(b.velocity[2], 5.0 - 8);
     foliot_world_destroy(world);
@@ -319,15 +318,15 @@ TEST(a_changed_velocity_is_taken_up)
     p.scene.gravity[2] = -8;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 64);
-    check_bits(foliot_world_get_body_state(world, 0).position[2], -4.0);
+    check_bits(slot_state(world, 0).position[2], -4.0);
     double up = 3;
     uint64_t bits;
     memcpy(&bits, &up, sizeof bits);
-    (void)!foliot_world_set_field(world, 0, FOLIOT_FIELD_velocity_z, bits);
-    uint32_t flags = foliot_world_get_body_state(world, 0).flags & ~(uint32_t)FOLIOT_BODY_STARTED;
-    (void)!foliot_world_set_field(world, 0, FOLIOT_FIELD_flags, flags);
+    (void)!slot_set_field(world, 0, FOLIOT_FIELD_velocity_z, bits);
+    uint32_t flags = slot_state(world, 0).flags & ~(uint32_t)FOLIOT_BODY_STARTED;
+    (void)!slot_set_field(world, 0, FOLIOT_FIELD_flags, flags);
     problem_step(&p, world, 64);
-    check_bits(foliot_world_get_body_state(world, 0).position[2], -4.0 + 3 - 4);
+    check_bits(slot_state(world, 0).position[2], -4.0 + 3 - 4);
     foliot_world_destroy(world);
 }
 

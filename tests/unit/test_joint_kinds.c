@@ -2,6 +2,7 @@
 // test_joint_kinds.c: what each kind of joint adds, without contacts: limits and motors of hinges,
 // welds, ropes off the centre, and at which force or torque they break.
 #include "check.h"
+#include "slots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -163,9 +164,8 @@ TEST(a_frozen_body_keeps_the_count)
     joint_world y = door(0, ", motor: {speed: 6, torque: 500}, limits: [-12, 20]");
     while (foliot__constraint_state(y.world)[0] < 2 * 4)
         step(&y);
-    assert_int_equal(
-        foliot_world_set_field(y.world, 0, FOLIOT_FIELD_velocity_x, 0x7ff8000000000000),
-        FOLIOT_STATUS_OK);
+    assert_int_equal(slot_set_field(y.world, 0, FOLIOT_FIELD_velocity_x, 0x7ff8000000000000),
+                     FOLIOT_STATUS_OK);
     step(&y);
     assert_int_equal(foliot_world_get_counters(y.world)->frozen_bodies, 1);
     assert_int_equal(foliot__constraint_state(y.world)[0], 2 * 4);
@@ -205,7 +205,7 @@ static bool breaks(const char *constraint)
     joint_world y = make();
     for (int t = 0; t < 120; t++)
         step(&y);
-    bool broken = foliot_world_get_constraint_broken(y.world, 0);
+    bool broken = index_joint(y.world, 0).broken;
     check_eq(broken, (state_of(&y, "load").position[2] < -2));
     end(&y);
     return broken;
@@ -236,14 +236,14 @@ TEST(a_break_is_an_event)
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(y.world, &count);
     assert_int_equal(count, 1);
-    assert_int_equal(events[0].kind, FOLIOT_EVENT_BREAK);
-    assert_int_equal(events[0].a, 0);
-    assert_int_equal(events[0].b, FOLIOT_BREAK_FORCE);
-    check_near(foliot_world_get_constraint_force(y.world, 0), 3 * G, 1e-3);
+    assert_int_equal(events[0].kind, FOLIOT_EVENT_JOINT_BROKEN);
+    assert_int_equal(foliot_joint_id_get_index(events[0].joint), 0);
+    assert_int_equal(events[0].reason, FOLIOT_BREAK_FORCE);
+    check_near(index_joint(y.world, 0).force, 3 * G, 1e-3);
     step(&y);
     foliot_world_get_events(y.world, &count);
     assert_int_equal(count, 0);
-    check_near(foliot_world_get_constraint_force(y.world, 0), 3 * G, 1e-3);
+    check_near(index_joint(y.world, 0).force, 3 * G, 1e-3);
     end(&y);
 }
 
@@ -261,11 +261,11 @@ TEST(a_break_tells_force_from_torque)
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(y.world, &count);
     assert_int_equal(count, 1);
-    assert_int_equal(events[0].a, 0);
-    assert_int_equal(events[0].b, FOLIOT_BREAK_TORQUE);
-    check_near(foliot_world_get_constraint_force(y.world, 0), 6 * G, 1e-2);
-    assert_false(foliot_world_get_constraint_broken(y.world, 1));
-    check_near(foliot_world_get_constraint_force(y.world, 1), 3 * G, 1e-3);
+    assert_int_equal(foliot_joint_id_get_index(events[0].joint), 0);
+    assert_int_equal(events[0].reason, FOLIOT_BREAK_TORQUE);
+    check_near(index_joint(y.world, 0).force, 6 * G, 1e-2);
+    assert_false(index_joint(y.world, 1).broken);
+    check_near(index_joint(y.world, 1).force, 3 * G, 1e-3);
     end(&y);
 }
 
@@ -371,7 +371,7 @@ static void run_second(const stage *s)
     for (int i = 0; i < 60; i++)
         demand(foliot_world_step(s->world, NULL, 0, NULL));
     for (uint32_t i = BOX; i <= POINT; i++) {
-        foliot_body_state body = foliot_world_get_body_state(s->world, i);
+        foliot_body_state body = slot_state(s->world, i);
         for (int k = 0; k < 3; k++)
             assert_true(body.position[k] > -1000 && body.position[k] < 1000);
     }

@@ -12,6 +12,7 @@
 
 #include "sim/integrator/scheme.h"
 #include "small_scene.h"
+#include "slots.h"
 
 static const foliot_integrator exact_schemes[] = {FOLIOT_INTEGRATOR_KINEMATIC,
                                                   FOLIOT_INTEGRATOR_KINEMATIC_STRANG};
@@ -152,8 +153,7 @@ TEST(the_undamped_oscillator_is_exact_over_ninety_seconds)
                 small_steps(world, 1);
                 long double t = foliot_world_get_tick(world) * (long double)dts[d];
                 double exact = (double)(1000 * cosl(sqrtl(15) * t));
-                worst =
-                    fmax(worst, fabs(foliot_world_get_body_state(world, 0).position[0] - exact));
+                worst = fmax(worst, fabs(slot_state(world, 0).position[0] - exact));
             }
             print_message("%s, dt %g: %.2g m\n", foliot_integrator_get_info(exact_schemes[k])->name,
                           dts[d], worst);
@@ -184,10 +184,8 @@ TEST(the_damped_oscillator_is_exact_whatever_the_damping)
                     for (int c = 0; c < 2; c++) {
                         textbook(stiffness[f] / 4, damping[f] / 4, 0, spring->as.spring.point[c], t,
                                  &x[c], &v[c]);
-                        check_near(foliot_world_get_body_state(world, 0).position[c], x[c],
-                                   1e-13 * (1 + t) * 8);
-                        check_near(foliot_world_get_body_state(world, 0).velocity[c], v[c],
-                                   1e-13 * (1 + t) * 8);
+                        check_near(slot_state(world, 0).position[c], x[c], 1e-13 * (1 + t) * 8);
+                        check_near(slot_state(world, 0).velocity[c], v[c], 1e-13 * (1 + t) * 8);
                     }
                 }
                 foliot_world_destroy(world);
@@ -206,8 +204,8 @@ TEST(linear_drag_is_exact)
         for (uint32_t i = 0; i < 2; i++) {
             double x = 1, v = 30;
             textbook(0, 0.6 / s.body[i].mass, 0, 0, 20, &x, &v);
-            check_near(foliot_world_get_body_state(world, i).position[0], x, 1e-12);
-            check_near(foliot_world_get_body_state(world, i).velocity[0], v, 1e-13);
+            check_near(slot_state(world, i).position[0], x, 1e-12);
+            check_near(slot_state(world, i).velocity[0], v, 1e-13);
         }
         foliot_world_destroy(world);
     }
@@ -230,12 +228,9 @@ TEST(quadratic_drag_is_exact_in_kinematic)
             long double a = linear[l] / 2, b = quadratic[q] / 2, t = 10;
             long double reach = a > 0 ? -expm1l(-a * t) / a : t, z = b * 5 * reach;
             long double way = log1pl(z) / b, speed = 5 * expl(-a * t) / (1 + z);
-            check_near(foliot_world_get_body_state(world, 0).position[0], (double)(1 + way * 0.6L),
-                       1e-13 * 40);
-            check_near(foliot_world_get_body_state(world, 0).position[2], (double)(-way * 0.8L),
-                       1e-13 * 40);
-            check_near(foliot_world_get_body_state(world, 0).velocity[0], (double)(speed * 0.6L),
-                       1e-14 * 40);
+            check_near(slot_state(world, 0).position[0], (double)(1 + way * 0.6L), 1e-13 * 40);
+            check_near(slot_state(world, 0).position[2], (double)(-way * 0.8L), 1e-13 * 40);
+            check_near(slot_state(world, 0).velocity[0], (double)(speed * 0.6L), 1e-14 * 40);
             foliot_world_destroy(world);
         }
 }
@@ -249,7 +244,7 @@ TEST(constant_acceleration_is_exact_at_two_steps_a_second)
         s.body[body].force[1] = 5;
         foliot_world *world = small_world(&s);
         small_steps(world, 200); // dyadic numbers: exact means the same bits
-        foliot_body_state now = foliot_world_get_body_state(world, body);
+        foliot_body_state now = slot_state(world, body);
         check_bits(now.position[0], 3 + 1.5 * 100);
         check_bits(now.position[1], 2.5 * 100 * 100 / 2);
         check_bits(now.position[2], -8.0 * 100 * 100 / 2);
@@ -270,8 +265,8 @@ TEST(a_pulse_between_two_ticks_is_exact)
         pulse->as.constant.end = 1.0625;
         foliot_world *world = small_world(&s);
         small_steps(world, 8);
-        check_bits(foliot_world_get_body_state(world, body).velocity[0], 1 + 8 * 0.4375);
-        check_bits(foliot_world_get_body_state(world, body).position[0],
+        check_bits(slot_state(world, body).velocity[0], 1 + 8 * 0.4375);
+        check_bits(slot_state(world, body).position[0],
                    2 + 8 * (0.4375 * 0.4375 / 2 + 0.4375 * (2 - 1.0625)));
         foliot_world_destroy(world);
     }
@@ -299,9 +294,9 @@ TEST(strang_is_exact_for_springs_drag_constants_and_pulses_summed)
     textbook(8, 0.3, f, centre, 1.1, &x, &v);
     textbook(8, 0.3, f - 10, centre, 1.6, &x, &v);
     textbook(8, 0.3, f, centre, 8 - 2.7, &x, &v);
-    check_near(foliot_world_get_body_state(world, body).position[0], x, 1e-13);
-    check_near(foliot_world_get_body_state(world, body).velocity[0], v, 1e-13);
-    check_bits(foliot_world_get_body_state(world, wall).position[0], 2);
+    check_near(slot_state(world, body).position[0], x, 1e-13);
+    check_near(slot_state(world, body).velocity[0], v, 1e-13);
+    check_bits(slot_state(world, wall).position[0], 2);
     foliot_world_destroy(world);
 }
 
@@ -316,9 +311,9 @@ TEST(a_spring_between_two_bodies_is_exact_in_kinematic)
         small_steps(world, 100);
         double reduced = 3.0 / 4, r = 4, w = -3, centre = 3 + (2 - 3) / 4.0 * 30;
         textbook(7 / reduced, damping[c] / reduced, 0, 0, 30, &r, &w);
-        check_near(foliot_world_get_body_state(world, a).position[0], centre - 0.75 * r, 1e-12);
-        check_near(foliot_world_get_body_state(world, b).position[0], centre + 0.25 * r, 1e-12);
-        check_near(foliot_world_get_body_state(world, b).velocity[0], -0.25 + 0.25 * w, 1e-12);
+        check_near(slot_state(world, a).position[0], centre - 0.75 * r, 1e-12);
+        check_near(slot_state(world, b).position[0], centre + 0.25 * r, 1e-12);
+        check_near(slot_state(world, b).velocity[0], -0.25 + 0.25 * w, 1e-12);
         foliot_world_destroy(world);
     }
 }
@@ -343,8 +338,8 @@ static double determinant(foliot_integrator integrator, double dt, const double 
     for (int j = 0; j < 2; j++) {
         foliot_world *world = on_springs(integrator, dt, stiffness, count, 0, j == 0, j == 1);
         small_steps(world, 1);
-        column[j][0] = foliot_world_get_body_state(world, 0).position[0];
-        column[j][1] = foliot_world_get_body_state(world, 0).velocity[0];
+        column[j][0] = slot_state(world, 0).position[0];
+        column[j][1] = slot_state(world, 0).velocity[0];
         foliot_world_destroy(world);
     }
     return column[0][0] * column[1][1] - column[0][1] * column[1][0];
@@ -386,8 +381,8 @@ TEST(the_average_form_leaves_stability_at_half_a_turn_a_step)
     foliot_world *outside = on_springs(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, 3.2, one, 1, 0, 1, 0);
     small_steps(inside, 1000);
     small_steps(outside, 1000);
-    check_below(fabs(foliot_world_get_body_state(inside, 0).position[0]), 1);
-    check_below(1e6, fabs(foliot_world_get_body_state(outside, 0).position[0]));
+    check_below(fabs(slot_state(inside, 0).position[0]), 1);
+    check_below(1e6, fabs(slot_state(outside, 0).position[0]));
     foliot_world_destroy(inside);
     foliot_world_destroy(outside);
 }
@@ -398,7 +393,7 @@ static double energy_left(foliot_integrator integrator, double *error)
     static const double stiffness[] = {3.46, 3.46};
     foliot_world *world = on_springs(integrator, 1.0 / 60, stiffness, 2, 0, 1, 0);
     small_steps(world, 3 * 3600 * 60);
-    foliot_body_state now = foliot_world_get_body_state(world, 0);
+    foliot_body_state now = slot_state(world, 0);
     *error = fabs(now.position[0] - (double)cosl(sqrtl(6.92L) * 3 * 3600));
     foliot_world_destroy(world);
     return now.position[0] * now.position[0] + now.velocity[0] * now.velocity[0] / 6.92;
@@ -487,7 +482,7 @@ static double position_after(foliot_integrator integrator, combination which, in
     small_scene s = combined(integrator, which, steps);
     foliot_world *world = small_world(&s);
     small_steps(world, (uint64_t)steps);
-    double x = foliot_world_get_body_state(world, 0).position[0];
+    double x = slot_state(world, 0).position[0];
     foliot_world_destroy(world);
     return x;
 }
@@ -553,7 +548,7 @@ TEST(strang_runs_back_when_velocities_are_turned)
     foliot_world *there = small_world(&s);
     small_steps(there, 300);
     for (uint32_t i = 0; i < 2; i++) {
-        foliot_body_state now = foliot_world_get_body_state(there, i);
+        foliot_body_state now = slot_state(there, i);
         for (int c = 0; c < 3; c++) {
             s.body[i].position[c] = now.position[c];
             s.body[i].velocity[c] = -now.velocity[c];
@@ -564,8 +559,7 @@ TEST(strang_runs_back_when_velocities_are_turned)
     small_scene begin = mixed(1.0 / 30);
     for (uint32_t i = 0; i < 2; i++)
         for (int c = 0; c < 3; c++)
-            check_near(foliot_world_get_body_state(back, i).position[c], begin.body[i].position[c],
-                       1e-11);
+            check_near(slot_state(back, i).position[c], begin.body[i].position[c], 1e-11);
     foliot_world_destroy(there);
     foliot_world_destroy(back);
 }
@@ -583,10 +577,10 @@ TEST(static_bodies_stay_and_anchor)
         small_force(&s, FOLIOT_FORCE_DRAG)->as.drag.quadratic = 0.01;
         foliot_world *world = small_world(&s);
         small_steps(world, 100);
-        check_bits(foliot_world_get_body_state(world, wall).position[0], 2);
-        check_bits(foliot_world_get_body_state(world, wall).position[1], 0);
-        check_bits(foliot_world_get_body_state(world, wall).velocity[1], 0);
-        check_lt(foliot_world_get_body_state(world, a).position[1], 0);
+        check_bits(slot_state(world, wall).position[0], 2);
+        check_bits(slot_state(world, wall).position[1], 0);
+        check_bits(slot_state(world, wall).velocity[1], 0);
+        check_lt(slot_state(world, a).position[1], 0);
         foliot_world_destroy(world);
     }
 }
@@ -599,11 +593,10 @@ TEST(a_frozen_body_leaves_the_others_exact)
         small_spring(&s, a, FOLIOT_NO_BODY, 15, 0);
         foliot_world *world = small_world(&s);
         small_steps(world, 40);
-        assert_true(foliot_world_get_body_state(world, lost).flags & FOLIOT_BODY_FROZEN);
+        assert_true(slot_state(world, lost).flags & FOLIOT_BODY_FROZEN);
         assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 1);
-        check_bits(foliot_world_get_body_state(world, lost).velocity[0], 0);
-        check_near(foliot_world_get_body_state(world, a).position[0],
-                   (double)(10 * cosl(sqrtl(15) * 10)), 1e-11);
+        check_bits(slot_state(world, lost).velocity[0], 0);
+        check_near(slot_state(world, a).position[0], (double)(10 * cosl(sqrtl(15) * 10)), 1e-11);
         foliot_world_destroy(world);
     }
 }
@@ -624,10 +617,10 @@ TEST(thrust_is_a_constant_force)
             {.player = 1, .sequence = 2, .kind = FOLIOT_INPUT_CONTROL, .axes = {8, 0, -16, 0}}};
         assert_int_equal(foliot_world_step(world, inputs, 2, NULL), FOLIOT_STATUS_OK);
         small_steps(world, 3);
-        uint32_t body = foliot_world_get_player_body(world, 1);
-        check_near(foliot_world_get_body_state(world, body).position[0], 4 * 0.5, 1e-15);
-        check_near(foliot_world_get_body_state(world, body).velocity[2], -8, 1e-14);
-        check_bits(foliot_world_get_body_state(world, 0).position[0], 0);
+        uint32_t body = player_slot(world, 1);
+        check_near(slot_state(world, body).position[0], 4 * 0.5, 1e-15);
+        check_near(slot_state(world, body).velocity[2], -8, 1e-14);
+        check_bits(slot_state(world, 0).position[0], 0);
         foliot_world_destroy(world);
     }
 }
@@ -651,7 +644,7 @@ static double speed_under_growing(foliot_integrator integrator, int steps)
     foliot_world *world = small_world(&s);
     for (int n = 0; n < steps; n++)
         assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
-    double v = foliot_world_get_body_state(world, 0).velocity[0];
+    double v = slot_state(world, 0).velocity[0];
     foliot_world_destroy(world);
     return v;
 }

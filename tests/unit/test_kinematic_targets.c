@@ -12,6 +12,7 @@
 #include "sim/world/stage.h"
 #include "task_pool.h"
 #include "text_world.h"
+#include "slots.h"
 
 #define HEAD "foliot: 1\nname: t\ntick_hz: 60\ngravity: [0, 0, -9.81]\n"
 #define PLATFORM "shape: {kind: box, half: [4, 4, 0.1]}"
@@ -26,7 +27,7 @@ static void set_speed(foliot_world *world, uint32_t slot, double speed)
 {
     uint64_t bits;
     memcpy(&bits, &speed, sizeof bits);
-    (void)!foliot_world_set_field(world, slot, FOLIOT_FIELD_velocity_x, bits);
+    (void)!slot_set_field(world, slot, FOLIOT_FIELD_velocity_x, bits);
 }
 
 // -- targets
@@ -165,14 +166,14 @@ TEST(a_body_may_change_how_it_moves)
     set_speed(world, 1, 6);
     assert_true(foliot__body_set_motion(world, 3, FOLIOT_MOTION_STATIC));
     foliot__forces_body_gone(world);
-    check_bits(foliot_world_get_body_mass(world, 3), 0);
+    check_bits(slot_body(world, 3).mass, 0);
     step_ticks(world, 60);
     check_near(state_of(world, 1).position[0], 6, 1e-12);
     check_bits(state_of(world, 3).position[0], 9);
     check_bits(state_of(world, 3).angular_velocity[0], 0);
     assert_true(foliot__body_set_motion(world, 3, FOLIOT_MOTION_DYNAMIC));
     foliot__forces_body_gone(world);
-    check_bits(foliot_world_get_body_mass(world, 3), 1);
+    check_bits(slot_body(world, 3).mass, 1);
     step_ticks(world, 60);
     check_near(state_of(world, 3).position[2], -9.81 / 2, 0.1);
     foliot_world_destroy(world);

@@ -11,10 +11,11 @@
 #include <string.h>
 
 #include "problems.h"
+#include "slots.h"
 
 static double oscillator_energy(const foliot_world *world, double k)
 {
-    foliot_body_state b = foliot_world_get_body_state(world, 0);
+    foliot_body_state b = slot_state(world, 0);
     double x = b.position[0], v = b.velocity[0];
     return (v * v + k * x * x) / 2;
 }
@@ -91,7 +92,7 @@ static double phase_gained(double dt)
     double theta = w * dt, total = 0, last = 0;
     for (int n = 0; n < count; n++) {
         problem_step(&p, world, 1);
-        foliot_body_state b = foliot_world_get_body_state(world, 0);
+        foliot_body_state b = slot_state(world, 0);
         double q = b.position[0], v = b.velocity[0] / w;
         double angle = atan2(-v * sqrt(1 - theta * theta / 4), q - theta * v / 2);
         double turned = angle - last;
@@ -137,7 +138,7 @@ static double worst_deviation(foliot_integrator id, invariant *kept)
     double start = kept(1, 0, h), worst = 0;
     for (int n = 0; n < 100000; n++) {
         problem_step(&p, world, 1);
-        foliot_body_state b = foliot_world_get_body_state(world, 0);
+        foliot_body_state b = slot_state(world, 0);
         worst = fmax(worst, fabs(kept(b.position[0], b.velocity[0], h) - start));
     }
     foliot_world_destroy(world);
@@ -162,7 +163,7 @@ TEST(verlet_is_a_cosine)
     foliot_world *world = problem_world(&p);
     for (int n = 1; n <= 1000; n++) {
         problem_step(&p, world, 1);
-        check_near(foliot_world_get_body_state(world, 0).position[0], cos(n * theta), 1e-12);
+        check_near(slot_state(world, 0).position[0], cos(n * theta), 1e-12);
     }
     foliot_world_destroy(world);
 }
@@ -177,7 +178,7 @@ static double planets_off(foliot_integrator id, double dt)
     problem_step(&p, world, (uint64_t)(200000 / dt + 0.5));
     double worst = 0;
     for (uint32_t i = 0; i < 6; i++) {
-        foliot_body_state b = foliot_world_get_body_state(world, i);
+        foliot_body_state b = slot_state(world, i);
         double sum = 0;
         for (int k = 0; k < 3; k++)
             sum += pow(b.position[k] - outer_solar_system_200000[i][k], 2);
@@ -205,7 +206,7 @@ static double eight_off(foliot_integrator id, int count)
     problem_step(&p, world, (uint64_t)count);
     double worst = 0;
     for (uint32_t i = 0; i < 3; i++) {
-        foliot_body_state b = foliot_world_get_body_state(world, i);
+        foliot_body_state b = slot_state(world, i);
         for (int k = 0; k < 3; k++)
             worst = fmax(worst, fabs(b.position[k] - p.bodies[i].position[k]));
     }
@@ -224,7 +225,7 @@ TEST(the_figure_eight_closes)
 
 static double kepler_energy(const foliot_world *world)
 {
-    foliot_body_state b = foliot_world_get_body_state(world, 0);
+    foliot_body_state b = slot_state(world, 0);
     double v2 = b.velocity[0] * b.velocity[0] + b.velocity[1] * b.velocity[1];
     return v2 / 2 - 1 / hypot(b.position[0], b.position[1]);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "problems.h"
+#include "slots.h"
 
 #define MILLION 1000000
 
@@ -44,8 +45,7 @@ TEST(a_million_steps_forward_and_a_million_back)
     assert_int_equal(foliot_world_get_tick(world), 0);
     assert_true(same_state(world, start));
     for (uint32_t i = 0; i < 3; i++) {
-        foliot_body_state a = foliot_world_get_body_state(world, i),
-                          b = foliot_world_get_body_state(start, i);
+        foliot_body_state a = slot_state(world, i), b = slot_state(start, i);
         for (int k = 0; k < 3; k++) {
             check_bits(a.position[k], b.position[k]);
             check_bits(a.velocity[k], b.velocity[k]);
@@ -91,7 +91,7 @@ TEST(a_pulse_is_undone)
     pulse->as.constant.end = 2.111;
     foliot_world *world = problem_world(&p), *start = problem_world(&p);
     problem_step(&p, world, 500);
-    check_gt(fabs(foliot_world_get_body_state(world, 0).position[1]), 0.01);
+    check_gt(fabs(slot_state(world, 0).position[1]), 0.01);
     back(&p, world, 500);
     assert_true(same_state(world, start));
     foliot_world_destroy(world);
@@ -140,8 +140,7 @@ TEST(what_leaves_the_lattice_is_frozen)
     p.bodies[1].velocity[1] = 1;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 10);
-    foliot_body_state fast = foliot_world_get_body_state(world, 0),
-                      slow = foliot_world_get_body_state(world, 1);
+    foliot_body_state fast = slot_state(world, 0), slow = slot_state(world, 1);
     assert_true(fast.flags & FOLIOT_BODY_FROZEN);
     check_bits(fast.position[0], 4e6); // 2^22 is 4.19e6
     check_bits(fast.velocity[0], 0.0);
@@ -164,8 +163,7 @@ TEST(mirrored_worlds_stay_mirrored)
         problem_step(&p, world, 1);
         problem_step(&p, mirror, 1);
     }
-    foliot_body_state a = foliot_world_get_body_state(world, 0),
-                      b = foliot_world_get_body_state(mirror, 0);
+    foliot_body_state a = slot_state(world, 0), b = slot_state(mirror, 0);
     for (int k = 0; k < 2; k++) {
         check_bits(a.position[k], -b.position[k]);
         check_bits(a.velocity[k], -b.velocity[k]);
@@ -185,7 +183,7 @@ TEST(the_noise_of_the_lattice_is_small)
     double worst = 0;
     for (int n = 0; n < MILLION; n++) {
         problem_step(&p, world, 1);
-        foliot_body_state b = foliot_world_get_body_state(world, 0);
+        foliot_body_state b = slot_state(world, 0);
         double q = b.position[0], v = b.velocity[0];
         worst = fmax(worst, fabs(v * v * (1 - h * h / 4) + q * q - 1));
     }

@@ -216,10 +216,10 @@ TEST(what_passes_through_a_sleeper_does_not_wake_it)
     foliot_world_destroy(world);
 }
 
-static bool odd(void *user, uint32_t slot)
+static bool odd(void *user, foliot_body_id body)
 {
     ++*(uint32_t *)user;
-    return slot % 2;
+    return foliot_body_id_get_slot(body) % 2;
 }
 
 static uint32_t overlapping(const foliot_world *world, const foliot_query_filter *filter)
@@ -258,7 +258,7 @@ TEST(queries_ask_by_category_and_mask)
     static const double from[3] = {-9, 0, 0}, direction[3] = {1, 0, 0};
     filter = (foliot_query_filter){.mask = 4};
     assert_true(foliot_world_cast_ray(world, from, direction, 20, &filter, &hit));
-    assert_int_equal(hit.body, 2);
+    assert_int_equal(foliot_body_id_get_slot(hit.body), 2);
     filter.mask = 8;
     assert_false(foliot_world_cast_ray(world, from, direction, 20, &filter, &hit));
     foliot_world_destroy(world);

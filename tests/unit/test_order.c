@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "problems.h"
+#include "slots.h"
 
 enum { KEPLER, PENDULUM, HENON_HEILES, DAMPED, PROBLEMS };
 static const char *const problem_names[PROBLEMS] = {"Kepler e = 0.6", "pendulum", "Henon-Heiles",
@@ -67,7 +68,7 @@ static void set_up(problem *p, int which, foliot_integrator id, double dt, doubl
 
 static double error_of(const foliot_world *world, const double end[4])
 {
-    foliot_body_state b = foliot_world_get_body_state(world, 0);
+    foliot_body_state b = slot_state(world, 0);
     return hypot(hypot(b.position[0] - end[0], b.position[1] - end[1]),
                  hypot(b.velocity[0] - end[2], b.velocity[1] - end[3]));
 }
@@ -162,7 +163,7 @@ static void dampers_at(foliot_integrator id, int count, double end[12])
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, (uint64_t)count);
     for (uint32_t i = 0; i < 2; i++) {
-        foliot_body_state b = foliot_world_get_body_state(world, i);
+        foliot_body_state b = slot_state(world, i);
         memcpy(end + 6 * i, b.position, sizeof b.position);
         memcpy(end + 6 * i + 3, b.velocity, sizeof b.velocity);
     }
@@ -230,7 +231,7 @@ static double rod_pendulum(foliot_integrator id, int count, uint64_t *evaluation
     p.scene.constraint_count = 1;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, (uint64_t)count);
-    foliot_body_state b = foliot_world_get_body_state(world, 0);
+    foliot_body_state b = slot_state(world, 0);
     *evaluations = foliot_world_get_counters(world)->force_evaluations;
     foliot_world_destroy(world);
     double q = pendulum_10[0], speed = pendulum_10[1];
@@ -290,7 +291,7 @@ static void put(foliot_world *world, foliot_field field, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    (void)!foliot_world_set_field(world, 0, field, bits);
+    (void)!slot_set_field(world, 0, field, bits);
 }
 
 // Where one step of Henon-Heiles takes the state z = (x, y, vx, vy).
@@ -302,7 +303,7 @@ static void map(foliot_integrator id, double dt, const double z[4], double out[4
     memcpy(p.bodies[0].velocity, z + 2, 2 * sizeof *z);
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 1);
-    foliot_body_state b = foliot_world_get_body_state(world, 0);
+    foliot_body_state b = slot_state(world, 0);
     memcpy(out, b.position, 2 * sizeof *out);
     memcpy(out + 2, b.velocity, 2 * sizeof *out);
     foliot_world_destroy(world);
@@ -374,13 +375,13 @@ TEST(reversible_schemes_return)
             continue;
         }
         problem_step(&p, world, 40);
-        foliot_body_state b = foliot_world_get_body_state(world, 0);
+        foliot_body_state b = slot_state(world, 0);
         put(world, FOLIOT_FIELD_velocity_x, -b.velocity[0]);
         put(world, FOLIOT_FIELD_velocity_y, -b.velocity[1]);
-        (void)!foliot_world_set_field(world, 0, FOLIOT_FIELD_flags,
-                                      b.flags & ~(uint32_t)FOLIOT_BODY_STARTED);
+        (void)!slot_set_field(world, 0, FOLIOT_FIELD_flags,
+                              b.flags & ~(uint32_t)FOLIOT_BODY_STARTED);
         problem_step(&p, world, 40);
-        b = foliot_world_get_body_state(world, 0);
+        b = slot_state(world, 0);
         double off = hypot(hypot(b.position[0] - 0.1, b.position[1]),
                            hypot(b.velocity[0], b.velocity[1] + 0.5));
         print_message("%-26s returns to %.1e\n", info->name, off);

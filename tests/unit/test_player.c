@@ -11,6 +11,7 @@
 #include "foliot/foliot.h"
 #include "scene_builder.h"
 #include "status.h"
+#include "slots.h"
 
 #define G 9.81
 #define PULL 64.0
@@ -48,7 +49,7 @@ static void act(foliot_world *world, foliot_input_kind kind, uint16_t buttons)
 
 static double speed_x(const foliot_world *world, uint32_t slot)
 {
-    return foliot_world_get_body_state(world, slot).velocity[0];
+    return slot_state(world, slot).velocity[0];
 }
 
 TEST(near_bodies_are_drawn_and_driven_off)
@@ -115,20 +116,20 @@ TEST(a_jump_needs_ground_and_a_press)
     act(world, FOLIOT_INPUT_JOIN, 0);
     run_ticks(world, 30);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP);
-    check_near(foliot_world_get_body_state(world, me).velocity[1], 4 - G / 60, 0.01);
+    check_near(slot_state(world, me).velocity[1], 4 - G / 60, 0.01);
     act(world, FOLIOT_INPUT_CONTROL, 0);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP); // in the air
-    check_near(foliot_world_get_body_state(world, me).velocity[1], 4 - 3 * G / 60, 0.01);
+    check_near(slot_state(world, me).velocity[1], 4 - 3 * G / 60, 0.01);
     double highest = 0;
     for (int t = 0; t < 120; t++) { // held: it lands and stays
         run_ticks(world, 1);
-        highest = fmax(highest, foliot_world_get_body_state(world, me).position[1]);
+        highest = fmax(highest, slot_state(world, me).position[1]);
     }
     check_near(highest, 16 / (2 * G), 0.05);
-    check_near(foliot_world_get_body_state(world, me).velocity[1], 0, 1e-3);
+    check_near(slot_state(world, me).velocity[1], 0, 1e-3);
     act(world, FOLIOT_INPUT_CONTROL, 0);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP);
-    check_gt(foliot_world_get_body_state(world, me).velocity[1], 3);
+    check_gt(slot_state(world, me).velocity[1], 3);
     foliot_world_destroy(world);
     builder_free(&y);
 }

@@ -95,18 +95,18 @@ TEST(rays_meet_what_a_walk_along_them_meets)
                 body = b;
             }
         }
-        foliot_query_hit hit = {.body = 12345}, all[BODIES];
+        foliot_query_hit hit = {.body = {12345}}, all[BODIES];
         bool is = foliot_world_cast_ray(s->world, from, long_way, far, NULL, &hit);
         if (doubtful == 0)
             assert_int_equal(is, first <= far);
         if (!is) {
-            assert_int_equal(hit.body, 12345);
+            assert_int_equal(foliot_body_id_get_slot(hit.body), 12345);
             continue;
         }
         met++;
         check_near(hit.distance, first, 1e-5);
         if (first > 0)
-            assert_int_equal(hit.body, body);
+            assert_int_equal(foliot_body_id_get_slot(hit.body), body);
         check_near(shape_dot(hit.normal, hit.normal), 1, 1e-12);
         if (first > 0) { // out of the surface
             double above[3];
@@ -124,15 +124,16 @@ TEST(rays_meet_what_a_walk_along_them_meets)
             check_ge(found + 1, count);
         }
         check_bits(all[0].distance, hit.distance);
-        assert_int_equal(all[0].body, hit.body);
+        assert_int_equal(all[0].body.value, hit.body.value);
         for (uint32_t k = 1; k < found; k++)
             assert_true(all[k - 1].distance < all[k].distance ||
-                        (all[k - 1].distance == all[k].distance && all[k - 1].body < all[k].body));
+                        (all[k - 1].distance == all[k].distance &&
+                         all[k - 1].body.value < all[k].body.value));
         foliot_query_hit few[3];
         assert_int_equal(foliot_world_cast_ray_all(s->world, from, long_way, far, NULL, few, 3),
                          found);
         for (uint32_t k = 0; k < found && k < 3; k++)
-            assert_int_equal(few[k].body, all[k].body);
+            assert_int_equal(few[k].body.value, all[k].body.value);
         assert_int_equal(foliot_world_cast_ray_all(s->world, from, long_way, far, NULL, NULL, 0),
                          found);
     }
@@ -142,9 +143,9 @@ TEST(rays_meet_what_a_walk_along_them_meets)
     foliot_world_destroy(s->world);
 }
 
-static bool odd(void *user, uint32_t slot)
+static bool odd(void *user, foliot_body_id body)
 {
-    uint32_t *last = user;
+    uint32_t *last = user, slot = foliot_body_id_get_slot(body);
     assert_true(*last == UINT32_MAX || slot > *last); // ascending, each once
     *last = slot;
     return slot % 2 == 1;
@@ -164,7 +165,7 @@ TEST(filters_leave_bodies_out)
         uint32_t count = foliot_world_cast_ray_all(s->world, from, n, 99, NULL, all, BODIES);
         uint32_t fewer = foliot_world_cast_ray_all(s->world, from, n, 99, &filter, some, BODIES);
         for (uint32_t k = 0; k < count; k++)
-            if (all[k].body % 2 == 1)
+            if (foliot_body_id_get_slot(all[k].body) % 2 == 1)
                 assert_memory_equal(&all[k], &some[kept++], sizeof *all);
         assert_int_equal(kept, fewer);
         last = UINT32_MAX;
@@ -201,10 +202,10 @@ TEST(a_cast_sphere_stops_where_it_touches)
         double at[3];
         for (int k = 0; k < 3; k++)
             at[k] = from[k] + hit.distance * n[k];
-        double gap = outside_of(&s->body[hit.body], at) - radius;
+        double gap = outside_of(&s->body[foliot_body_id_get_slot(hit.body)], at) - radius;
         check_below(gap, 2e-6 * radius + 1e-9);
         if (hit.distance > 0)
-            check_below(outside_of(&s->body[hit.body], hit.point), 1e-5);
+            check_below(outside_of(&s->body[foliot_body_id_get_slot(hit.body)], hit.point), 1e-5);
     }
     check_gt(met, 200);
     foliot_world_destroy(s->world);
@@ -243,10 +244,12 @@ TEST(casts_stop_before_they_overlap)
         if (!is || hit.distance == 0)
             continue;
         shaped there = moved(&mover, n, hit.distance);
-        check_near(shape_gap(&there, &s->body[hit.body], &s->rng), 0, 2e-2);
-        double along = shape_gap_along(&s->body[hit.body], &there, hit.normal);
+        check_near(shape_gap(&there, &s->body[foliot_body_id_get_slot(hit.body)], &s->rng), 0,
+                   2e-2);
+        double along =
+            shape_gap_along(&s->body[foliot_body_id_get_slot(hit.body)], &there, hit.normal);
         check_near(along, 0, 1e-5);
-        check_below(shape_outside(&s->body[hit.body], hit.point), 1e-4);
+        check_below(shape_outside(&s->body[foliot_body_id_get_slot(hit.body)], hit.point), 1e-4);
         check_below(shape_outside(&there, hit.point), 1e-4);
     }
     check_gt(met, (PACE_SLOW ? 2 : 25));
@@ -263,16 +266,17 @@ TEST(overlaps_are_those_of_every_body)
                                      : FOLIOT_SHAPE_CAPSULE;
         shaped probe = shape_random(&s->rng, kind, 2);
         random_point(&s->rng, 10, probe.x);
-        uint32_t slots[BODIES], few[2], at = 0;
+        foliot_body_id slots[BODIES], few[2];
+        uint32_t at = 0;
         uint32_t count = foliot_world_overlap_shape(s->world, &probe.shape, probe.x, probe.q, NULL,
                                                     slots, BODIES);
         assert_int_equal(
             foliot_world_overlap_shape(s->world, &probe.shape, probe.x, probe.q, NULL, few, 2),
             count);
         for (uint32_t k = 0; k < count && k < 2; k++)
-            assert_int_equal(few[k], slots[k]);
+            assert_int_equal(few[k].value, slots[k].value);
         for (uint32_t b = 0; b < BODIES; b++) {
-            bool listed = at < count && slots[at] == b;
+            bool listed = at < count && foliot_body_id_get_slot(slots[at]) == b;
             at += listed;
             double gap = 0;
             if (s->body[b].shape.kind == FOLIOT_SHAPE_PLANE) {
@@ -313,11 +317,11 @@ TEST(the_nearest_surface_is_the_nearest)
         for (int k = 0; k < 3; k++)
             way += (hit.point[k] - from[k]) * (hit.point[k] - from[k]);
         check_near(sqrt(way), fabs(hit.distance), 1e-9);
-        check_below(outside_of(&s->body[hit.body], hit.point), 1e-9);
+        check_below(outside_of(&s->body[foliot_body_id_get_slot(hit.body)], hit.point), 1e-9);
         double above[3];
         for (int k = 0; k < 3; k++)
             above[k] = hit.point[k] + 1e-4 * hit.normal[k];
-        check_near(outside_of(&s->body[hit.body], above), 1e-4, 1e-7);
+        check_near(outside_of(&s->body[foliot_body_id_get_slot(hit.body)], above), 1e-4, 1e-7);
     }
     foliot_world_destroy(s->world);
 }
@@ -328,14 +332,14 @@ TEST(dead_bodies_and_points_are_not_there)
     foliot_world *world = shape_world(3); // at x = 0, 4, 8
     foliot_query_hit hit;
     assert_true(foliot_world_cast_ray(world, from, way, 99, NULL, &hit));
-    assert_int_equal(hit.body, 0);
+    assert_int_equal(foliot_body_id_get_slot(hit.body), 0);
     check_near(hit.distance, 8, 1e-14);
     foliot__flags(world)[0] &= ~(uint32_t)FOLIOT_BODY_ALIVE;
     assert_true(foliot_world_cast_ray(world, from, way, 99, NULL, &hit));
-    assert_int_equal(hit.body, 1);
+    assert_int_equal(foliot_body_id_get_slot(hit.body), 1);
     foliot__shape_kind(world)[1] = FOLIOT_SHAPE_POINT;
     assert_true(foliot_world_cast_ray(world, from, way, 99, NULL, &hit));
-    assert_int_equal(hit.body, 2);
+    assert_int_equal(foliot_body_id_get_slot(hit.body), 2);
     assert_false(foliot_world_cast_ray(world, from, way, 15.9, NULL, &hit));
     foliot_world_destroy(world);
 }
@@ -350,7 +354,7 @@ TEST(a_question_changes_nothing)
     static const double from[3] = {-20, 0, 0}, way[3] = {1, 0.1, 0}, upright[4] = {1, 0, 0, 0};
     const foliot_shape box = {.kind = FOLIOT_SHAPE_BOX, .half = {1, 1, 1}};
     foliot_query_hit hits[BODIES];
-    uint32_t slots[BODIES];
+    foliot_body_id slots[BODIES];
     foliot_world_cast_ray_all(s->world, from, way, 99, NULL, hits, BODIES);
     foliot_world_cast_shape(s->world, &box, from, upright, way, 99, NULL, hits);
     foliot_world_overlap_shape(s->world, &box, from, upright, NULL, slots, BODIES);

@@ -10,6 +10,7 @@
 
 #include "foliot/foliot.h"
 #include "pace.h"
+#include "slots.h"
 
 typedef struct outcome {
     double energy_start, energy, error_max; // error: |E - E0|, over |E0|
@@ -42,7 +43,7 @@ static uint32_t breaks_of(const foliot_world *world)
     uint32_t count, breaks = 0;
     const foliot_event *events = foliot_world_get_events(world, &count);
     for (uint32_t i = 0; i < count; i++)
-        breaks += events[i].kind == FOLIOT_EVENT_BREAK;
+        breaks += events[i].kind == FOLIOT_EVENT_JOINT_BROKEN;
     return breaks;
 }
 
@@ -73,7 +74,7 @@ static outcome run(const foliot_scene *scene, unsigned ticks, uint32_t players, 
     o.counters = *foliot_world_get_counters(world);
     uint32_t index = foliot_scene_find_body(scene, body);
     if (index != FOLIOT_NO_BODY)
-        o.body = foliot_world_get_body_state(world, index);
+        o.body = slot_state(world, index);
     foliot_world_destroy(world);
     return o;
 }
@@ -142,7 +143,7 @@ TEST(platforms_take_along_what_lies_on_them)
     for (size_t i = 0; i < sizeof carried / sizeof *carried; i++) {
         uint32_t slot = foliot_scene_find_body(scene, carried[i].body);
         check_near(scene->bodies[slot].position[carried[i].axis], carried[i].begin, 1e-9);
-        double at = foliot_world_get_body_state(world, slot).position[carried[i].axis];
+        double at = slot_state(world, slot).position[carried[i].axis];
         check_near(at, carried[i].end, 0.2);
     }
     check_gt(entered, 10);
@@ -226,7 +227,7 @@ static void step(foliot_world *world, unsigned ticks)
 // Cosine of the angle between the body's z and upright.
 static double upright(const foliot_world *world, uint32_t slot)
 {
-    foliot_body_state s = foliot_world_get_body_state(world, slot);
+    foliot_body_state s = slot_state(world, slot);
     const double *q = s.orientation;
     return 1 - 2 * (q[1] * q[1] + q[2] * q[2]);
 }
@@ -259,7 +260,7 @@ TEST(the_pyramid_stands)
     foliot_world *world = world_named("pyramid", &scene);
     step(world, PACE(240));
     for (uint32_t i = 1; i < scene->body_count; i++) {
-        foliot_body_state s = foliot_world_get_body_state(world, i);
+        foliot_body_state s = slot_state(world, i);
         const double *at = scene->bodies[i].position;
         check_below(hypot(s.position[0] - at[0], s.position[1] - at[1]), 0.01);
         check_near(s.position[2], at[2], 0.02);
@@ -275,8 +276,7 @@ TEST(the_pile_lies_on_the_floor)
     double start = foliot_world_get_invariants(world, NULL).potential;
     step(world, PACE(600));
     for (uint32_t i = 1; i < scene->body_count; i++)
-        assert_true(scene->bodies[i].is_static ||
-                    foliot_world_get_body_state(world, i).position[2] > 0.05);
+        assert_true(scene->bodies[i].is_static || slot_state(world, i).position[2] > 0.05);
     foliot_invariants end = foliot_world_get_invariants(world, NULL);
     if (!PACE_SLOW) {
         check_below(end.potential, 0.5 * start);
@@ -296,10 +296,10 @@ TEST(a_player_draws_cubes_and_drives_them_off)
     for (int phase = 0; phase < 3; phase++) {
         assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
         step(world, 120);
-        const double *me = foliot_world_get_body_state(world, scene->body_count).position;
+        const double *me = slot_state(world, scene->body_count).position;
         const double at[2] = {me[0], me[1]};
         for (uint32_t i = 1; i < scene->body_count; i++) {
-            const double *x = foliot_world_get_body_state(world, i).position;
+            const double *x = slot_state(world, i).position;
             near[phase] += !scene->bodies[i].is_static && hypot(x[0] - at[0], x[1] - at[1]) < 1.6;
         }
         input = (foliot_input){.kind = FOLIOT_INPUT_CONTROL,

@@ -4,6 +4,7 @@
 #include "recording_fixture.h"
 #include "check.h"
 #include "status.h"
+#include "slots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,9 +169,8 @@ TEST(another_scene_diverges)
                      FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < 100; tick++) {
         if (tick == 70)
-            (void)!foliot_world_set_field(
-                world, 3, FOLIOT_FIELD_position_y,
-                foliot_world_get_field(world, 3, FOLIOT_FIELD_position_y) + 1);
+            (void)!slot_set_field(world, 3, FOLIOT_FIELD_position_y,
+                                  slot_field(world, 3, FOLIOT_FIELD_position_y) + 1);
         demand(foliot_world_step(world, NULL, 0, NULL));
         demand(foliot_recording_append(recording, WORLD_SIMULATION(world, NULL), NULL, NULL, 0));
     }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "scene_builder.h"
+#include "slots.h"
 
 #define G 9.81
 
@@ -26,8 +27,7 @@ static void with_every_scheme(scheme_test *test)
 
 static double distance(const foliot_world *world, uint32_t a, uint32_t b)
 {
-    foliot_body_state p = foliot_world_get_body_state(world, a),
-                      q = foliot_world_get_body_state(world, b);
+    foliot_body_state p = slot_state(world, a), q = slot_state(world, b);
     double sum = 0;
     for (int k = 0; k < 3; k++)
         sum += (p.position[k] - q.position[k]) * (p.position[k] - q.position[k]);
@@ -37,8 +37,7 @@ static double distance(const foliot_world *world, uint32_t a, uint32_t b)
 // Lengthening speed of a rod.
 static double stretching(const foliot_world *world, uint32_t a, uint32_t b)
 {
-    foliot_body_state p = foliot_world_get_body_state(world, a),
-                      q = foliot_world_get_body_state(world, b);
+    foliot_body_state p = slot_state(world, a), q = slot_state(world, b);
     double sum = 0;
     for (int k = 0; k < 3; k++)
         sum += (p.position[k] - q.position[k]) * (p.velocity[k] - q.velocity[k]);
@@ -68,7 +67,7 @@ static void position_after(foliot_integrator id, double dt, double time, double 
     scene_builder y;
     foliot_world *world = pendulum(&y, id, dt);
     run_ticks(world, (uint32_t)lround(time / dt));
-    foliot_body_state ball = foliot_world_get_body_state(world, 0);
+    foliot_body_state ball = slot_state(world, 0);
     for (int k = 0; k < 3; k++)
         x[k] = ball.position[k];
     foliot_world_destroy(world);
@@ -109,7 +108,7 @@ static void holds(foliot_integrator id)
     double start = energy(world), worst = 0, length = y.constraints[0].length;
     for (int t = 0; t < 60 * 60; t++) {
         run_ticks(world, 1);
-        foliot_body_state ball = foliot_world_get_body_state(world, 0);
+        foliot_body_state ball = slot_state(world, 0);
         const double top[3] = {0.3, 0.2, 0};
         check_near(apart(ball.position, top), length, 4e-15);
         double along = 0;
@@ -156,7 +155,7 @@ static void chains(foliot_integrator id)
         }
     }
     check_near(energy(world), start, id == FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER ? 10 : 1);
-    check_lt(foliot_world_get_body_state(world, links - 1).position[2], -1);
+    check_lt(slot_state(world, links - 1).position[2], -1);
     foliot_world_destroy(world);
     builder_free(&y);
 }
@@ -216,7 +215,7 @@ TEST(a_rod_breaks_at_its_force)
         y.constraints[0].break_force = 3 * G * (k ? 0.99 : 1.01);
         foliot_world *world = builder_create_world(&y);
         run_ticks(world, 300);
-        assert_int_equal(foliot_world_get_constraint_broken(world, 0), k);
+        assert_int_equal(index_joint(world, 0).broken, k);
         foliot_world_destroy(world);
         builder_free(&y);
     }

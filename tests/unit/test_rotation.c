@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "problems.h"
+#include "slots.h"
 
 #define BOX_INERTIA                                                                                \
     {                                                                                              \
@@ -76,14 +77,14 @@ static kept run(foliot_integrator id, double dt, int count)
     problem p;
     tumbling(&p, id, dt);
     foliot_world *world = problem_world(&p);
-    spin start = spin_of(foliot_world_get_body_state(world, 0));
+    spin start = spin_of(slot_state(world, 0));
     double length =
         sqrt(start.momentum[0] * start.momentum[0] + start.momentum[1] * start.momentum[1] +
              start.momentum[2] * start.momentum[2]);
     kept k = {0, 0, 0, 0, 0};
     for (int n = 0; n < count; n++) {
         problem_step(&p, world, 1);
-        foliot_body_state b = foliot_world_get_body_state(world, 0);
+        foliot_body_state b = slot_state(world, 0);
         spin now = spin_of(b);
         double error = now.energy / start.energy - 1, norm = 0;
         for (int i = 0; i < 4; i++)
@@ -174,9 +175,9 @@ static double rotation_error(foliot_integrator id, int count)
     tumbling(&p, id, duration / count);
     foliot_world *world = problem_world(&p);
     double y[7], w[3];
-    reference(duration, foliot_world_get_body_state(world, 0), y);
+    reference(duration, slot_state(world, 0), y);
     problem_step(&p, world, (uint64_t)count);
-    foliot_body_state b = foliot_world_get_body_state(world, 0);
+    foliot_body_state b = slot_state(world, 0);
     foliot_world_destroy(world);
     to_body(b.orientation, b.angular_velocity, w);
     double error = distance3(w, y + 4), turned = 0;
@@ -221,7 +222,7 @@ static double ball_error(int count)
     ball(&p, 3.0 / count);
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, (uint64_t)count);
-    foliot_body_state b = foliot_world_get_body_state(world, 0);
+    foliot_body_state b = slot_state(world, 0);
     foliot_world_destroy(world);
     const double *w = p.bodies[0].angular_velocity;
     double speed = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), half = speed * 3 / 2, sum = 0;
@@ -260,8 +261,7 @@ TEST(a_torque_turns)
     assert_int_equal(foliot_world_step(world, inputs, 2, NULL), FOLIOT_STATUS_OK);
     for (int n = 1; n < 128; n++)
         assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
-    foliot_body_state b =
-        foliot_world_get_body_state(world, foliot_world_get_player_body(world, 0));
+    foliot_body_state b = slot_state(world, player_slot(world, 0));
     double rate = 0.02 / (0.4 * 0.25); // I = 2/5 m r^2
     check_near(b.angular_velocity[2], rate * 2, 1e-12);
     check_near(2 * atan2(b.orientation[3], b.orientation[0]), rate * 2, 1e-4);
@@ -288,15 +288,14 @@ TEST(neighbours_do_not_matter)
     for (uint32_t i = 0; i < 2; i++) {
         foliot_world *world = problem_world(&alone[i]);
         problem_step(&alone[i], world, 500);
-        foliot_body_state a = foliot_world_get_body_state(world, 0),
-                          b = foliot_world_get_body_state(together, i);
+        foliot_body_state a = slot_state(world, 0), b = slot_state(together, i);
         for (int k = 0; k < 4; k++)
             check_bits(b.orientation[k], a.orientation[k]);
         for (int k = 0; k < 3; k++)
             check_bits(b.angular_velocity[k], a.angular_velocity[k]);
         foliot_world_destroy(world);
     }
-    foliot_body_state point = foliot_world_get_body_state(together, 2);
+    foliot_body_state point = slot_state(together, 2);
     check_bits(point.orientation[0], 1.0);
     foliot_world_destroy(together);
 }

@@ -23,8 +23,8 @@ static uint32_t sensed(const foliot_world *world, foliot_sensor_event events[EVE
 static void check_event(const foliot_sensor_event *event, uint32_t sensor, uint32_t body,
                         foliot_sensor_change change)
 {
-    assert_int_equal(event->sensor, sensor);
-    assert_int_equal(event->body, body);
+    assert_int_equal(foliot_body_id_get_slot(event->sensor), sensor);
+    assert_int_equal(foliot_body_id_get_slot(event->body), body);
     assert_int_equal(event->change, change);
 }
 
@@ -46,9 +46,10 @@ TEST(a_body_that_passes_enters_once_and_leaves_once)
         foliot_sensor_event events[EVENTS];
         step_ticks(world, 1);
         for (uint32_t k = 0, count = sensed(world, events); k < count; k++) {
-            if (events[k].sensor != 0) // the one within, which senses for itself
+            if (foliot_body_id_get_slot(events[k].sensor) !=
+                0) // the one within, which senses for itself
                 continue;
-            assert_int_equal(events[k].body, 1);
+            assert_int_equal(foliot_body_id_get_slot(events[k].body), 1);
             if (events[k].change == FOLIOT_SENSOR_ENTER)
                 entered = t;
             else
@@ -136,10 +137,11 @@ TEST(filters_and_kinds_decide_who_is_sensed)
     step_ticks(world, 1);
     bool one = false, three = false, others = false;
     for (uint32_t k = 0, count = sensed(world, events); k < count; k++)
-        if (events[k].sensor == 0) {
-            one |= events[k].body == 1;
-            three |= events[k].body == 3;
-            others |= events[k].body != 1 && events[k].body != 3;
+        if (foliot_body_id_get_slot(events[k].sensor) == 0) {
+            one |= foliot_body_id_get_slot(events[k].body) == 1;
+            three |= foliot_body_id_get_slot(events[k].body) == 3;
+            others |= foliot_body_id_get_slot(events[k].body) != 1 &&
+                      foliot_body_id_get_slot(events[k].body) != 3;
         }
     assert_true(one && three && !others);
     foliot_world_destroy(world);
@@ -170,14 +172,18 @@ TEST(lists_ascend_and_add_up)
         foliot_sensor_event events[EVENTS];
         step_ticks(world, 1);
         uint32_t count = sensed(world, events);
+        uint64_t before = 0;
         for (uint32_t k = 0; k < count; k++, total++) {
             const foliot_sensor_event *e = &events[k];
-            assert_true(k == 0 || e[-1].sensor < e->sensor ||
-                        (e[-1].sensor == e->sensor && e[-1].body < e->body));
-            bool *is = &inside[e->sensor == last][e->body];
+            uint32_t sensor = foliot_body_id_get_slot(e->sensor);
+            uint32_t body = foliot_body_id_get_slot(e->body);
+            uint64_t pair = (uint64_t)sensor << 32 | body;
+            assert_true(k == 0 || before < pair);
+            before = pair;
+            bool *is = &inside[sensor == last][body];
             assert_int_equal(*is, e->change == FOLIOT_SENSOR_LEAVE);
             *is = e->change == FOLIOT_SENSOR_ENTER;
-            sleeping += (state_of(world, e->body).flags & FOLIOT_BODY_ASLEEP) != 0;
+            sleeping += (state_of(world, body).flags & FOLIOT_BODY_ASLEEP) != 0;
         }
         assert_int_equal(foliot_world_get_sensor_events(world, NULL, 0), count);
     }
@@ -303,7 +309,7 @@ static void count_passes(const foliot_world *world, uint32_t body, uint32_t *ent
 {
     foliot_sensor_event events[EVENTS];
     for (uint32_t k = 0, count = sensed(world, events); k < count; k++) {
-        assert_int_equal(events[k].body, body);
+        assert_int_equal(foliot_body_id_get_slot(events[k].body), body);
         assert_int_equal(events[k].change == FOLIOT_SENSOR_ENTER, *entered == *left);
         *entered += events[k].change == FOLIOT_SENSOR_ENTER;
         *left += events[k].change == FOLIOT_SENSOR_LEAVE;
@@ -363,8 +369,10 @@ TEST(a_bullet_is_sensed_by_any_number_of_sensors)
             step_ticks(world, 1);
             uint32_t count = foliot_world_get_sensor_events(world, events, 512);
             for (uint32_t k = 0; k < count; k++) {
-                assert_int_equal(events[k].body, 0);
-                (events[k].change == FOLIOT_SENSOR_ENTER ? entered : left)[events[k].sensor]++;
+                assert_int_equal(foliot_body_id_get_slot(events[k].body), 0);
+                (events[k].change == FOLIOT_SENSOR_ENTER
+                     ? entered
+                     : left)[foliot_body_id_get_slot(events[k].sensor)]++;
             }
         }
         for (uint32_t k = 0; k < sensors; k++) {

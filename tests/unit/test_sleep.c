@@ -16,12 +16,13 @@
 #include "task_pool.h"
 #include "scene_builder.h"
 #include "status.h"
+#include "slots.h"
 
 #define G 9.81
 
 static bool asleep(const foliot_world *world, uint32_t slot)
 {
-    return foliot_world_get_body_state(world, slot).flags & FOLIOT_BODY_ASLEEP;
+    return slot_state(world, slot).flags & FOLIOT_BODY_ASLEEP;
 }
 
 static uint32_t sleepers(const foliot_world *world)
@@ -78,9 +79,9 @@ TEST(what_rests_falls_asleep_and_costs_no_energy)
         least = fmin(least, energy_of(world));
     }
     assert_int_equal(sleepers(world), 6);
-    foliot_body_state before = foliot_world_get_body_state(world, 3);
+    foliot_body_state before = slot_state(world, 3);
     run_ticks(world, 600);
-    foliot_body_state after = foliot_world_get_body_state(world, 3);
+    foliot_body_state after = slot_state(world, 3);
     assert_memory_equal(&before, &after, offsetof(foliot_body_state, flags));
     check_bits(after.velocity[2], 0);
     foliot_world_destroy(world);
@@ -94,7 +95,7 @@ TEST(scenes_that_do_not_say_so_stay_awake)
     foliot_world *world = builder_create_world(&y);
     run_ticks(world, 120);
     assert_int_equal(sleepers(world), 0);
-    assert_int_equal(foliot_world_get_body_state(world, 1).flags, FOLIOT_BODY_ALIVE);
+    assert_int_equal(slot_state(world, 1).flags, FOLIOT_BODY_ALIVE);
     foliot_world_destroy(world);
     builder_free(&y);
 }
@@ -138,13 +139,13 @@ TEST(a_blow_wakes_its_island_in_time)
     assert_int_equal(sleepers(worlds[0]), 3); // at once, and not the other island
     for (uint32_t n = 1; n <= 3; n++)
         assert_false(asleep(worlds[0], n));
-    check_lt(foliot_world_get_body_state(worlds[0], 7).position[0], 0); // it was not touched before
+    check_lt(slot_state(worlds[0], 7).position[0], 0); // it was not touched before
     // The collision is what it would be without sleep.
     run_ticks(worlds[0], 10);
     run_ticks(worlds[1], 10);
-    double moved = foliot_world_get_body_state(worlds[0], 1).position[0];
+    double moved = slot_state(worlds[0], 1).position[0];
     check_gt(moved, 0.05);
-    check_near(moved, foliot_world_get_body_state(worlds[1], 1).position[0], 0.02 * moved);
+    check_near(moved, slot_state(worlds[1], 1).position[0], 0.02 * moved);
     foliot_world_destroy(worlds[0]);
     foliot_world_destroy(worlds[1]);
     builder_free(&y);
@@ -206,7 +207,7 @@ TEST(a_players_input_wakes_its_island)
         act(world, FOLIOT_INPUT_CONTROL, cases[k].push, cases[k].buttons);
         assert_int_equal(sleepers(world), cases[k].asleep);
         if (cases[k].buttons == FOLIOT_BUTTON_JUMP)
-            check_gt(foliot_world_get_body_state(world, 7).velocity[2], 2.5);
+            check_gt(slot_state(world, 7).velocity[2], 2.5);
         foliot_world_destroy(world);
         builder_free(&y);
     }
@@ -239,7 +240,7 @@ TEST(a_broken_support_wakes_what_it_bore)
     act(world, FOLIOT_INPUT_LEAVE, 0, 0);
     assert_int_equal(sleepers(world), 0);
     run_ticks(world, 60);
-    check_below(foliot_world_get_body_state(world, 2).position[2], 0.25);
+    check_below(slot_state(world, 2).position[2], 0.25);
     foliot_world_destroy(world);
     builder_free(&y);
 }

@@ -15,6 +15,7 @@
 #include "scene_builder.h"
 #include "sim/island/sleep.h"
 #include "status.h"
+#include "slots.h"
 
 #define HAS FOLIOT_COMMAND_HAS
 #define SUPPORT 1
@@ -92,7 +93,7 @@ static foliot_body_id id_of(const stage *s, uint32_t slot)
 
 static bool asleep(const foliot_world *world, uint32_t slot)
 {
-    return foliot_world_get_body_state(world, slot).flags & FOLIOT_BODY_ASLEEP;
+    return slot_state(world, slot).flags & FOLIOT_BODY_ASLEEP;
 }
 
 static bool is_joint(tie t)
@@ -186,7 +187,7 @@ static bool act(stage *s, const deed *d)
     if (foliot_command_list_parse_json(&list, d->json, strlen(d->json), &error))
         fail_msg("%s: %s", d->json, error.text);
     foliot_command *c = list.commands;
-    foliot_body_state support = foliot_world_get_body_state(s->world, SUPPORT);
+    foliot_body_state support = slot_state(s->world, SUPPORT);
     double *place = NULL;
     if (c->kind == FOLIOT_COMMAND_set_motion && (c->fields & HAS(set_motion, position)))
         place = c->as.set_motion.position;
@@ -208,12 +209,12 @@ static bool act(stage *s, const deed *d)
 static void wake_by_hand(stage *s)
 {
     for (uint32_t slot = SUPPORT; slot <= CRATE; slot++) {
-        uint64_t flags = foliot_world_get_field(s->world, slot, FOLIOT_FIELD_flags);
+        uint64_t flags = slot_field(s->world, slot, FOLIOT_FIELD_flags);
         if (!(flags & FOLIOT_BODY_ASLEEP))
             continue;
         flags &= ~(uint64_t)(FOLIOT_BODY_ASLEEP | FOLIOT__STILL_BITS);
         flags |= 1u << FOLIOT__STILL_SHIFT;
-        demand(foliot_world_set_field(s->world, slot, FOLIOT_FIELD_flags, flags));
+        demand(slot_set_field(s->world, slot, FOLIOT_FIELD_flags, flags));
     }
 }
 
@@ -227,8 +228,8 @@ static double apart(const stage *s, const stage *other)
 {
     double worst = 0;
     for (uint32_t slot = SUPPORT; slot <= CRATE; slot++)
-        worst = fmax(worst, distance(foliot_world_get_body_state(s->world, slot).position,
-                                     foliot_world_get_body_state(other->world, slot).position));
+        worst = fmax(worst, distance(slot_state(s->world, slot).position,
+                                     slot_state(other->world, slot).position));
     return worst;
 }
 
@@ -238,8 +239,8 @@ static bool same_state(const stage *s, const stage *other)
     for (uint32_t slot = 0; slot <= CRATE; slot++)
         for (int f = 0; f < FOLIOT_FIELD_COUNT; f++) {
             uint64_t counts = f == FOLIOT_FIELD_flags ? FOLIOT__STILL_BITS : 0;
-            uint64_t differing = foliot_world_get_field(s->world, slot, (foliot_field)f) ^
-                                 foliot_world_get_field(other->world, slot, (foliot_field)f);
+            uint64_t differing = slot_field(s->world, slot, (foliot_field)f) ^
+                                 slot_field(other->world, slot, (foliot_field)f);
             if (differing & ~counts)
                 return false;
         }
@@ -268,7 +269,7 @@ static bool agree(stage *s, stage *woken, stage *sleepless, bool jams)
 static bool stays_asleep(stage *s, const double before[3])
 {
     run_ticks(s->world, TICKS);
-    foliot_body_state crate = foliot_world_get_body_state(s->world, CRATE);
+    foliot_body_state crate = slot_state(s->world, CRATE);
     return (crate.flags & FOLIOT_BODY_ASLEEP) && distance(crate.position, before) == 0;
 }
 
@@ -277,7 +278,7 @@ static unsigned compare(tie t, foliot_body_motion motion, bool hangs, const deed
     stage *s = stage_new(t, motion, hangs, true), *woken = stage_new(t, motion, hangs, true);
     stage *sleepless = stage_new(t, motion, hangs, false);
     bool takes = (d->takes & 1u << motion) && (!d->needs_joint || is_joint(t)), good = true;
-    foliot_body_state before = foliot_world_get_body_state(s->world, CRATE);
+    foliot_body_state before = slot_state(s->world, CRATE);
     assert_true(asleep(s->world, CRATE));
     check_below(apart(s, sleepless), START_NEAR);
     wake_by_hand(woken);
@@ -326,7 +327,7 @@ static foliot_body_definition prototype(bool still, double half)
 static double place_after_a_second(scene_builder *y, foliot_world *world, int axis)
 {
     run_ticks(world, 60);
-    double place = foliot_world_get_body_state(world, 1).position[axis];
+    double place = slot_state(world, 1).position[axis];
     foliot_world_destroy(world);
     builder_free(y);
     return place;
@@ -405,7 +406,7 @@ static double height_after_release(int how, bool sleep)
     c.sequence = 1;
     if (how == 2) {
         c.fields = HAS(despawn, body);
-        c.as.despawn.body = foliot_world_get_body_id(world, foliot_world_get_player_body(world, 0));
+        c.as.despawn.body = foliot_world_get_body_id(world, player_slot(world, 0));
     } else if (how == 3) {
         c.kind = FOLIOT_COMMAND_control;
         c.fields = HAS(control, player) | HAS(control, body);

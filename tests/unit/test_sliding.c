@@ -9,6 +9,7 @@
 
 #include "pace.h"
 #include "scene_builder.h"
+#include "slots.h"
 
 #define G 9.81
 
@@ -22,7 +23,7 @@ static scene_builder floor_scene(foliot_integrator id)
 
 static foliot_body_state last_of(const foliot_world *world, const scene_builder *y)
 {
-    return foliot_world_get_body_state(world, y->scene.body_count - 1);
+    return slot_state(world, y->scene.body_count - 1);
 }
 
 // The body's axis k in the world.
@@ -202,7 +203,7 @@ TEST(dominoes_all_fall)
     for (int t = 1; t < 480; t++) {
         run_ticks(world, 1);
         for (uint32_t n = 0; n < 15; n++) {
-            foliot_body_state s = foliot_world_get_body_state(world, 2 + n);
+            foliot_body_state s = slot_state(world, 2 + n);
             if (!struck_at[n] && tilt_of(&s) > 0.005)
                 struck_at[n] = t;
             if (!fallen_at[n] && tilt_of(&s) > 0.15)
@@ -217,7 +218,7 @@ TEST(dominoes_all_fall)
         check_ge(fallen_at[n] + (n == 1), fallen_at[n - 1]);
     }
     for (uint32_t n = 0; n < 15; n++) // the ball may roll on
-        check_below(fabs(foliot_world_get_body_state(world, 2 + n).velocity[0]), 0.02);
+        check_below(fabs(slot_state(world, 2 + n).velocity[0]), 0.02);
     foliot_world_destroy(world);
     builder_free(&y);
 }
@@ -247,14 +248,13 @@ TEST(a_player_pushes_a_row_of_cubes)
     input = (foliot_input){.kind = FOLIOT_INPUT_CONTROL, .sequence = 2, .axes = {127, 0, 0, 0}};
     assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
     run_ticks(world, 30);
-    double before = foliot_world_get_body_state(world, 6).velocity[0];
+    double before = slot_state(world, 6).velocity[0];
     run_ticks(world, 30);
-    double gained = (foliot_world_get_body_state(world, 6).velocity[0] - before) / 0.5;
+    double gained = (slot_state(world, 6).velocity[0] - before) / 0.5;
     double expected = (1000 - 0.3 * 150 * G) / 150;
     check_near(gained, expected, 0.02 * expected);
     for (uint32_t n = 1; n <= 5; n++)
-        check_near(foliot_world_get_body_state(world, n).velocity[0],
-                   foliot_world_get_body_state(world, 6).velocity[0], 0.05);
+        check_near(slot_state(world, n).velocity[0], slot_state(world, 6).velocity[0], 0.05);
     foliot_world_destroy(world);
     builder_free(&y);
 }

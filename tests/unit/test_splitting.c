@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "problems.h"
+#include "slots.h"
 #include "sim/integrator/composition.h"
 
 // -- coefficients
@@ -149,7 +150,7 @@ TEST(kicks_are_those_of_the_tables)
             p.host.callback_count = 1;
             foliot_world *world = problem_world(&p);
             problem_step(&p, world, 1);
-            check_bits(foliot_world_get_body_state(world, 0).velocity[0], rows[i].kick[k]);
+            check_bits(slot_state(world, 0).velocity[0], rows[i].kick[k]);
             foliot_world_destroy(world);
         }
 }
@@ -179,7 +180,7 @@ static foliot_body_state thrown(foliot_integrator id, int steps)
     p.bodies[0].velocity[2] = 5;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, (uint64_t)steps);
-    foliot_body_state b = foliot_world_get_body_state(world, 0);
+    foliot_body_state b = slot_state(world, 0);
     foliot_world_destroy(world);
     return b;
 }
@@ -218,8 +219,8 @@ TEST(two_steps_a_second_are_enough_for_constant_force)
     p.bodies[0].force[0] = 10;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 20);
-    check_bits(foliot_world_get_body_state(world, 0).position[0], 500.0);
-    check_bits(foliot_world_get_body_state(world, 0).velocity[0], 100.0);
+    check_bits(slot_state(world, 0).position[0], 500.0);
+    check_bits(slot_state(world, 0).velocity[0], 100.0);
     foliot_world_destroy(world);
 }
 
@@ -239,13 +240,13 @@ TEST(a_pulse_gives_its_impulse)
     pulse->as.constant.end = 2;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 64);
-    check_bits(foliot_world_get_body_state(world, 0).velocity[0], 0.0);
+    check_bits(slot_state(world, 0).velocity[0], 0.0);
     problem_step(&p, world, 64);
-    check_bits(foliot_world_get_body_state(world, 0).velocity[0], 1.5);
-    check_bits(foliot_world_get_body_state(world, 0).position[0], 0.75);
+    check_bits(slot_state(world, 0).velocity[0], 1.5);
+    check_bits(slot_state(world, 0).position[0], 0.75);
     problem_step(&p, world, 64);
-    check_bits(foliot_world_get_body_state(world, 0).velocity[0], 1.5);
-    check_bits(foliot_world_get_body_state(world, 0).position[0], 2.25);
+    check_bits(slot_state(world, 0).velocity[0], 1.5);
+    check_bits(slot_state(world, 0).position[0], 2.25);
     foliot_world_destroy(world);
 }
 
@@ -265,7 +266,7 @@ static double driven_error(foliot_integrator id, int count)
     p.host.callback_count = 1;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, (uint64_t)count);
-    foliot_body_state b = foliot_world_get_body_state(world, 0);
+    foliot_body_state b = slot_state(world, 0);
     foliot_world_destroy(world);
     // x'' = -x + cos 2t from rest.
     return hypot(b.position[0] - (cos(8) - cos(16)) / 3,
@@ -319,20 +320,20 @@ TEST(a_push_acts_in_its_ticks_alone)
         foliot_input join = {.sequence = 1, .kind = FOLIOT_INPUT_JOIN};
         foliot_input push = {.sequence = 2, .axes = {16}}, stop = {.sequence = 3};
         assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_STATUS_OK);
-        uint32_t slot = foliot_world_get_player_body(world, 0);
+        uint32_t slot = player_slot(world, 0);
         for (int n = 1; n < 64; n++)
             assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
-        check_bits(foliot_world_get_body_state(world, slot).velocity[0], 0.0);
+        check_bits(slot_state(world, slot).velocity[0], 0.0);
         for (int n = 0; n < 64; n++)
             assert_int_equal(foliot_world_step(world, n == 0 ? &push : NULL, n == 0, NULL),
                              FOLIOT_STATUS_OK);
         for (int n = 0; n < 64; n++)
             assert_int_equal(foliot_world_step(world, n == 0 ? &stop : NULL, n == 0, NULL),
                              FOLIOT_STATUS_OK);
-        check_near(foliot_world_get_body_state(world, slot).velocity[0], 16, 1e-12);
+        check_near(slot_state(world, slot).velocity[0], 16, 1e-12);
         // 8 while pushed and 16 after, give or take the order of kick and drift; verlet's push is
         // that of whole ticks around the positions.
-        check_near(foliot_world_get_body_state(world, slot).position[0], 24, 16.0 / 64);
+        check_near(slot_state(world, slot).position[0], 24, 16.0 / 64);
         foliot_world_destroy(world);
     }
 }
@@ -358,8 +359,7 @@ TEST(substeps_are_smaller_steps)
         foliot_world *fine = problem_world(&p);
         problem_step(&p, coarse, 50);
         problem_step(&p, fine, 200);
-        foliot_body_state a = foliot_world_get_body_state(coarse, 0),
-                          b = foliot_world_get_body_state(fine, 0);
+        foliot_body_state a = slot_state(coarse, 0), b = slot_state(fine, 0);
         for (int k = 0; k < 3; k++) {
             check_bits(a.position[k], b.position[k]);
             check_bits(a.velocity[k], b.velocity[k]);
@@ -388,13 +388,13 @@ TEST(speeds_are_clamped)
         double last = 0;
         for (int n = 0; n < 80; n++) {
             problem_step(&p, world, 1);
-            foliot_body_state b = foliot_world_get_body_state(world, 0);
+            foliot_body_state b = slot_state(world, 0);
             check_below(hypot(b.velocity[0], b.velocity[2]), 5 * (1 + 1e-15));
             // It falls no faster than it may, verlet's hidden velocity included.
             check_below(last - b.position[2], (5 + 8 * 0.125) * 0.125 + 1e-12);
             last = b.position[2];
         }
-        check_lt(foliot_world_get_body_state(world, 0).velocity[2], -4.9);
+        check_lt(slot_state(world, 0).velocity[2], -4.9);
         foliot_world_destroy(world);
     }
 }

@@ -12,6 +12,7 @@
 #include "pace.h"
 #include "scene_builder.h"
 #include "status.h"
+#include "slots.h"
 
 #define G 9.81
 
@@ -28,8 +29,7 @@ static double drift_of(const foliot_world *world, const scene_builder *y)
 {
     double farthest = 0;
     for (uint32_t i = 0; i < y->scene.body_count; i++) {
-        const double *now = foliot_world_get_body_state(world, i).position,
-                     *then = y->bodies[i].position;
+        const double *now = slot_state(world, i).position, *then = y->bodies[i].position;
         farthest = fmax(farthest, hypot(now[0] - then[0], now[1] - then[1]));
     }
     return farthest;
@@ -57,11 +57,11 @@ static void stands_for_ten_minutes(foliot_integrator id)
     builder_set_material(&y, 0.6, 0);
     foliot_world *world = builder_create_world(&y);
     run_ticks(world, 60);
-    double top = foliot_world_get_body_state(world, 10).position[2], drift = 0, sunk = 0;
+    double top = slot_state(world, 10).position[2], drift = 0, sunk = 0;
     for (int second = 1; second < PACE(600); second++) {
         run_ticks(world, 60);
         drift = fmax(drift, drift_of(world, &y));
-        sunk = fmax(sunk, fabs(foliot_world_get_body_state(world, 10).position[2] - top));
+        sunk = fmax(sunk, fabs(slot_state(world, 10).position[2] - top));
     }
     print_message("%s: %d s, drift %.2g mm, the top moves by %.2g mm\n",
                   foliot_integrator_get_info(id)->name, PACE(600), drift * 1e3, sunk * 1e3);
@@ -87,7 +87,7 @@ static void stands_a_while(foliot_integrator id)
     foliot_world *world = builder_create_world(&y);
     run_ticks(world, 300);
     check_below(drift_of(world, &y), 5e-4);
-    check_near(foliot_world_get_body_state(world, 5).position[2], 0.9, 4e-3);
+    check_near(slot_state(world, 5).position[2], 0.9, 4e-3);
     foliot_world_destroy(world);
     builder_free(&y);
 }
@@ -109,7 +109,7 @@ TEST(a_heavy_box_stands_on_light_ones)
     foliot_world *world = builder_create_world(&y);
     run_ticks(world, 240 + PACE(960));
     check_below(drift_of(world, &y), 1e-3);
-    check_near(foliot_world_get_body_state(world, 4).position[2], 0.4, 0.01);
+    check_near(slot_state(world, 4).position[2], 0.4, 0.01);
     foliot_world_destroy(world);
     builder_free(&y);
 }
@@ -129,7 +129,7 @@ TEST(a_house_of_cards_stands)
     foliot_world *world = builder_create_world(&y);
     run_ticks(world, PACE(1200));
     check_below(drift_of(world, &y), 5e-3);
-    check_near(foliot_world_get_body_state(world, 1).position[2], z, 5e-3);
+    check_near(slot_state(world, 1).position[2], z, 5e-3);
     foliot_world_destroy(world);
     builder_free(&y);
 }
@@ -163,8 +163,8 @@ static void capsules_lie_still(foliot_integrator id)
     foliot_world *world = builder_create_world(&y);
     run_ticks(world, 60);
     check_below(drift_of(world, &y), 1e-5);
-    check_near(foliot_world_get_body_state(world, 1).position[2], 0.1, 5e-4);
-    check_near(foliot_world_get_body_state(world, 2).position[2], 0.5, 5e-4);
+    check_near(slot_state(world, 1).position[2], 0.1, 5e-4);
+    check_near(slot_state(world, 2).position[2], 0.5, 5e-4);
     foliot_world_destroy(world);
     builder_free(&y);
 }

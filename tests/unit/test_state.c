@@ -18,6 +18,7 @@
 #include "sim/math/hash.h"
 #include "sim/selftest/probe.h"
 #include "sim/state/state.h"
+#include "slots.h"
 
 static foliot__probe probe;
 
@@ -136,10 +137,10 @@ TEST(every_bit_of_the_state_changes_the_digest)
                 if (!(world->scene.state_fields >> f & 1))
                     continue;
                 foliot_field field = (foliot_field)f;
-                uint64_t bits = foliot_world_get_field(world, slot, field);
-                (void)!foliot_world_set_field(world, slot, field, bits ^ 1);
+                uint64_t bits = slot_field(world, slot, field);
+                (void)!slot_set_field(world, slot, field, bits ^ 1);
                 assert_false(foliot_digest_equal(foliot_world_get_digest(world), before));
-                (void)!foliot_world_set_field(world, slot, field, bits);
+                (void)!slot_set_field(world, slot, field, bits);
                 assert_true(foliot_digest_equal(foliot_world_get_digest(world), before));
             }
         foliot_world_destroy(world);
@@ -206,7 +207,7 @@ TEST(a_broken_constraint_and_a_spawn_are_in_the_next_digest)
     foliot_world *world = probe_world(FOLIOT__PROBE_net, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 30);
     uint32_t broken = 0;
     for (uint32_t i = 0; i < world->constraint_count; i++)
-        broken += foliot_world_get_constraint_broken(world, i);
+        broken += index_joint(world, i).broken;
     check_gt(broken, 0);
     assert_false(world->digests.definition_dirty);
     size_t length = 0;
@@ -321,9 +322,9 @@ TEST(what_the_scene_fixes_is_refused_where_it_is_changed)
 {
     foliot_world *world = probe_world(FOLIOT__PROBE_crew, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
     uint32_t player = 0;
-    while (foliot_world_get_player_body(world, player) == FOLIOT_NO_BODY)
+    while (player_slot(world, player) == FOLIOT_NO_BODY)
         player++;
-    uint32_t slots[] = {0, foliot_world_get_player_body(world, player)};
+    uint32_t slots[] = {0, player_slot(world, player)};
     foliot_world *to = NULL;
     assert_int_equal(foliot_world_create(&probe.scene, &to, NULL), FOLIOT_STATUS_OK);
 #define CHECK_REFUSED(lvalue, other)                                                               \
@@ -383,8 +384,7 @@ TEST(a_restored_player_stands_as_its_scene_says)
     size_t length = 0;
     uint8_t *bytes = captured(world, &length);
     assert_int_equal(foliot_world_restore(to, bytes, length), FOLIOT_STATUS_OK);
-    foliot_body_state one = foliot_world_get_body_state(world, 0),
-                      other = foliot_world_get_body_state(to, 0);
+    foliot_body_state one = slot_state(world, 0), other = slot_state(to, 0);
     check_eq(one.orientation[1], 1);
     assert_memory_equal(&one, &other, sizeof one);
     free(bytes);

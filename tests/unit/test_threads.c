@@ -12,6 +12,7 @@
 #include "sim/state/parallel_for.h"
 #include "task_pool.h"
 #include "scene_builder.h"
+#include "slots.h"
 
 #define TICKS 300
 #define BODIES 260
@@ -92,7 +93,7 @@ static void backwards(void *user, uint32_t count, void (*task)(void *context, ui
 static bool some_sleep(const foliot_world *world)
 {
     for (uint32_t i = 0; i <= BODIES; i++)
-        if (foliot_world_get_body_state(world, i).flags & FOLIOT_BODY_ASLEEP)
+        if (slot_state(world, i).flags & FOLIOT_BODY_ASLEEP)
             return true;
     return false;
 }

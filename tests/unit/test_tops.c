@@ -11,6 +11,7 @@
 
 #include "problems.h"
 #include "text_world.h"
+#include "slots.h"
 
 #define TICKS 3600
 #define DT (1.0 / 60)
@@ -40,7 +41,7 @@ static double dot(const double a[3], const double b[3])
 
 static pose pose_of(const flight *f)
 {
-    foliot_body_state s = foliot_world_get_body_state(f->world, 0);
+    foliot_body_state s = slot_state(f->world, 0);
     const double *q = s.orientation;
     pose now = {.energy = 0};
     for (int k = 0; k < 3; k++) {

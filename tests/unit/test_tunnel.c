@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "scene_builder.h"
 #include "status.h"
+#include "slots.h"
 
 #define SHOTS 80
 #define G 9.81
@@ -58,7 +59,7 @@ static uint32_t shoot(scene_builder *y, foliot__rng *rng, int kind, const double
 // How far the body's centre is before a wall through `at`.
 static double before(const foliot_world *world, uint32_t i, const double at[3], const double n[3])
 {
-    foliot_body_state s = foliot_world_get_body_state(world, i);
+    foliot_body_state s = slot_state(world, i);
     return (s.position[0] - at[0]) * n[0] + (s.position[1] - at[1]) * n[1] +
            (s.position[2] - at[2]) * n[2];
 }
@@ -132,8 +133,7 @@ TEST(plates_do_not_pass_each_other)
         double closing = 2 * speed;
         for (int tick = 0; tick < 20; tick++) {
             run_ticks(world, 1);
-            foliot_body_state low = foliot_world_get_body_state(world, 0),
-                              high = foliot_world_get_body_state(world, 1);
+            foliot_body_state low = slot_state(world, 0), high = slot_state(world, 1);
             check_gt(high.position[2], low.position[2]);
             closing = low.velocity[2] - high.velocity[2];
         }
@@ -189,7 +189,7 @@ TEST(long_things_do_not_pass_a_plate)
             assert_true(foliot_digest_equal(foliot_world_get_digest(world),
                                             foliot_world_get_digest(other)));
             for (uint32_t n = 0; n < SHOTS; n++) {
-                const double *x = foliot_world_get_body_state(world, 2 * n + 1).position;
+                const double *x = slot_state(world, 2 * n + 1).position;
                 bool beside = fabs(x[1] - 20.0 * n) > 3.4 ||
                               fabs(x[2]) > 3.4; // it may have gone round the plate
                 assert_true(x[0] < 0 || beside);
@@ -222,7 +222,7 @@ TEST(a_flat_box_rises_by_its_restitution)
         bool rose = false;
         for (int tick = 0; tick < 300; tick++) {
             run_ticks(world, 1);
-            foliot_body_state s = foliot_world_get_body_state(world, 0);
+            foliot_body_state s = slot_state(world, 0);
             double now = energy_of(world);
             check_le(now, energy + 1e-6 * 2 * G);
             energy = fmin(energy, now);
@@ -232,7 +232,7 @@ TEST(a_flat_box_rises_by_its_restitution)
         }
         printf("e %.1f: rises to %.5f, e^2 is %.5f\n", e, top, e * e);
         check_near(top, e * e, 0.01 * e * e);
-        check_near(foliot_world_get_body_state(world, 0).position[2], 0.1, k == 2 ? 0.5 : 1e-3);
+        check_near(slot_state(world, 0).position[2], 0.1, k == 2 ? 0.5 : 1e-3);
         foliot_world_destroy(world);
         builder_free(&y);
     }

@@ -2,6 +2,7 @@
 // test_world.c: worlds from scenes: sizes, copies, bodies, players, faults. Worlds are built in C
 // and looked at from outside, as an embedder would.
 #include "check.h"
+#include "slots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -76,14 +77,13 @@ TEST(a_world_holds_what_its_scene_says)
     foliot_world *world = world_of(&f);
     assert_int_equal(foliot_world_get_body_count(world), 3);
     assert_int_equal(foliot_world_get_tick(world), 0);
-    foliot_body_state a = foliot_world_get_body_state(world, 0),
-                      c = foliot_world_get_body_state(world, 2);
+    foliot_body_state a = slot_state(world, 0), c = slot_state(world, 2);
     check_bits(a.position[0], 0.1);
     check_bits(a.velocity[1], -0.7);
     assert_int_equal(a.flags, FOLIOT_BODY_ALIVE);
     assert_int_equal(c.flags, FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC);
-    check_bits(foliot_world_get_body_mass(world, 1), 0.37);
-    assert_int_equal(foliot_world_get_player_body(world, 0), FOLIOT_NO_BODY);
+    check_bits(slot_body(world, 1).mass, 0.37);
+    assert_int_equal(player_slot(world, 0), FOLIOT_NO_BODY);
     foliot_world_destroy(world);
 }
 
@@ -156,26 +156,26 @@ TEST(players_join_push_and_leave)
     foliot_world *world = world_of(&f);
     foliot_input joins[2] = {joining(0, FOLIOT_INPUT_JOIN), joining(1, FOLIOT_INPUT_JOIN)};
     step(world, joins, 2);
-    uint32_t slot = foliot_world_get_player_body(world, 1), count;
+    uint32_t slot = player_slot(world, 1), count;
     assert_int_equal(slot, 4);
-    uint32_t generation = foliot_world_get_body_generation(world, slot);
+    uint32_t generation = slot_generation(world, slot);
     foliot_world_get_events(world, &count);
     assert_int_equal(count, 2);
-    check_bits(foliot_world_get_body_state(world, slot).position[0], 3);
+    check_bits(slot_state(world, slot).position[0], 3);
     foliot_input push = control(1, 2, 127);
     step(world, &push, 1);
-    check_near(foliot_world_get_body_state(world, slot).velocity[0], 20.0 / 60, 1e-15);
+    check_near(slot_state(world, slot).velocity[0], 20.0 / 60, 1e-15);
     step(world, NULL, 0); // controls are held
-    check_near(foliot_world_get_body_state(world, slot).velocity[0], 40.0 / 60, 1e-15);
+    check_near(slot_state(world, slot).velocity[0], 40.0 / 60, 1e-15);
     foliot_input leave = joining(1, FOLIOT_INPUT_LEAVE);
     leave.sequence = 3;
     step(world, &leave, 1);
-    assert_false(foliot_world_get_body_alive(world, slot));
+    assert_false(slot_alive(world, slot));
     foliot_input again = joining(1, FOLIOT_INPUT_JOIN);
     step(world, &again, 1);
-    assert_int_equal(foliot_world_get_player_body(world, 1),
+    assert_int_equal(player_slot(world, 1),
                      4); // the same slot, another generation
-    assert_int_not_equal(foliot_world_get_body_generation(world, slot), generation);
+    assert_int_not_equal(slot_generation(world, slot), generation);
     foliot_world_destroy(world);
 }
 
@@ -189,8 +189,8 @@ TEST(what_cannot_be_applied_is_counted_and_told)
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(world, &count);
     assert_int_equal(count, 2);
-    assert_int_equal(events[1].kind, FOLIOT_EVENT_REFUSED);
-    assert_int_equal(events[1].a, 1);
+    assert_int_equal(events[1].kind, FOLIOT_EVENT_INPUT_REFUSED);
+    assert_int_equal(events[1].player, 1);
     foliot_world_destroy(world);
 }
 
@@ -206,7 +206,7 @@ TEST(a_body_that_leaves_the_numbers_is_frozen_where_it_was)
     assert_int_equal(counted->frozen_bodies, 2);
     check_gt(counted->first_frozen_tick, 3);
     check_lt(counted->first_frozen_tick, 20);
-    foliot_body_state b = foliot_world_get_body_state(world, 1);
+    foliot_body_state b = slot_state(world, 1);
     assert_true(b.flags & FOLIOT_BODY_FROZEN);
     check_bits(b.velocity[2], 0);
     check_below(b.position[2] * b.position[2], 0x1p80);
@@ -220,7 +220,7 @@ TEST(speed_is_clamped_where_the_scene_says_so)
     foliot_world *world = world_of(&f);
     for (int t = 0; t < 120; t++)
         step(world, NULL, 0);
-    const double *v = foliot_world_get_body_state(world, 0).velocity;
+    const double *v = slot_state(world, 0).velocity;
     check_near(v[0] * v[0] + v[1] * v[1] + v[2] * v[2], 9, 1e-14);
     foliot_world_destroy(world);
 }

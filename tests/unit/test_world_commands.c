@@ -17,6 +17,7 @@
 #include "scene_builder.h"
 #include "sim/state/state.h"
 #include "status.h"
+#include "slots.h"
 
 #define HAS FOLIOT_COMMAND_HAS
 #define CRATE 0 // prototypes
@@ -83,13 +84,17 @@ static foliot_command_reason issue(stage *s, foliot_command command)
     assert_int_equal(issue(stage, command), FOLIOT_COMMAND_REASON_##why)
 #define assert_acts(stage, command) assert_refused(stage, command, none)
 
-static uint32_t event_slot(const stage *s, foliot_event_kind kind, uint32_t b)
+// The slot of the body, or the index of the joint, in the event of that ticket or reason.
+static uint32_t event_slot(const stage *s, foliot_event_kind kind, uint32_t about)
 {
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(s->world, &count);
-    for (uint32_t i = 0; i < count; i++)
-        if (events[i].kind == (uint32_t)kind && events[i].b == b)
-            return events[i].a;
+    for (uint32_t i = 0; i < count; i++) {
+        bool broken = kind == FOLIOT_EVENT_JOINT_BROKEN;
+        if (events[i].kind == kind && (broken ? events[i].reason : events[i].ticket) == about)
+            return events[i].body.value ? foliot_body_id_get_slot(events[i].body)
+                                        : foliot_joint_id_get_index(events[i].joint);
+    }
     return FOLIOT_NO_BODY;
 }
 
@@ -100,7 +105,7 @@ static foliot_body_id id_of(const stage *s, uint32_t slot)
 
 static foliot_body_state state_of(const stage *s, uint32_t slot)
 {
-    return foliot_world_get_body_state(s->world, slot);
+    return slot_state(s->world, slot);
 }
 
 // -- the commands
@@ -167,22 +172,22 @@ TEST(a_body_is_spawned_from_its_prototype)
     c.as.spawn.tag = 9;
     c.as.spawn.mass_scale = 2;
     assert_acts(s, c);
-    uint32_t slot = event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77);
+    uint32_t slot = event_slot(s, FOLIOT_EVENT_SPAWNED, 77);
     assert_int_equal(slot, 3); // the lowest free one
-    assert_int_equal(foliot_world_get_body_prototype(s->world, slot), CRATE);
-    assert_int_equal(foliot_world_get_body_tag(s->world, slot), 9);
-    check_bits(foliot_world_get_body_mass(s->world, slot), 6);
+    assert_int_equal(slot_body(s->world, slot).prototype, CRATE);
+    assert_int_equal(slot_body(s->world, slot).tag, 9);
+    check_bits(slot_body(s->world, slot).mass, 6);
     check_near(state_of(s, slot).position[0], 6 + 2.0 / 60, 1e-9);
     check_near(state_of(s, slot).velocity[2], -9.81 / 60, 1e-9);
     foliot_body_id first = id_of(s, slot);
-    assert_int_equal(foliot_world_find_body(s->world, first), slot);
+    assert_int_equal(foliot_body_id_get_slot(first), slot);
     assert_acts(s, despawn(first));
-    assert_int_equal(foliot_world_find_body(s->world, first), FOLIOT_NO_BODY);
+    assert_int_equal(foliot_world_get_body_state(s->world, first).flags, 0);
     assert_acts(s, spawn(LIFT, 6, 0, 5));
-    assert_int_equal(event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77), slot); // used again
+    assert_int_equal(event_slot(s, FOLIOT_EVENT_SPAWNED, 77), slot); // used again
     assert_true(id_of(s, slot).value != first.value);
     assert_refused(s, despawn(first), body); // the slot's earlier body
-    assert_true(foliot_world_get_body_alive(s->world, slot));
+    assert_true(slot_alive(s->world, slot));
     stage_free(s);
 }
 
@@ -212,7 +217,7 @@ TEST(a_spawn_is_refused_with_its_reason)
     assert_int_equal(foliot_world_get_counters(s->world)->commands_refused, 8);
     const foliot_input in = {.player = 1, .sequence = 1, .kind = FOLIOT_INPUT_JOIN};
     demand(foliot_world_step(s->world, &in, 1, NULL));
-    assert_int_not_equal(foliot_world_get_player_body(s->world, 1), FOLIOT_NO_BODY);
+    assert_int_not_equal(player_slot(s->world, 1), FOLIOT_NO_BODY);
     stage_free(s);
 }
 
@@ -221,18 +226,74 @@ TEST(what_holds_a_removed_body_goes_with_it)
     stage *s = stage_new();
     run_ticks(s->world, 30); // contacts with the floor
     assert_acts(s, join(FOLIOT_CONSTRAINT_WELD, id_of(s, 1), id_of(s, 2)));
-    uint32_t joint = event_slot(s, FOLIOT_EVENT_JOINT, 5);
+    uint32_t joint = event_slot(s, FOLIOT_EVENT_JOINT_MADE, 5);
     assert_int_equal(joint, 0);
     assert_acts(s, despawn(id_of(s, 1)));
-    assert_int_equal(event_slot(s, FOLIOT_EVENT_BREAK, FOLIOT_BREAK_COMMAND), joint);
-    assert_true(foliot_world_get_constraint_broken(s->world, joint));
+    assert_int_equal(event_slot(s, FOLIOT_EVENT_JOINT_BROKEN, FOLIOT_BREAK_COMMAND), joint);
+    assert_true(index_joint(s->world, joint).broken);
     uint32_t count = foliot_world_get_contact_events(s->world, NULL, 0);
     foliot_contact_event contacts[8];
     foliot_world_get_contact_events(s->world, contacts, 8);
     for (uint32_t i = 0; i < count && i < 8; i++)
         assert_true(contacts[i].change == FOLIOT_CONTACT_END ||
-                    (contacts[i].a != 1 && contacts[i].b != 1));
+                    (foliot_body_id_get_slot(contacts[i].a) != 1 &&
+                     foliot_body_id_get_slot(contacts[i].b) != 1));
     assert_refused(s, impulse(id_of(s, 1), 1, 0, 0), body); // no id: a free slot
+    stage_free(s);
+}
+
+// A crate on the floor goes, and another one comes to the same place in the same tick.
+TEST(contacts_of_two_bodies_in_one_slot_are_two)
+{
+    stage *s = stage_new();
+    assert_acts(s, spawn(CRATE, 6, 0, 0.5));
+    uint32_t slot = event_slot(s, FOLIOT_EVENT_SPAWNED, 77);
+    run_ticks(s->world, 60);
+    foliot_body_id first = id_of(s, slot);
+    foliot_command both[2] = {despawn(first), spawn(CRATE, 6, 0, 0.5)};
+    both[0].sequence = ++s->sequence;
+    both[1].sequence = ++s->sequence;
+    const foliot_tick_inputs tick = {.commands = both, .command_count = 2};
+    assert_int_equal(foliot_world_step_tick(s->world, &tick, NULL), FOLIOT_STATUS_OK);
+    foliot_body_id second = id_of(s, event_slot(s, FOLIOT_EVENT_SPAWNED, 77));
+    assert_int_equal(foliot_body_id_get_slot(second), slot);
+    assert_int_not_equal(second.value, first.value);
+    foliot_contact_event contacts[8];
+    uint32_t count = foliot_world_get_contact_events(s->world, contacts, 8), ended = 0, begun = 0;
+    for (uint32_t i = 0; i < count && i < 8; i++) {
+        const foliot_contact_event *c = &contacts[i];
+        if (c->a.value == first.value || c->b.value == first.value) {
+            assert_int_equal(c->change, FOLIOT_CONTACT_END);
+            ended++;
+        } else if (c->a.value == second.value || c->b.value == second.value) {
+            assert_int_equal(c->change, FOLIOT_CONTACT_BEGIN);
+            begun++;
+        }
+    }
+    assert_int_equal(ended, 1);
+    assert_int_equal(begun, 1);
+    stage_free(s);
+}
+
+// A stale id reads as nothing, whatever has its slot now.
+TEST(a_stale_id_names_no_other_body)
+{
+    stage *s = stage_new();
+    assert_acts(s, spawn(CRATE, 6, 0, 50));
+    uint32_t slot = event_slot(s, FOLIOT_EVENT_SPAWNED, 77);
+    foliot_body_id first = id_of(s, slot);
+    assert_acts(s, despawn(first));
+    assert_acts(s, spawn(CRATE, 6, 0, 50));
+    foliot_body_id second = id_of(s, slot);
+    foliot_body about;
+    assert_int_equal(second.value >> 32, (first.value >> 32) + 1);
+    assert_int_equal(foliot_world_get_body(s->world, first, &about), FOLIOT_STATUS_NOT_FOUND);
+    assert_int_equal(foliot_world_get_body_state(s->world, first).flags, 0);
+    assert_true(foliot_world_get_field(s->world, first, FOLIOT_FIELD_flags) == 0);
+    assert_int_equal(foliot_world_set_field(s->world, first, FOLIOT_FIELD_velocity_x, 0),
+                     FOLIOT_STATUS_NOT_FOUND);
+    assert_int_equal(foliot_world_get_body(s->world, second, &about), FOLIOT_STATUS_OK);
+    assert_int_equal(about.prototype, CRATE);
     stage_free(s);
 }
 
@@ -242,7 +303,7 @@ TEST(an_impulse_changes_velocity_by_its_share_of_the_mass)
 {
     stage *s = stage_new();
     assert_acts(s, spawn(CRATE, 6, 0, 50));
-    uint32_t slot = event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77);
+    uint32_t slot = event_slot(s, FOLIOT_EVENT_SPAWNED, 77);
     double falling = state_of(s, slot).velocity[2];
     foliot_command c = impulse(id_of(s, slot), 6, 0, 0);
     c.fields |= HAS(impulse, point);
@@ -291,7 +352,7 @@ TEST(far_places_are_exact)
     const double far = 5e6;
     stage *s = stage_new();
     assert_acts(s, spawn(LIFT, 30, 0, 10));
-    uint32_t slot = event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77);
+    uint32_t slot = event_slot(s, FOLIOT_EVENT_SPAWNED, 77);
     foliot_command there = foliot_command_default(FOLIOT_COMMAND_set_motion);
     there.fields = HAS(set_motion, body) | HAS(set_motion, position);
     there.as.set_motion.body = id_of(s, slot);
@@ -335,7 +396,7 @@ TEST(a_body_changes_its_kind)
 {
     stage *s = stage_new();
     assert_acts(s, spawn(CRATE, 6, 0, 50));
-    uint32_t slot = event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77);
+    uint32_t slot = event_slot(s, FOLIOT_EVENT_SPAWNED, 77);
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_set_body);
     c.fields = HAS(set_body, body) | HAS(set_body, motion);
     c.as.set_body.body = id_of(s, slot);
@@ -360,11 +421,11 @@ TEST(joints_hold_until_they_are_broken)
 {
     stage *s = stage_new();
     assert_acts(s, spawn(CRATE, 20, 0, 10));
-    uint32_t slot = event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77);
+    uint32_t slot = event_slot(s, FOLIOT_EVENT_SPAWNED, 77);
     foliot_command c = join(FOLIOT_CONSTRAINT_BALL, id_of(s, slot), (foliot_body_id){0});
     c.fields &= ~HAS(joint, b); // held by the world where it is
     assert_acts(s, c);
-    uint32_t joint = event_slot(s, FOLIOT_EVENT_JOINT, 5);
+    uint32_t joint = event_slot(s, FOLIOT_EVENT_JOINT_MADE, 5);
     double height = state_of(s, slot).position[2];
     run_ticks(s->world, 60);
     check_near(state_of(s, slot).position[2], height, 1e-3);
@@ -377,7 +438,7 @@ TEST(joints_hold_until_they_are_broken)
     assert_refused(s, cut, joint);
     // The row is used again under another id.
     assert_acts(s, join(FOLIOT_CONSTRAINT_WELD, id_of(s, 1), id_of(s, 2)));
-    assert_int_equal(event_slot(s, FOLIOT_EVENT_JOINT, 5), joint);
+    assert_int_equal(event_slot(s, FOLIOT_EVENT_JOINT_MADE, 5), joint);
     assert_refused(s, cut, joint);
     assert_refused(s, join(FOLIOT_CONSTRAINT_ROD, id_of(s, 1), id_of(s, 2)), range);
     assert_refused(s, join(FOLIOT_CONSTRAINT_BALL, id_of(s, 1), id_of(s, 1)), range);
@@ -391,12 +452,12 @@ TEST(a_motor_follows_its_speed)
 {
     stage *s = stage_new();
     assert_acts(s, spawn(CRATE, 20, 0, 10));
-    uint32_t slot = event_slot(s, FOLIOT_EVENT_COMMAND_SPAWN, 77);
+    uint32_t slot = event_slot(s, FOLIOT_EVENT_SPAWNED, 77);
     foliot_command c = join(FOLIOT_CONSTRAINT_HINGE, id_of(s, slot), (foliot_body_id){0});
     c.fields = (c.fields & ~HAS(joint, b)) | HAS(joint, motor_torque);
     c.as.joint.motor_torque = 100;
     assert_acts(s, c);
-    uint32_t joint = event_slot(s, FOLIOT_EVENT_JOINT, 5);
+    uint32_t joint = event_slot(s, FOLIOT_EVENT_JOINT_MADE, 5);
     foliot_command faster = foliot_command_default(FOLIOT_COMMAND_set_joint);
     faster.fields = HAS(set_joint, joint) | HAS(set_joint, motor_speed);
     faster.as.set_joint.joint = foliot_world_get_joint_id(s->world, joint);
@@ -419,9 +480,9 @@ TEST(a_player_drives_another_body)
     assert_refused(s, c, player);
     const foliot_input in = {.player = 0, .sequence = 1, .kind = FOLIOT_INPUT_JOIN};
     demand(foliot_world_step(s->world, &in, 1, NULL));
-    uint32_t own = foliot_world_get_player_body(s->world, 0);
+    uint32_t own = player_slot(s->world, 0);
     assert_acts(s, c);
-    assert_int_equal(foliot_world_get_player_body(s->world, 0), 1);
+    assert_int_equal(player_slot(s->world, 0), 1);
     const foliot_input push = {
         .player = 0, .sequence = 2, .kind = FOLIOT_INPUT_CONTROL, .axes = {0, 0, 127}};
     demand(foliot_world_step(s->world, &push, 1, NULL));
@@ -429,7 +490,7 @@ TEST(a_player_drives_another_body)
     check_near(state_of(s, 1).velocity[2], (40 / 2.0 - 9.81) * 31 / 60, 0.02);
     assert_true(state_of(s, own).position[2] < 1);
     assert_acts(s, despawn(id_of(s, 1))); // what it drives is gone
-    assert_int_equal(foliot_world_get_player_body(s->world, 0), FOLIOT_NO_BODY);
+    assert_int_equal(player_slot(s->world, 0), FOLIOT_NO_BODY);
     assert_acts(s, despawn(id_of(s, own)));
     const foliot_input leave = {.player = 0, .sequence = 3, .kind = FOLIOT_INPUT_LEAVE};
     demand(foliot_world_step(s->world, &leave, 1, NULL));
@@ -443,12 +504,14 @@ TEST(variables_are_kept_by_key)
     assert_acts(s, set_integer("a", 1));
     assert_acts(s, set_integer("c", INT64_MIN));
     assert_acts(s, set_integer("b", 22));
-    assert_int_equal(foliot_world_get_var_count(s->world), 3);
     foliot_var var;
+    assert_true(foliot_world_get_var_at(s->world, 2, &var));
+    assert_false(foliot_world_get_var_at(s->world, 3, &var));
     assert_true(foliot_world_get_var(s->world, "b", &var));
     assert_int_equal(var.integer, 22);
     assert_int_equal(var.changed, 3);
-    assert_string_equal(foliot_world_get_var_at(s->world, 0).key, "a");
+    assert_true(foliot_world_get_var_at(s->world, 0, &var));
+    assert_string_equal(var.key, "a");
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_var);
     c.fields = HAS(var, key);
     c.as.var.key = "a";

@@ -4,6 +4,7 @@
 #define FOLIOT_TESTS_TEXT_WORLD_H
 
 #include "check.h"
+#include "slots.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,7 +39,7 @@ static inline void step_ticks(foliot_world *world, uint32_t ticks)
 
 static inline foliot_body_state state_of(const foliot_world *world, uint32_t slot)
 {
-    return foliot_world_get_body_state(world, slot);
+    return slot_state(world, slot);
 }
 
 static inline void check_same_digest(const foliot_world *a, const foliot_world *b)

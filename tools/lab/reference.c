@@ -138,7 +138,8 @@ static foliot_status watch_all(foliot_world *world, uint64_t ticks, uint32_t fir
     for (uint64_t tick = 0; tick < ticks && status == FOLIOT_STATUS_OK; tick++) {
         status = lab_interrupted() ? FOLIOT_STATUS_AGAIN : foliot_world_step(world, NULL, 0, NULL);
         for (uint32_t i = 0; i < count; i++) {
-            foliot_body_state at = foliot_world_get_body_state(world, first + i);
+            foliot_body_state at =
+                foliot_world_get_body_state(world, foliot_world_get_body_id(world, first + i));
             for (int k = 0; k < 3; k++) {
                 double v = at.velocity[k];
                 widen_range(motions[i].x[k], at.position[k]);
@@ -168,7 +169,8 @@ foliot_status reference_watch(foliot_scene *scene, double finest, double time, u
     uint32_t first = any ? 0 : body, count = any ? scene->body_count : 1;
     motion *motions = calloc((size_t)count + 1, sizeof *motions);
     for (uint32_t i = 0; motions && i < count; i++) {
-        foliot_body_state at = foliot_world_get_body_state(world, first + i);
+        foliot_body_state at =
+            foliot_world_get_body_state(world, foliot_world_get_body_id(world, first + i));
         motions[i] = (motion){0};
         for (int k = 0; k < 3; k++) {
             motions[i].x[k][0] = motions[i].x[k][1] = at.position[k];

@@ -254,18 +254,20 @@ static void observe_tick(run *r)
     uint64_t tick = foliot_world_get_tick(r->world);
     for (uint32_t i = 0; i < count; i++) {
         if (events[i].kind == FOLIOT_EVENT_FROZEN && r->frozen_count < FROZEN_MAX)
-            r->frozen[r->frozen_count++] = (frozen){tick, events[i].a};
+            r->frozen[r->frozen_count++] = (frozen){tick, foliot_body_id_get_slot(events[i].body)};
         if (events[i].kind == FOLIOT_EVENT_COMMAND_REFUSED && r->refused_count < REFUSED_MAX)
-            r->refused[r->refused_count++] = (refused){tick - 1, events[i].a, events[i].b};
+            r->refused[r->refused_count++] =
+                (refused){tick - 1, events[i].sequence, events[i].reason};
     }
     // A row for each body that lives, if the tick is due.
     char name[FOLIOT_NAME_BYTES + 16];
     if (!csv_due(&r->csv, r->world))
         return;
     for (uint32_t i = 0; i < foliot_world_get_body_count(r->world); i++) {
-        if (!foliot_world_get_body_alive(r->world, i))
+        if (foliot_world_get_body_id(r->world, i).value == 0)
             continue;
-        foliot_body_state body = foliot_world_get_body_state(r->world, i);
+        foliot_body_state body =
+            foliot_world_get_body_state(r->world, foliot_world_get_body_id(r->world, i));
         fprintf(r->csv.out, "%" PRIu64 ",%.17g,%.17g,", foliot_world_get_tick(r->world),
                 foliot_world_get_time(r->world), r->energy);
         write_name(r->csv.out, lab_body_name(r->scene, r->world, i, name));
@@ -373,9 +375,10 @@ static void print_bodies(const run *r, const units *u)
     snprintf(position, sizeof position, "position, %s", u->length);
     printf("\n  %-20s %14s\n", "body", position);
     for (uint32_t i = 0; i < foliot_world_get_body_count(r->world); i++) {
-        if (!foliot_world_get_body_alive(r->world, i))
+        if (foliot_world_get_body_id(r->world, i).value == 0)
             continue;
-        foliot_body_state body = foliot_world_get_body_state(r->world, i);
+        foliot_body_state body =
+            foliot_world_get_body_state(r->world, foliot_world_get_body_id(r->world, i));
         if ((body.flags & FOLIOT_BODY_STATIC) || alive++ >= BODIES_SHOWN)
             continue;
         printf("  %-20s %14.7g %14.7g %14.7g%s\n", lab_body_name(r->scene, r->world, i, name),
@@ -498,9 +501,10 @@ static void json_account(const run *r)
     foliot__json_reals(&json, "angular_momentum", now.angular_momentum, 3);
     foliot__json_array(&json, "bodies");
     for (uint32_t i = 0; i < foliot_world_get_body_count(r->world); i++) {
-        if (!foliot_world_get_body_alive(r->world, i))
+        if (foliot_world_get_body_id(r->world, i).value == 0)
             continue;
-        foliot_body_state body = foliot_world_get_body_state(r->world, i);
+        foliot_body_state body =
+            foliot_world_get_body_state(r->world, foliot_world_get_body_id(r->world, i));
         char name[FOLIOT_NAME_BYTES + 16];
         bool nameless =
             i < r->scene->body_count && !(r->scene->bodies[i].name && r->scene->bodies[i].name[0]);
@@ -517,8 +521,11 @@ static void json_account(const run *r)
     foliot__json_bool(&json, "potential_complete", now.potential_complete);
     const foliot_world_counters *c = foliot_world_get_counters(r->world);
     uint64_t broken = 0;
-    for (uint32_t i = 0; i < r->scene->constraint_count; i++)
-        broken += foliot_world_get_constraint_broken(r->world, i);
+    for (uint32_t i = 0; i < r->scene->constraint_count; i++) {
+        foliot_joint joint = {.broken = true}; // a command's joint may have its place
+        (void)!foliot_world_get_joint(r->world, foliot_world_get_joint_id(r->world, i), &joint);
+        broken += joint.broken;
+    }
     foliot__json_count(&json, "frozen_bodies", c->frozen_bodies);
     char name[FOLIOT_NAME_BYTES + 16];
     foliot__json_array(&json, "frozen");

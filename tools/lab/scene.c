@@ -73,7 +73,7 @@ const char *lab_body_name(const foliot_scene *scene, const foliot_world *world, 
     if (slot < scene->body_count && scene->bodies[slot].name && scene->bodies[slot].name[0])
         return foliot__text_clean(text, bytes, scene->bodies[slot].name);
     for (uint32_t p = 0; slot >= scene->body_count && p < foliot_world_get_players_max(world); p++)
-        if (foliot_world_get_player_body(world, p) == slot) {
+        if (foliot_body_id_get_slot(foliot_world_get_player_body(world, p)) == slot) {
             snprintf(text, bytes, "player %u", (unsigned)p);
             return text;
         }

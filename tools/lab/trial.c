@@ -13,7 +13,8 @@ static void append_point(trial *t, const foliot_world *world, const trial_view *
     uint64_t stride = t->ticks / TRIAL_POINTS + 1;
     if (!t->x || tick % stride || t->point_count > TRIAL_POINTS)
         return;
-    foliot_body_state body = foliot_world_get_body_state(world, view->body);
+    foliot_body_state body =
+        foliot_world_get_body_state(world, foliot_world_get_body_id(world, view->body));
     t->x[t->point_count] = body.position[view->axis];
     t->v[t->point_count] = body.velocity[view->axis];
     t->point_count++;
@@ -93,7 +94,8 @@ foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, doubl
             t->frozen_bodies = c->frozen_bodies;
             if (t->final)
                 for (uint32_t i = 0; i < scene->body_count; i++) {
-                    foliot_body_state body = foliot_world_get_body_state(world, i);
+                    foliot_body_state body =
+                        foliot_world_get_body_state(world, foliot_world_get_body_id(world, i));
                     memcpy(t->final + 3 * (size_t)i, body.position, sizeof body.position);
                 }
             foliot_world_destroy(world);

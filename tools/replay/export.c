@@ -31,10 +31,11 @@ const foliot__option export_options[] = {
 static void put_bodies(const foliot_scene *scene, const foliot_world *world)
 {
     for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++) {
-        if (!foliot_world_get_body_alive(world, i))
+        if (foliot_world_get_body_id(world, i).value == 0)
             continue;
         const char *name = tool_body_name(scene, i);
-        foliot_body_state b = foliot_world_get_body_state(world, i);
+        foliot_body_state b =
+            foliot_world_get_body_state(world, foliot_world_get_body_id(world, i));
         printf("%" PRIu64 ",%.17g,%" PRIu32 ",", foliot_world_get_tick(world),
                foliot_world_get_time(world), i);
         // A name as one field: quotes doubled.

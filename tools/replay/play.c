@@ -83,14 +83,15 @@ static void draw_names(player *p, const foliot_world *world)
     for (uint32_t i = 0; i < foliot_world_get_body_count(world) && shown < NAMES_MAX; i++) {
         const char *name = tool_body_name(p->about->scene, i);
         char label[FOLIOT_NAME_BYTES + 16];
-        foliot_body_state body = foliot_world_get_body_state(world, i);
+        foliot_body_state body =
+            foliot_world_get_body_state(world, foliot_world_get_body_id(world, i));
         bool steered = body.flags & FOLIOT_BODY_PLAYER;
-        if (!foliot_world_get_body_alive(world, i) || (body.flags & FOLIOT_BODY_STATIC) ||
+        if (foliot_world_get_body_id(world, i).value == 0 || (body.flags & FOLIOT_BODY_STATIC) ||
             !(steered || p->names))
             continue;
         if (steered) {
             for (uint32_t k = 0; k < foliot_world_get_players_max(world); k++)
-                if (foliot_world_get_player_body(world, k) == i)
+                if (foliot_body_id_get_slot(foliot_world_get_player_body(world, k)) == i)
                     snprintf(label, sizeof label, "player %u", (unsigned)k);
         } else if (name) {
             snprintf(label, sizeof label, "%s", name);
@@ -161,12 +162,15 @@ static void draw_frame(player *p)
     if (!foliot__array_resize(&p->figures, bodies, sizeof *p->figures))
         return;
     for (uint32_t i = 0; i < bodies; i++) {
-        if (!foliot_world_get_body_alive(world, i))
+        if (foliot_world_get_body_id(world, i).value == 0)
             continue;
+        foliot_body body = {.tag = 0};
+        (void)!foliot_world_get_body(world, foliot_world_get_body_id(world, i), &body);
         foliot__figure *figure = &p->figures[p->figure_count++];
-        *figure = (foliot__figure){.slot = i,
-                                   .shape = foliot_world_get_body_shape(world, i),
-                                   .body = foliot_world_get_body_state(world, i)};
+        *figure = (foliot__figure){
+            .slot = i,
+            .shape = body.shape,
+            .body = foliot_world_get_body_state(world, foliot_world_get_body_id(world, i))};
         figure->colour = colour_of(&figure->body);
     }
     if (foliot__figures_bounds(p->figures, p->figure_count, low, high))
@@ -176,12 +180,13 @@ static void draw_frame(player *p)
     foliot__view_paint(&p->view, &p->canvas, p->figures, p->figure_count);
     const foliot_scene *scene = p->about->scene;
     for (uint32_t i = 0; i < scene->constraint_count && i < JOINTS_MAX; i++) {
-        const foliot_constraint_definition *joint = &scene->constraints[i];
-        if (foliot_world_get_constraint_broken(world, i))
+        foliot_joint now;
+        foliot_joint_id id = foliot_world_get_joint_id(world, i);
+        if (foliot_world_get_joint(world, id, &now) != FOLIOT_STATUS_OK || now.broken)
             continue;
-        foliot_body_state a = foliot_world_get_body_state(world, joint->a), b = {0};
-        if (joint->b != FOLIOT_NO_BODY)
-            b = foliot_world_get_body_state(world, joint->b);
+        const foliot_constraint_definition *joint = &scene->constraints[i];
+        foliot_body_state a = foliot_world_get_body_state(world, now.a);
+        foliot_body_state b = foliot_world_get_body_state(world, now.b);
         foliot__view_joint(&p->view, &p->canvas, joint, &a, joint->b == FOLIOT_NO_BODY ? NULL : &b,
                            FOLIOT__COLOUR_GREEN);
     }

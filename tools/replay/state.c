@@ -156,8 +156,9 @@ static void put_json(const foliot_scene *scene, const foliot_world *world)
     foliot__json_text(&json, "digest", digest);
     foliot__json_array(&json, "bodies");
     for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++)
-        if (foliot_world_get_body_alive(world, i)) {
-            foliot_body_state body = foliot_world_get_body_state(world, i);
+        if (foliot_world_get_body_id(world, i).value != 0) {
+            foliot_body_state body =
+                foliot_world_get_body_state(world, foliot_world_get_body_id(world, i));
             foliot__json_object(&json, NULL);
             foliot__json_text(&json, "name", tool_body_name(scene, i));
             foliot__json_count(&json, "index", i);
@@ -179,9 +180,10 @@ static void put_text(const foliot_scene *scene, const foliot_world *world)
     printf("tick %" PRIu64 ", time %.17g, digest %s\n", foliot_world_get_tick(world),
            foliot_world_get_time(world), digest);
     for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++) {
-        if (!foliot_world_get_body_alive(world, i))
+        if (foliot_world_get_body_id(world, i).value == 0)
             continue;
-        foliot_body_state b = foliot_world_get_body_state(world, i);
+        foliot_body_state b =
+            foliot_world_get_body_state(world, foliot_world_get_body_id(world, i));
         tool_body_label(tool_body_name(scene, i), i, label);
         printf("%s%s\n", label, b.flags & FOLIOT_BODY_FROZEN ? " (frozen)" : "");
         printf("  position          %.17g %.17g %.17g\n", b.position[0], b.position[1],

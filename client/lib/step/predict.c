@@ -28,7 +28,7 @@ static uint32_t line_index(const foliot__prediction *p, const foliot__line *line
 
 static uint32_t own_slot(const foliot_client *c, const foliot_world *world)
 {
-    return foliot_world_get_player_body(world, c->welcome.player);
+    return foliot_body_id_get_slot(foliot_world_get_player_body(world, c->welcome.player));
 }
 
 // A line that cannot be shown is not predicted.

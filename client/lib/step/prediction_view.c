@@ -65,9 +65,11 @@ foliot_status foliot__prediction_view_append(foliot__prediction_view *view, uint
     ticks[1] = before;
     ticks[1].tick = foliot_world_get_tick(world);
     ticks[1].count = count;
-    for (uint32_t i = 0; i < count; i++)
-        ticks[1].bodies[i] = (foliot__predicted_body){foliot_world_get_body_state(world, i),
-                                                      foliot_world_get_body_generation(world, i)};
+    for (uint32_t i = 0; i < count; i++) {
+        foliot_body_id body = foliot_world_get_body_id(world, i);
+        ticks[1].bodies[i] =
+            (foliot__predicted_body){foliot_world_get_body_state(world, body), body};
+    }
     if (ticks[0].tick + 1 != ticks[1].tick)
         ticks[0].tick = UINT64_MAX;
     return FOLIOT_STATUS_OK;
@@ -83,8 +85,8 @@ static bool is_continuous(const foliot__prediction_view *view, const foliot__pre
         moved += d * d;
         speed += fmax(fabs(a->state.velocity[k]), fabs(b->state.velocity[k]));
     }
-    return (a->state.flags & b->state.flags & FOLIOT_BODY_ALIVE) &&
-           a->generation == b->generation && sqrt(moved) <= speed * time + view->jump;
+    return (a->state.flags & b->state.flags & FOLIOT_BODY_ALIVE) && a->id.value == b->id.value &&
+           sqrt(moved) <= speed * time + view->jump;
 }
 
 static double distance(const foliot_body_state *a, const foliot_body_state *b)

@@ -14,7 +14,7 @@
 
 typedef struct foliot__predicted_body {
     foliot_body_state state;
-    uint32_t generation;
+    foliot_body_id id;
 } foliot__predicted_body;
 
 // The bodies of one world in one tick.

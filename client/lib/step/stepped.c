@@ -37,25 +37,28 @@ static void add_world_events(foliot_client *c, const foliot_world *world, bool p
     const foliot_event *events = foliot_world_get_events(world, &count);
     for (uint32_t i = 0; i < count; i++) {
         foliot_client_event e = foliot__event_at(FOLIOT_CLIENT_SPAWNED, tick);
-        switch ((foliot_event_kind)events[i].kind) {
-        case FOLIOT_EVENT_COMMAND_SPAWN:
-            e.slot = events[i].a;
-            e.value = foliot_world_get_body_prototype(world, events[i].a);
+        foliot_body body = {.prototype = FOLIOT_NO_BODY};
+        switch (events[i].kind) {
+        case FOLIOT_EVENT_SPAWNED:
+            if (events[i].player != FOLIOT_NO_PLAYER)
+                continue;
+            (void)!foliot_world_get_body(world, events[i].body, &body);
+            e.slot = foliot_body_id_get_slot(events[i].body);
+            e.value = body.prototype;
             break;
-        case FOLIOT_EVENT_DESPAWN:
+        case FOLIOT_EVENT_DESPAWNED:
             e.kind = FOLIOT_CLIENT_DESPAWNED;
-            e.slot = events[i].a;
+            e.slot = foliot_body_id_get_slot(events[i].body);
             break;
-        case FOLIOT_EVENT_JOINT:
-        case FOLIOT_EVENT_BREAK:
-            e.kind = events[i].kind == FOLIOT_EVENT_JOINT ? FOLIOT_CLIENT_JOINT_MADE
-                                                          : FOLIOT_CLIENT_JOINT_BROKEN;
-            e.value = events[i].a;
+        case FOLIOT_EVENT_JOINT_MADE:
+        case FOLIOT_EVENT_JOINT_BROKEN:
+            e.kind = events[i].kind == FOLIOT_EVENT_JOINT_MADE ? FOLIOT_CLIENT_JOINT_MADE
+                                                               : FOLIOT_CLIENT_JOINT_BROKEN;
+            e.value = foliot_joint_id_get_index(events[i].joint);
             break;
-        case FOLIOT_EVENT_END: // the server sends it, ahead of its goodbye
-        case FOLIOT_EVENT_SPAWN:
+        case FOLIOT_EVENT_ENDED: // the server sends it, ahead of its goodbye
         case FOLIOT_EVENT_FROZEN:
-        case FOLIOT_EVENT_REFUSED:
+        case FOLIOT_EVENT_INPUT_REFUSED:
         case FOLIOT_EVENT_COMMAND_REFUSED:
         default:
             continue;
@@ -67,8 +70,8 @@ static void add_world_events(foliot_client *c, const foliot_world *world, bool p
     const foliot_hit_event *hits = foliot_world_get_hit_events(world, &count);
     for (uint32_t i = 0; i < count && i < HITS_MAX; i++) {
         foliot_client_event e = foliot__event_at(FOLIOT_CLIENT_HIT, tick);
-        e.slot = hits[i].a;
-        e.value = hits[i].b;
+        e.slot = foliot_body_id_get_slot(hits[i].a);
+        e.value = foliot_body_id_get_slot(hits[i].b);
         add_event(c, &e, predicted);
     }
 }

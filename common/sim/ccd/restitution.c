@@ -159,7 +159,10 @@ void foliot__collision_impulse(foliot__collider *c, uint32_t a, uint32_t b, cons
     double inverse_mass =
         inverse_mass_along(c, &of_a, m->normal) + inverse_mass_along(c, &of_b, m->normal);
     double along = (1 + e) * m->speed / inverse_mass;
-    foliot_hit_event impact = {.a = a, .b = b, .speed = m->speed, .impulse = along};
+    foliot_hit_event impact = {.a = foliot__body_id(c->world, a),
+                               .b = foliot__body_id(c->world, b),
+                               .speed = m->speed,
+                               .impulse = along};
     bool plane = foliot__shape_kind(world)[a] == FOLIOT_SHAPE_PLANE; // its arm has no meaning
     const struck_body *where = plane ? &of_b : &of_a;
     impact.time = c->step->index * c->step->dt + m->time;

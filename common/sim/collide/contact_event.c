@@ -39,8 +39,9 @@ static vec3 clamp_to(const foliot__solid *box, vec3 p)
 // The present contact of the two: the middle of the points, and the normal.
 static void find_contact_point(const foliot_world *world, foliot_contact_event *event)
 {
-    foliot__solid a = foliot__solid_of(world, event->a), b = foliot__solid_of(world, event->b);
-    quat qa = foliot__quat_get(world, event->a), qb = foliot__quat_get(world, event->b);
+    uint32_t slot_a = foliot_body_id_get_slot(event->a), slot_b = foliot_body_id_get_slot(event->b);
+    foliot__solid a = foliot__solid_of(world, slot_a), b = foliot__solid_of(world, slot_b);
+    quat qa = foliot__quat_get(world, slot_a), qb = foliot__quat_get(world, slot_b);
     vec3 d = vec3_sub(b.x, a.x), n = {0, 0, 0}, point = {0, 0, 0};
     foliot__near_point points[FOLIOT__POINTS];
     double distance_max = foliot__smaller(inradius_of(&a), inradius_of(&b)) * DISTANCE_MAX;
@@ -72,14 +73,16 @@ static void find_contact_point(const foliot_world *world, foliot_contact_event *
 static double approach_of(const foliot_world *world, const foliot_contact_event *event)
 {
     foliot__v3 v = foliot__before_velocity(world);
-    vec3 w = vec3_sub(foliot__v3_get(v, event->a), foliot__v3_get(v, event->b));
+    vec3 w = vec3_sub(foliot__v3_get(v, foliot_body_id_get_slot(event->a)),
+                      foliot__v3_get(v, foliot_body_id_get_slot(event->b)));
     return vec3_dot(w, vec3_of(event->normal));
 }
 
 static foliot_contact_event event_of(const foliot_world *world, const foliot__contact_row *row,
                                      bool begins)
 {
-    foliot_contact_event event = {.a = row->a, .b = row->b};
+    foliot_contact_event event = {.a = foliot__body_id(world, row->a),
+                                  .b = foliot__body_id(world, row->b)};
     event.change = begins ? FOLIOT_CONTACT_BEGIN : FOLIOT_CONTACT_PERSIST;
     const float *normal = &row->normal_impulse_0, *friction = &row->friction_impulse_x;
     double rate = world->scene.substeps / world->scene.dt;
@@ -98,8 +101,10 @@ static foliot_contact_event event_of(const foliot_world *world, const foliot__co
 // The begin of a contact that has ended already: the mean force over the whole step.
 static foliot_contact_event brief_event(const foliot_world *world, const foliot__brief_contact *row)
 {
-    foliot_contact_event event = {
-        .a = row->a, .b = row->b, .change = FOLIOT_CONTACT_BEGIN, .points = row->points};
+    foliot_contact_event event = {.a = foliot__body_id(world, row->a),
+                                  .b = foliot__body_id(world, row->b),
+                                  .change = FOLIOT_CONTACT_BEGIN,
+                                  .points = row->points};
     vec3_store(vec3_of(row->point), event.point);
     vec3_store(vec3_of(row->normal), event.normal);
     event.force = row->impulse / world->scene.dt;
@@ -107,7 +112,7 @@ static foliot_contact_event brief_event(const foliot_world *world, const foliot_
     return event;
 }
 
-static foliot_contact_event end_event(uint32_t a, uint32_t b)
+static foliot_contact_event end_event(foliot_body_id a, foliot_body_id b)
 {
     return (foliot_contact_event){.a = a, .b = b, .change = FOLIOT_CONTACT_END};
 }
@@ -127,23 +132,31 @@ uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_conta
     uint32_t then = world->reported.contacts_before_count, now = world->contact_count,
              within = world->reported.brief_count;
     while (i < then || n < now || k < within) {
-        uint64_t ended = i < then ? pair_key(before[i].a, before[i].b) : UINT64_MAX;
+        uint64_t ended = i < then ? pair_key(foliot_body_id_get_slot(before[i].a),
+                                             foliot_body_id_get_slot(before[i].b))
+                                  : UINT64_MAX;
         uint64_t present = n < now ? pair_key(row[n].a, row[n].b) : UINT64_MAX;
         if (k < within && pair_key(brief[k].a, brief[k].b) < (ended < present ? ended : present)) {
             if (count < capacity)
                 events[count] = brief_event(world, &brief[k]);
             if (count + 1 < capacity)
-                events[count + 1] = end_event(brief[k].a, brief[k].b);
+                events[count + 1] = end_event(foliot__body_id(world, brief[k].a),
+                                              foliot__body_id(world, brief[k].b));
             count += 2;
             k++;
             continue;
         }
+        // Where another body has the slot now, one contact ends and another one begins.
+        bool persists = ended == present &&
+                        before[i].a.value == foliot__body_id(world, row[n].a).value &&
+                        before[i].b.value == foliot__body_id(world, row[n].b).value;
+        bool ends = ended <= present && !persists;
         if (count < capacity)
-            events[count] = ended < present ? end_event(before[i].a, before[i].b)
-                                            : event_of(world, &row[n], present < ended);
+            events[count] =
+                ends ? end_event(before[i].a, before[i].b) : event_of(world, &row[n], !persists);
         count++;
-        i += ended <= present;
-        n += present <= ended;
+        i += ends || persists;
+        n += !ends;
     }
     return count;
 }

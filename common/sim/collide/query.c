@@ -24,7 +24,7 @@ static bool filter_accepts(const foliot_world *world, const foliot_query_filter 
                      (filter->sensors && (foliot__flags(world)[slot] & FOLIOT_BODY_SENSOR));
     return has_shape && (filter->category == 0 || (filter->category & mask)) &&
            (filter->mask == 0 || (filter->mask & category)) &&
-           (!filter->accepts || filter->accepts(filter->user, slot));
+           (!filter->accepts || filter->accepts(filter->user, foliot__body_id(world, slot)));
 }
 
 // As foliot__solid_of, in a view of a history too.
@@ -255,10 +255,10 @@ static void test_candidates(const foliot_world *world, swept_ball *s,
     }
 }
 
-static void set_hit(foliot_query_hit *hit, uint32_t slot, const entry *met, vec3 point)
+static void set_hit(foliot_query_hit *hit, foliot_body_id body, const entry *met, vec3 point)
 {
     memset(hit, 0, sizeof *hit); // its padding, too
-    hit->body = slot;
+    hit->body = body;
     hit->distance = met->distance;
     vec3_store(met->normal, hit->normal);
     vec3_store(point, hit->point);
@@ -290,7 +290,8 @@ static double test_ray(void *context, uint32_t slot)
             c->kept++;
         for (uint32_t k = c->kept - 1; k > at; k--)
             c->hits[k] = c->hits[k - 1];
-        set_hit(&c->hits[at], slot, &met, ray_point_at(&c->r, met.distance));
+        set_hit(&c->hits[at], foliot__body_id(c->world, slot), &met,
+                ray_point_at(&c->r, met.distance));
     }
     if (c->first_only)
         c->r.distance = c->hits[0].distance;
@@ -427,7 +428,7 @@ static double test_cast(void *context, uint32_t slot)
     if (!cast_meets(c, &o, &met) || (c->met && met.distance >= c->hit->distance))
         return c->r.distance;
     vec3 at = ray_point_at(&c->r, met.distance);
-    set_hit(c->hit, slot, &met, contact_point(c, at, &o, slot));
+    set_hit(c->hit, foliot__body_id(c->world, slot), &met, contact_point(c, at, &o, slot));
     c->met = true;
     c->r.distance = met.distance;
     return c->r.distance;
@@ -454,7 +455,7 @@ bool foliot_world_cast_shape(const foliot_world *world, const foliot_shape *shap
 typedef struct listing {
     const foliot_world *world;
     foliot__solid solid;
-    uint32_t *slots;
+    foliot_body_id *bodies;
     uint32_t capacity, found;
 } listing;
 
@@ -466,18 +467,18 @@ static double test_overlap(void *context, uint32_t slot)
     if (!(gap_to(&l->solid, l->solid.x, &o, &n) <= 0))
         return 0;
     if (l->found < l->capacity)
-        l->slots[l->found] = slot;
+        l->bodies[l->found] = foliot__body_id(l->world, slot);
     l->found++;
     return 0;
 }
 
 uint32_t foliot_world_overlap_shape(const foliot_world *world, const foliot_shape *shape,
                                     const double position[3], const double orientation[4],
-                                    const foliot_query_filter *filter, uint32_t *slots,
+                                    const foliot_query_filter *filter, foliot_body_id *bodies,
                                     uint32_t capacity)
 {
     quat q;
-    listing l = {.world = world, .slots = slots, .capacity = capacity};
+    listing l = {.world = world, .bodies = bodies, .capacity = capacity};
     l.solid = solid_at(shape, position, orientation, &q);
     swept_ball s = {.from = l.solid.x,
                     .radius = l.solid.radius + vec3_length(vec3_of(l.solid.half))};
@@ -506,7 +507,8 @@ static double test_nearest(void *context, uint32_t slot)
     c->distance = gap;
     c->s->radius = foliot__larger(gap, 0);
     const entry met = {gap, vec3_negate(n)};
-    set_hit(c->hit, slot, &met, vec3_add(c->point.x, vec3_scale(n, gap)));
+    set_hit(c->hit, foliot__body_id(c->world, slot), &met,
+            vec3_add(c->point.x, vec3_scale(n, gap)));
     return 0;
 }
 

@@ -373,6 +373,15 @@ void foliot__sensors_sweep(foliot_world *world)
 
 // -- events
 
+static foliot_sensor_event sensor_event(const foliot__sensed_pair *pair,
+                                        foliot_sensor_change change)
+{
+    return (foliot_sensor_event){
+        .sensor = {((uint64_t)pair->sensor_generation + 1) << 32 | pair->sensor},
+        .body = {((uint64_t)pair->body_generation + 1) << 32 | pair->body},
+        .change = change};
+}
+
 uint32_t foliot_world_get_sensor_events(const foliot_world *world, foliot_sensor_event *events,
                                         uint32_t capacity)
 {
@@ -391,14 +400,13 @@ uint32_t foliot_world_get_sensor_events(const foliot_world *world, foliot_sensor
         if (passes) {
             for (int change = FOLIOT_SENSOR_ENTER; change <= FOLIOT_SENSOR_LEAVE; change++, count++)
                 if (count < capacity)
-                    events[count] =
-                        (foliot_sensor_event){passed[k].sensor, passed[k].body, (uint32_t)change};
+                    events[count] = sensor_event(&passed[k], (foliot_sensor_change)change);
             k++;
             continue;
         }
         if (order != 0 && count < capacity)
-            events[count] = (foliot_sensor_event){
-                pair->sensor, pair->body, order < 0 ? FOLIOT_SENSOR_LEAVE : FOLIOT_SENSOR_ENTER};
+            events[count] =
+                sensor_event(pair, order < 0 ? FOLIOT_SENSOR_LEAVE : FOLIOT_SENSOR_ENTER);
         count += order != 0;
         i += order <= 0;
         n += order >= 0;

@@ -130,7 +130,10 @@ void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break 
 {
     foliot__constraint_state(world)[index] = FOLIOT__CONSTRAINT_BROKEN;
     world->digests.definition_dirty = 1;
-    foliot__event(world, FOLIOT_EVENT_BREAK, index, cause);
+    foliot__event(world, &(foliot_event){.kind = FOLIOT_EVENT_JOINT_BROKEN,
+                                         .player = FOLIOT_NO_PLAYER,
+                                         .joint = foliot_world_get_joint_id(world, index),
+                                         .reason = cause});
 }
 
 // -- distances that form trees

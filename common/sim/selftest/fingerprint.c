@@ -369,7 +369,7 @@ static void run_linkage(mixer *m)
 
 static void mix_hit(mixer *m, bool found, const foliot_query_hit *hit)
 {
-    mix(m, found ? hit->body : FOLIOT_NO_BODY);
+    mix(m, found ? foliot_body_id_get_slot(hit->body) : FOLIOT_NO_BODY);
     for (int k = 0; found && k < 3; k++)
         mix_f64(m, (hit->distance + 3.0 * hit->point[k]) - 7.0 * hit->normal[k]);
 }
@@ -425,11 +425,11 @@ static void run_queries(mixer *m)
             mix_hit(m, true, &hits[k]);
         mix_hit(m, foliot_world_cast_shape(world, shape, from, turn, way, 9.7, NULL, hits), hits);
         mix_hit(m, foliot_world_find_nearest(world, from, 3.1, NULL, hits), hits);
-        uint32_t slots[8],
-            count = foliot_world_overlap_shape(world, shape, from, turn, NULL, slots, 8);
+        foliot_body_id bodies[8];
+        uint32_t count = foliot_world_overlap_shape(world, shape, from, turn, NULL, bodies, 8);
         mix(m, count);
         for (uint32_t k = 0; k < count && k < 8; k++)
-            mix(m, slots[k]);
+            mix(m, foliot_body_id_get_slot(bodies[k]));
     }
     foliot_world_destroy(world);
 }

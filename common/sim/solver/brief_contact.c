@@ -22,8 +22,9 @@
 _Static_assert(2 * FOLIOT_HIT_EVENTS_MAX <= 1 << ROW_BITS, "a row fits into a key");
 _Static_assert(FOLIOT_BODIES_MAX <= 1 << (32 - ROW_BITS), "a pair fits into a key");
 
-static uint64_t pair_key(uint32_t a, uint32_t b, uint32_t row)
+static uint64_t pair_key(const foliot_hit_event *hit, uint32_t row)
 {
+    uint32_t a = foliot_body_id_get_slot(hit->a), b = foliot_body_id_get_slot(hit->b);
     return (uint64_t)a << 32 | b << ROW_BITS | row;
 }
 
@@ -49,7 +50,9 @@ void foliot__find_known_brief(foliot__solver *s)
         return;
     memset(s->buckets, 0, sizeof *s->buckets << FOLIOT__BRIEF_BUCKET_BITS);
     for (uint32_t i = 0; i < s->counts->known; i++) {
-        uint32_t *first = &s->buckets[bucket_of(s->brief[i].hit.a, s->brief[i].hit.b)];
+        const foliot_hit_event *hit = &s->brief[i].hit;
+        uint32_t *first = &s->buckets[bucket_of(foliot_body_id_get_slot(hit->a),
+                                                foliot_body_id_get_slot(hit->b))];
         s->keys[i] = *first;
         *first = i + 1;
     }
@@ -58,7 +61,8 @@ void foliot__find_known_brief(foliot__solver *s)
 uint32_t foliot__brief_of(const foliot__solver *s, uint32_t a, uint32_t b)
 {
     uint32_t row = s->counts->known > 0 ? s->buckets[bucket_of(a, b)] : 0;
-    while (row > 0 && (s->brief[row - 1].hit.a != a || s->brief[row - 1].hit.b != b))
+    while (row > 0 && (foliot_body_id_get_slot(s->brief[row - 1].hit.a) != a ||
+                       foliot_body_id_get_slot(s->brief[row - 1].hit.b) != b))
         row = (uint32_t)s->keys[row - 1];
     return row > 0 ? row - 1 : FOLIOT__NOT_BRIEF;
 }
@@ -200,7 +204,9 @@ static uint32_t begin_brief(foliot__solver *s, const foliot__approach *watched)
         return NO_ROOM;
     }
     foliot__brief *brief = &s->brief[s->counts->brief];
-    *brief = (foliot__brief){.hit = {.a = m->a, .b = m->b}, .substep = s->step->index};
+    *brief = (foliot__brief){
+        .hit = {.a = foliot__body_id(s->world, m->a), .b = foliot__body_id(s->world, m->b)},
+        .substep = s->step->index};
     foliot_hit_event *hit = &brief->hit;
     hit->time = (s->step->index + 1) * s->step->dt;
     hit->speed = approach_of(s, watched, true);
@@ -241,18 +247,20 @@ void foliot__note_brief(foliot__solver *s)
 
 // -- the lists
 
-static bool was_in_contact(const foliot_world *world, uint32_t a, uint32_t b)
+static bool was_in_contact(const foliot_world *world, const foliot_hit_event *hit)
 {
     const foliot__contact_before *before = foliot__contacts_before(world);
     uint32_t low = 0, high = world->reported.contacts_before_count;
+    uint32_t a = foliot_body_id_get_slot(hit->a), b = foliot_body_id_get_slot(hit->b);
     while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (before[middle].a < a || (before[middle].a == a && before[middle].b < b))
+        uint32_t middle = low + (high - low) / 2, slot = foliot_body_id_get_slot(before[middle].a);
+        if (slot < a || (slot == a && foliot_body_id_get_slot(before[middle].b) < b))
             low = middle + 1;
         else
             high = middle;
     }
-    return low < world->reported.contacts_before_count && before[low].a == a && before[low].b == b;
+    return low < world->reported.contacts_before_count && before[low].a.value == hit->a.value &&
+           before[low].b.value == hit->b.value;
 }
 
 // Whether the bodies' acceleration brings them together again within a tick: they are landing, and
@@ -260,7 +268,7 @@ static bool was_in_contact(const foliot_world *world, uint32_t a, uint32_t b)
 static bool lands(const foliot__solver *s, const foliot_hit_event *hit)
 {
     foliot__v3 x = foliot__position(s->world), acceleration = s->ccd.collider.paths.acceleration;
-    const uint32_t body[2] = {hit->a, hit->b};
+    const uint32_t body[2] = {foliot_body_id_get_slot(hit->a), foliot_body_id_get_slot(hit->b)};
     vec3 v[2], n = vec3_of(hit->normal);
     for (int k = 0; k < 2; k++) {
         vec3 arm = vec3_sub(vec3_of(hit->point), foliot__v3_get(x, body[k]));
@@ -269,7 +277,7 @@ static bool lands(const foliot__solver *s, const foliot_hit_event *hit)
     }
     double speed = vec3_dot(vec3_sub(v[1], v[0]), n);
     double gain = vec3_dot(
-        vec3_sub(foliot__v3_get(acceleration, hit->a), foliot__v3_get(acceleration, hit->b)), n);
+        vec3_sub(foliot__v3_get(acceleration, body[0]), foliot__v3_get(acceleration, body[1])), n);
     return gain > 0 && speed < gain * s->world->scene.dt;
 }
 
@@ -289,10 +297,11 @@ static void list_brief(foliot__solver *s, uint32_t impacts, uint32_t from, uint3
         points = brief && brief->points > points ? brief->points : points;
         impulse += hit->impulse;
     }
-    if (foliot__contact_was_active(world, first->a, first->b) || lands(s, first))
+    uint32_t a = foliot_body_id_get_slot(first->a), b = foliot_body_id_get_slot(first->b);
+    if (foliot__contact_was_active(world, a, b) || lands(s, first))
         return;
     foliot__brief_contact *row = &foliot__brief_contacts(world)[world->reported.brief_count++];
-    *row = (foliot__brief_contact){.a = first->a, .b = first->b, .points = points};
+    *row = (foliot__brief_contact){.a = a, .b = b, .points = points};
     row->impulse = impulse;
     vec3_store(vec3_of(first->point), row->point);
     vec3_store(vec3_of(first->normal), row->normal);
@@ -329,9 +338,9 @@ void foliot__report_brief(foliot__solver *s)
     if (count == 0)
         return;
     for (uint32_t i = 0; i < impacts; i++)
-        s->keys[i] = pair_key(impact[i].a, impact[i].b, i);
+        s->keys[i] = pair_key(&impact[i], i);
     for (uint32_t i = 0; i < s->counts->brief; i++)
-        s->keys[impacts + i] = pair_key(s->brief[i].hit.a, s->brief[i].hit.b, impacts + i);
+        s->keys[impacts + i] = pair_key(&s->brief[i].hit, impacts + i);
     foliot__sort_keys(s->keys, count);
     for (uint32_t from = 0, to; from < count; from = to) {
         uint64_t pair = s->keys[from] >> ROW_BITS;
@@ -339,7 +348,7 @@ void foliot__report_brief(foliot__solver *s)
         for (to = from + 1; to < count && s->keys[to] >> ROW_BITS == pair;)
             to++;
         const foliot_hit_event *hit = row < impacts ? &impact[row] : &s->brief[row - impacts].hit;
-        if (was_in_contact(world, hit->a, hit->b))
+        if (was_in_contact(world, hit))
             continue;
         list_brief(s, impacts, from, to);
         if (row >= impacts && s->brief[row - impacts].hits) // keys before `from` are done

@@ -199,9 +199,11 @@ void foliot__body_freeze(foliot_world *world, uint32_t slot)
     foliot__lattice_enter(world, slot);
     if (world->counters.frozen_bodies++ == 0) {
         world->counters.first_frozen_tick = world->tick;
-        world->counters.first_frozen_body = slot;
+        world->counters.first_frozen_body = foliot__body_id(world, slot);
     }
-    foliot__event(world, FOLIOT_EVENT_FROZEN, slot, 0);
+    foliot__event(world, &(foliot_event){.kind = FOLIOT_EVENT_FROZEN,
+                                         .player = FOLIOT_NO_PLAYER,
+                                         .body = foliot__body_id(world, slot)});
     world->acceleration_valid = 0;
 }
 

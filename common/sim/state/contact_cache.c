@@ -141,12 +141,18 @@ void foliot__contact_end_changes(foliot_world *world)
 
 // -- what a step reports of contacts
 
+// A slot beyond the last one: a tool for divergences wrote into the row.
+static foliot_body_id party_of(const foliot_world *world, uint32_t slot)
+{
+    return slot < world->capacity.slots ? foliot__body_id(world, slot) : (foliot_body_id){slot};
+}
+
 void foliot__contact_events_begin(foliot_world *world)
 {
     const foliot__contact_row *row = foliot__contact(world);
     foliot__contact_before *before = foliot__contacts_before(world);
     for (uint32_t i = 0; i < world->contact_count; i++)
-        before[i] = (foliot__contact_before){row[i].a, row[i].b};
+        before[i] = (foliot__contact_before){party_of(world, row[i].a), party_of(world, row[i].b)};
     world->reported.contacts_before_count = world->contact_count;
     world->reported.impact_count = world->reported.brief_count = 0;
 }

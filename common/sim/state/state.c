@@ -29,13 +29,13 @@ double foliot_world_get_time(const foliot_world *world)
 
 // -- the events of a step, in the order in which they occur; no stage reads them
 
-void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint32_t b)
+void foliot__event(foliot_world *world, const foliot_event *event)
 {
     if (world->reported.event_count == world->capacity.events) {
         world->counters.events_dropped++;
         return;
     }
-    foliot__events(world)[world->reported.event_count++] = (foliot_event){kind, a, b};
+    foliot__events(world)[world->reported.event_count++] = *event;
 }
 
 const foliot_event *foliot_world_get_events(const foliot_world *world, uint32_t *count)
@@ -173,6 +173,16 @@ foliot__joint_record foliot__joint_record_read(const uint8_t *bytes)
 uint32_t foliot__joint_record_generation(const foliot_world *world, uint32_t row)
 {
     return foliot__joint_record_read(foliot__joint_bytes_at(world, row)).generation;
+}
+
+foliot_joint_id foliot_world_get_joint_id(const foliot_world *world, uint32_t index)
+{
+    if (index >= world->constraint_count)
+        return (foliot_joint_id){0};
+    bool scene = index < world->scene.constraint_count;
+    uint64_t generation =
+        scene ? 0 : foliot__joint_record_generation(world, index - world->scene.constraint_count);
+    return (foliot_joint_id){(generation + 1) << 32 | index};
 }
 
 void foliot__joint_record_load(foliot_world *world, uint32_t row)

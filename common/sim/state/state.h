@@ -119,9 +119,9 @@ typedef struct foliot__contact_row {
 #define FOLIOT__IMPULSE_MAX 0x1p100f // beyond it a row cannot have come from a step
 _Static_assert(sizeof(foliot__contact_row) == 4 * FOLIOT__CONTACT_WORDS, "all words have 4 bytes");
 
-// Two slots in contact when the step began.
+// Two bodies in contact when the step began, the one with the lower slot first.
 typedef struct foliot__contact_before {
-    uint32_t a, b; // a < b
+    foliot_body_id a, b;
 } foliot__contact_before;
 
 // Two slots that pressed within the step alone, neither before nor at its end.
@@ -492,8 +492,26 @@ void foliot__body_refresh(foliot_world *world, uint32_t slot);
 // Time at the start of substep `s` of the present tick.
 double foliot__substep_time(const foliot_world *world, uint32_t s);
 
-// Appends to the step's events. Without room the event is dropped and counted.
-void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint32_t b);
+// Appends to the step's events. Without room the event is dropped and counted. An event about no
+// player has FOLIOT_NO_PLAYER.
+void foliot__event(foliot_world *world, const foliot_event *event);
+
+// The id of the body that is in a slot in use, or was there last.
+static inline foliot_body_id foliot__body_id(const foliot_world *world, uint32_t slot)
+{
+    uint64_t count = (uint64_t)foliot__generation(world)[slot] +
+                     ((foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE) != 0);
+    return (foliot_body_id){count << 32 | slot};
+}
+
+// The slot of a body; FOLIOT_NO_BODY if it is gone.
+static inline uint32_t foliot__body_slot(const foliot_world *world, foliot_body_id id)
+{
+    uint32_t slot = foliot_body_id_get_slot(id);
+    bool here = slot < world->body_count && (foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE) &&
+                id.value >> 32 == (uint64_t)foliot__generation(world)[slot] + 1;
+    return here ? slot : FOLIOT_NO_BODY;
+}
 
 // The slot that the player's controls drive, FOLIOT_NO_BODY if there is none: the body that its
 // JOIN spawned, or the one that a command chose.

@@ -110,8 +110,9 @@ typedef struct meeting {
     foliot__filter filter;
 } meeting;
 
-static bool solid_for(void *user, uint32_t slot)
+static bool solid_for(void *user, foliot_body_id body)
 {
+    uint32_t slot = foliot_body_id_get_slot(body);
     const meeting *m = user;
     return !(foliot__flags(m->world)[slot] & FOLIOT_BODY_SENSOR) &&
            foliot__filters_match(foliot__filter_of(m->world, slot), m->filter);
@@ -150,14 +151,17 @@ static reason spawn_body(batch *b, const foliot_command *c)
     foliot__sleep_change(world, slot);
     world->digests.definition_dirty = 1;
     world->acceleration_valid = 0;
-    foliot__event(world, FOLIOT_EVENT_COMMAND_SPAWN, slot,
-                  GIVEN(c, spawn, ticket) ? c->as.spawn.ticket : 0);
+    foliot_event event = foliot__command_event(FOLIOT_EVENT_SPAWNED, c);
+    event.body = foliot__body_id(world, slot);
+    foliot__event(world, &event);
     return FINE;
 }
 
 void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
 {
-    foliot__event(world, FOLIOT_EVENT_DESPAWN, slot, player);
+    foliot__event(world, &(foliot_event){.kind = FOLIOT_EVENT_DESPAWNED,
+                                         .player = player,
+                                         .body = foliot__body_id(world, slot)});
     foliot__sleep_change(world, slot);
     for (uint32_t i = 0; i < world->constraint_count; i++) {
         const foliot_constraint_definition *d = &foliot__constraint(world)[i];
@@ -187,7 +191,7 @@ void foliot__body_despawn(foliot_world *world, uint32_t slot, uint32_t player)
 static reason push_body(batch *b, const foliot_command *c)
 {
     foliot_world *world = b->world;
-    uint32_t slot = foliot_world_find_body(world, c->as.impulse.body);
+    uint32_t slot = foliot__body_slot(world, c->as.impulse.body);
     if (slot == FOLIOT_NO_BODY)
         return FOLIOT_COMMAND_REASON_body;
     const uint32_t not_moved = FOLIOT_BODY_STATIC | FOLIOT_BODY_KINEMATIC | FOLIOT_BODY_FROZEN;
@@ -257,7 +261,7 @@ static reason check_motion(const foliot_world *world, uint32_t slot, const folio
 static reason set_motion(batch *b, const foliot_command *c)
 {
     foliot_world *world = b->world;
-    uint32_t slot = foliot_world_find_body(world, c->as.set_motion.body);
+    uint32_t slot = foliot__body_slot(world, c->as.set_motion.body);
     if (slot == FOLIOT_NO_BODY)
         return FOLIOT_COMMAND_REASON_body;
     reason refused = check_motion(world, slot, c);
@@ -300,7 +304,7 @@ static double *target_of(const foliot_world *world, uint32_t slot)
 
 static void read_pose(const foliot_world *world, uint32_t slot, double pose[FOLIOT__TARGET_DOUBLES])
 {
-    foliot_body_state body = foliot_world_get_body_state(world, slot);
+    foliot_body_state body = foliot_world_get_body_state(world, foliot__body_id(world, slot));
     memcpy(pose, body.position, sizeof body.position);
     memcpy(pose + 3, body.orientation, sizeof body.orientation);
 }
@@ -392,7 +396,7 @@ void foliot__targets_end(foliot_world *world)
 static reason aim_body(batch *b, const foliot_command *c)
 {
     foliot_world *world = b->world;
-    uint32_t slot = foliot_world_find_body(world, c->as.target.body);
+    uint32_t slot = foliot__body_slot(world, c->as.target.body);
     if (slot == FOLIOT_NO_BODY)
         return FOLIOT_COMMAND_REASON_body;
     bool turns = GIVEN(c, target, orientation), goes = GIVEN(c, target, position);
@@ -444,7 +448,7 @@ static reason check_properties(const foliot_world *world, uint32_t slot, const f
 static reason set_body(batch *b, const foliot_command *c)
 {
     foliot_world *world = b->world;
-    uint32_t slot = foliot_world_find_body(world, c->as.set_body.body);
+    uint32_t slot = foliot__body_slot(world, c->as.set_body.body);
     if (slot == FOLIOT_NO_BODY)
         return FOLIOT_COMMAND_REASON_body;
     reason refused = check_properties(world, slot, c);
@@ -503,11 +507,11 @@ static reason apply_command(batch *b, const foliot_command *c)
     case FOLIOT_COMMAND_spawn:
         return spawn_body(b, c);
     case FOLIOT_COMMAND_despawn: {
-        uint32_t slot = foliot_world_find_body(b->world, c->as.despawn.body);
+        uint32_t slot = foliot__body_slot(b->world, c->as.despawn.body);
         if (slot == FOLIOT_NO_BODY)
             return FOLIOT_COMMAND_REASON_body;
         uint32_t flags = foliot__flags(b->world)[slot];
-        foliot__body_despawn(b->world, slot, FOLIOT_NO_BODY);
+        foliot__body_despawn(b->world, slot, FOLIOT_NO_PLAYER);
         // The slot of a player's body is not free: a JOIN of the same player may need it again.
         if (slot >= b->world->scene.body_count && !(flags & FOLIOT_BODY_PLAYER)) {
             b->free_slots++;
@@ -569,6 +573,8 @@ void foliot__commands_apply(foliot_world *world, const foliot_command *commands,
         if (refused == FINE)
             continue;
         world->counters.commands_refused++;
-        foliot__event(world, FOLIOT_EVENT_COMMAND_REFUSED, commands[i].sequence, refused);
+        foliot_event event = foliot__command_event(FOLIOT_EVENT_COMMAND_REFUSED, &commands[i]);
+        event.reason = refused;
+        foliot__event(world, &event);
     }
 }

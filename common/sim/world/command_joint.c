@@ -156,8 +156,8 @@ reason foliot__command_joint(foliot_world *world, const foliot_command *c)
     if (c->as.joint.kind > FOLIOT_CONSTRAINT_WELD || c->as.joint.kind == FOLIOT_CONSTRAINT_ROD)
         return FOLIOT_COMMAND_REASON_range;
     foliot_constraint_definition d = read_joint(c);
-    d.a = foliot_world_find_body(world, c->as.joint.a);
-    d.b = GIVEN(c, joint, b) ? foliot_world_find_body(world, c->as.joint.b) : FOLIOT_NO_BODY;
+    d.a = foliot__body_slot(world, c->as.joint.a);
+    d.b = GIVEN(c, joint, b) ? foliot__body_slot(world, c->as.joint.b) : FOLIOT_NO_BODY;
     if (d.a == FOLIOT_NO_BODY || (GIVEN(c, joint, b) && d.b == FOLIOT_NO_BODY))
         return FOLIOT_COMMAND_REASON_body;
     if (d.a == d.b)
@@ -175,8 +175,9 @@ reason foliot__command_joint(foliot_world *world, const foliot_command *c)
         return FOLIOT_COMMAND_REASON_full;
     add_joint(world, row, &d);
     joint_changed(world, &d);
-    foliot__event(world, FOLIOT_EVENT_JOINT, world->scene.constraint_count + row,
-                  GIVEN(c, joint, ticket) ? c->as.joint.ticket : 0);
+    foliot_event event = foliot__command_event(FOLIOT_EVENT_JOINT_MADE, c);
+    event.joint = foliot_world_get_joint_id(world, world->scene.constraint_count + row);
+    foliot__event(world, &event);
     return FINE;
 }
 
@@ -229,27 +230,22 @@ reason foliot__command_break_joint(foliot_world *world, const foliot_command *c)
     return FINE;
 }
 
-foliot_joint_id foliot_world_get_joint_id(const foliot_world *world, uint32_t constraint)
-{
-    if (constraint >= world->constraint_count)
-        return (foliot_joint_id){0};
-    bool scene = constraint < world->scene.constraint_count;
-    uint64_t generation =
-        scene ? 0
-              : foliot__joint_record_generation(world, constraint - world->scene.constraint_count);
-    return (foliot_joint_id){(generation + 1) << 32 | constraint};
-}
-
-uint32_t foliot_world_get_constraint_count(const foliot_world *world)
+uint32_t foliot_world_get_joint_count(const foliot_world *world)
 {
     return world->constraint_count;
 }
 
-bool foliot_world_get_constraint(const foliot_world *world, uint32_t index,
-                                 foliot_constraint_definition *constraint)
+foliot_status foliot_world_get_joint(const foliot_world *world, foliot_joint_id id,
+                                     foliot_joint *joint)
 {
-    if (index >= world->constraint_count)
-        return false;
-    *constraint = foliot__constraint(world)[index];
-    return true;
+    uint32_t index = foliot_joint_id_get_index(id);
+    if (id.value == 0 || foliot_world_get_joint_id(world, index).value != id.value)
+        return FOLIOT_STATUS_NOT_FOUND;
+    const foliot_constraint_definition *d = &foliot__constraint(world)[index];
+    *joint = (foliot_joint){.definition = *d,
+                            .a = foliot_world_get_body_id(world, d->a),
+                            .b = foliot_world_get_body_id(world, d->b),
+                            .broken = foliot__constraint_is_broken(world, index),
+                            .force = foliot__constraint_force(world)[index]};
+    return FOLIOT_STATUS_OK;
 }

@@ -17,7 +17,7 @@ reason foliot__command_control(foliot_world *world, const foliot_command *c)
     if (player >= world->player.limit || !foliot__players(world)[player].joined)
         return FOLIOT_COMMAND_REASON_player;
     if (GIVEN(c, control, body) && c->as.control.body.value != 0) {
-        slot = foliot_world_find_body(world, c->as.control.body);
+        slot = foliot__body_slot(world, c->as.control.body);
         if (slot == FOLIOT_NO_BODY)
             return FOLIOT_COMMAND_REASON_body;
     }
@@ -134,32 +134,25 @@ reason foliot__command_var(foliot_world *world, const foliot_command *c)
     return FINE;
 }
 
-uint32_t foliot_world_get_var_count(const foliot_world *world)
-{
-    return world->session.var_count;
-}
-
-foliot_var foliot_world_get_var_at(const foliot_world *world, uint32_t index)
+bool foliot_world_get_var_at(const foliot_world *world, uint32_t index, foliot_var *var)
 {
     if (index >= world->session.var_count)
-        return (foliot_var){.type = FOLIOT_VAR_INTEGER};
+        return false;
     uint64_t value = foliot__var_value(world)[index];
-    foliot_var var = {.type = (foliot_var_type)foliot__var_type(world)[index],
-                      .changed = foliot__var_changed(world)[index]};
-    var.integer = var.type == FOLIOT_VAR_INTEGER ? foliot__value_i64(value) : 0;
-    var.number = var.type == FOLIOT_VAR_NUMBER ? foliot__f64_of(value) : 0;
-    memcpy(var.key, foliot__var_key_at(world, index), sizeof var.key);
-    memcpy(var.text, foliot__var_text_at(world, index), sizeof var.text);
-    return var;
+    *var = (foliot_var){.type = (foliot_var_type)foliot__var_type(world)[index],
+                        .changed = foliot__var_changed(world)[index]};
+    var->integer = var->type == FOLIOT_VAR_INTEGER ? foliot__value_i64(value) : 0;
+    var->number = var->type == FOLIOT_VAR_NUMBER ? foliot__f64_of(value) : 0;
+    memcpy(var->key, foliot__var_key_at(world, index), sizeof var->key);
+    memcpy(var->text, foliot__var_text_at(world, index), sizeof var->text);
+    return true;
 }
 
 bool foliot_world_get_var(const foliot_world *world, const char *key, foliot_var *var)
 {
     bool found;
     uint32_t at = lower_bound(world, key, &found);
-    if (found)
-        *var = foliot_world_get_var_at(world, at);
-    return found;
+    return found && foliot_world_get_var_at(world, at, var);
 }
 
 // -- the end
@@ -173,7 +166,7 @@ reason foliot__command_end(foliot_world *world, const foliot_command *c)
     copy_text(session->end_next, sizeof session->end_next,
               GIVEN(c, end, next) ? c->as.end.next : "");
     world->digests.session_dirty = 1;
-    foliot__event(world, FOLIOT_EVENT_END, 0, 0);
+    foliot__event(world, &(foliot_event){.kind = FOLIOT_EVENT_ENDED, .player = FOLIOT_NO_PLAYER});
     return FINE;
 }
 

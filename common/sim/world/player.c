@@ -50,7 +50,9 @@ static bool join_player(foliot_world *world, uint32_t index)
     *player = (foliot__player){.body = slot, .joined = 1};
     bind_player(world, index, slot);
     foliot__sleep_change(world, slot);
-    foliot__event(world, FOLIOT_EVENT_SPAWN, slot, index);
+    foliot__event(world, &(foliot_event){.kind = FOLIOT_EVENT_SPAWNED,
+                                         .player = index,
+                                         .body = foliot__body_id(world, slot)});
     return true;
 }
 
@@ -164,7 +166,8 @@ void foliot__players_apply(foliot_world *world, const foliot_input *inputs, uint
                                                          : hold_controls(world, input);
         if (!moved) {
             world->counters.inputs_refused++;
-            foliot__event(world, FOLIOT_EVENT_REFUSED, input->player, input->kind);
+            foliot__event(world, &(foliot_event){.kind = FOLIOT_EVENT_INPUT_REFUSED,
+                                                 .player = input->player});
         } else if (input->kind != FOLIOT_INPUT_CONTROL) {
             world->digests.definition_dirty = 1;
             world->acceleration_valid = 0;

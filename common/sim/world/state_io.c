@@ -91,9 +91,10 @@ foliot_field foliot_field_find(const char *name)
     return FOLIOT_FIELD_COUNT;
 }
 
-uint64_t foliot_world_get_field(const foliot_world *world, uint32_t slot, foliot_field field)
+uint64_t foliot_world_get_field(const foliot_world *world, foliot_body_id body, foliot_field field)
 {
-    if (slot >= world->body_count)
+    uint32_t slot = foliot__body_slot(world, body);
+    if (slot == FOLIOT_NO_BODY)
         return 0;
     switch (field) {
 #define BITS(type, name, text)                                                                     \
@@ -106,7 +107,15 @@ uint64_t foliot_world_get_field(const foliot_world *world, uint32_t slot, foliot
     }
 }
 
-foliot_status foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field field,
+foliot_status foliot_world_set_field(foliot_world *world, foliot_body_id body, foliot_field field,
+                                     uint64_t bits)
+{
+    uint32_t slot = foliot__body_slot(world, body);
+    return slot == FOLIOT_NO_BODY ? FOLIOT_STATUS_NOT_FOUND
+                                  : foliot__slot_set_field(world, slot, field, bits);
+}
+
+foliot_status foliot__slot_set_field(foliot_world *world, uint32_t slot, foliot_field field,
                                      uint64_t bits)
 {
     if (slot >= world->body_count)

@@ -63,6 +63,9 @@ uint32_t foliot__state_field_count(const foliot_world *world, uint32_t part);
 #define FOLIOT__STATE_FIELDS_MAX 64
 uint32_t foliot__state_fields_of(const foliot_world *world, uint32_t part,
                                  foliot__state_entry fields[FOLIOT__STATE_FIELDS_MAX]);
+// Sets a field of a body, dead ones too: the new value may bring it to life.
+foliot_status foliot__slot_set_field(foliot_world *world, uint32_t slot, foliot_field field,
+                                     uint64_t bits);
 void foliot__state_field_put(foliot_world *world, uint32_t part, uint32_t field, uint64_t bits);
 
 #endif

@@ -107,7 +107,7 @@ static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__st
 static void body_put(foliot_world *world, uint32_t slot, uint32_t field, uint64_t bits)
 {
     if (field < FOLIOT_FIELD_COUNT) {
-        (void)!foliot_world_set_field(world, slot, (foliot_field)field, bits);
+        (void)!foliot__slot_set_field(world, slot, (foliot_field)field, bits);
         return;
     }
     switch (field) {

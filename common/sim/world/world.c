@@ -189,15 +189,17 @@ uint32_t foliot_world_get_body_count(const foliot_world *world)
     return world->body_count;
 }
 
-bool foliot_world_get_body_alive(const foliot_world *world, uint32_t slot)
+foliot_body_id foliot_world_get_body_id(const foliot_world *world, uint32_t slot)
 {
-    return slot < world->body_count && (foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE);
+    bool here = slot < world->body_count && (foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE);
+    return here ? foliot__body_id(world, slot) : (foliot_body_id){0};
 }
 
-foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_t slot)
+foliot_body_state foliot_world_get_body_state(const foliot_world *world, foliot_body_id body)
 {
-    if (slot >= world->body_count)
-        return (foliot_body_state){.orientation = {1}};
+    uint32_t slot = foliot__body_slot(world, body);
+    if (slot == FOLIOT_NO_BODY)
+        return (foliot_body_state){.flags = 0};
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
     foliot__v3 w = foliot__angular_velocity(world);
     foliot_body_state state = {
@@ -212,66 +214,36 @@ foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_
     return state;
 }
 
-double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot)
+foliot_status foliot_world_get_body(const foliot_world *world, foliot_body_id id, foliot_body *body)
 {
-    if (slot >= world->body_count)
-        return 0;
+    uint32_t slot = foliot__body_slot(world, id);
+    if (slot == FOLIOT_NO_BODY)
+        return FOLIOT_STATUS_NOT_FOUND;
     bool still = foliot__flags(world)[slot] & FOLIOT_BODY_STATIC;
-    return still ? 0 : foliot__mass(world)[slot]; // one that became static keeps its own
-}
-
-foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slot)
-{
-    if (slot >= world->body_count)
-        return (foliot_shape){.kind = FOLIOT_SHAPE_POINT};
-    foliot_shape shape = {.kind = foliot__shape_kind(world)[slot],
-                          .radius = foliot__radius(world)[slot],
-                          .offset = foliot__plane_offset(world)[slot]};
+    uint32_t prototype = foliot__prototype(world)[slot];
+    *body = (foliot_body){
+        .shape = {.kind = foliot__shape_kind(world)[slot],
+                  .radius = foliot__radius(world)[slot],
+                  .offset = foliot__plane_offset(world)[slot]},
+        .mass = still ? 0 : foliot__mass(world)[slot], // one that became static keeps its own
+        .category = foliot__category(world)[slot],
+        .mask = foliot__mask(world)[slot],
+        .group = (int32_t)foliot__group(world)[slot],
+        .prototype = prototype ? prototype - 1 : FOLIOT_NO_BODY,
+        .tag = foliot__tag(world)[slot],
+    };
     const double extent[3] = {foliot__half_x(world)[slot], foliot__half_y(world)[slot],
                               foliot__half_z(world)[slot]};
-    memcpy(shape.kind == FOLIOT_SHAPE_PLANE ? shape.normal : shape.half, extent, sizeof extent);
-    return shape;
+    foliot_shape *shape = &body->shape;
+    memcpy(shape->kind == FOLIOT_SHAPE_PLANE ? shape->normal : shape->half, extent, sizeof extent);
+    return FOLIOT_STATUS_OK;
 }
 
-uint32_t foliot_world_get_body_generation(const foliot_world *world, uint32_t slot)
+foliot_body_id foliot_world_get_player_body(const foliot_world *world, uint32_t player)
 {
-    if (slot >= world->body_count)
-        return 0;
-    return foliot__generation(world)[slot];
-}
-
-foliot_body_id foliot_world_get_body_id(const foliot_world *world, uint32_t slot)
-{
-    if (!foliot_world_get_body_alive(world, slot))
-        return (foliot_body_id){0};
-    return (foliot_body_id){((uint64_t)foliot__generation(world)[slot] + 1) << 32 | slot};
-}
-
-uint32_t foliot_world_find_body(const foliot_world *world, foliot_body_id id)
-{
-    uint32_t slot = (uint32_t)id.value;
-    bool same = id.value != 0 && foliot_world_get_body_id(world, slot).value == id.value;
-    return same ? slot : FOLIOT_NO_BODY;
-}
-
-uint32_t foliot_world_get_body_prototype(const foliot_world *world, uint32_t slot)
-{
-    if (slot >= world->body_count)
-        return FOLIOT_NO_BODY;
-    uint32_t prototype = foliot__prototype(world)[slot];
-    return prototype ? prototype - 1 : FOLIOT_NO_BODY;
-}
-
-uint32_t foliot_world_get_body_tag(const foliot_world *world, uint32_t slot)
-{
-    if (slot >= world->body_count)
-        return 0;
-    return foliot__tag(world)[slot];
-}
-
-uint32_t foliot_world_get_player_body(const foliot_world *world, uint32_t player)
-{
-    return player < world->player.limit ? foliot__player_body(world, player) : FOLIOT_NO_BODY;
+    uint32_t slot =
+        player < world->player.limit ? foliot__player_body(world, player) : FOLIOT_NO_BODY;
+    return foliot_world_get_body_id(world, slot);
 }
 
 uint32_t foliot_world_get_players_max(const foliot_world *world)
@@ -287,16 +259,6 @@ foliot_input foliot_world_get_player_controls(const foliot_world *world, uint32_
         input.buttons = foliot__players(world)[player].buttons;
     }
     return input;
-}
-
-bool foliot_world_get_constraint_broken(const foliot_world *world, uint32_t constraint)
-{
-    return constraint >= world->constraint_count || foliot__constraint_is_broken(world, constraint);
-}
-
-double foliot_world_get_constraint_force(const foliot_world *world, uint32_t constraint)
-{
-    return constraint < world->constraint_count ? foliot__constraint_force(world)[constraint] : 0;
 }
 
 foliot_integrator foliot_world_get_integrator(const foliot_world *world)
