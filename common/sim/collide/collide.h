@@ -85,9 +85,10 @@ typedef struct foliot__body_grid {
 
 typedef struct foliot__collide_counts {
     uint32_t sorted, planes, pairs;
-    uint32_t full;   // 1: the table of pairs is full of pairs that differ
-    uint32_t stale;  // 1: manifolds must be found again before they are solved
-    uint64_t levels; // bit l: some body is in level l; the others are not written
+    uint32_t full;     // 1: the table of pairs is full of pairs that differ
+    uint32_t stale;    // 1: manifolds must be found again before they are solved
+    uint64_t levels;   // bit l: some body is in level l; the others are not written
+    double found_left; // what was left of the tick when the bounds of all bodies were set
 } foliot__collide_counts;
 
 typedef struct foliot__collider {
@@ -126,7 +127,7 @@ void foliot__order_pairs(foliot__collider *c);
 // Body i may go on as it does now, for its pairs are those of this path.
 void foliot__fat_bounds_reset(const foliot__collider *c, uint32_t i);
 void foliot__fat_bounds_reset_all(foliot__collider *c);
-// Whether some body has left its fat bounds.
+// Whether some body has left its fat bounds, or has turned too far for its contacts.
 bool foliot__fat_bounds_left(foliot__collider *c);
 
 // broadphase.c: fills bounds, planes and pairs. Pairs that cannot touch in this step may be among

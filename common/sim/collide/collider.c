@@ -150,6 +150,12 @@ void foliot__add_pair(foliot__collider *c, uint32_t a, uint32_t b)
 
 // -- fat bounds
 
+// The contacts of a capsule that turns by more than the first in a tick are found again after the
+// second, rad. It spins in place: its centre moves slower than this part of its surface.
+#define TURN_A_TICK 0.7
+#define TURN_MAX 0.25
+#define SPINS 0.5
+
 void foliot__fat_bounds_reset(const foliot__collider *c, uint32_t i)
 {
     const foliot_world *world = c->world;
@@ -175,11 +181,13 @@ static void reset_range(void *context, uint32_t begin, uint32_t end)
 
 void foliot__fat_bounds_reset_all(foliot__collider *c)
 {
+    c->counts->found_left = c->step->left;
     foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES, reset_range, c);
 }
 
 typedef struct search {
     const foliot__collider *c;
+    double time; // since the bounds were set
     _Atomic(bool) left;
 } search;
 
@@ -187,6 +195,21 @@ static inline bool is_within(float d, float displacement, float margin)
 {
     float low = displacement < 0 ? displacement : 0, high = displacement > 0 ? displacement : 0;
     return d >= low - margin && d <= high + margin;
+}
+
+// The place of contact on a capsule follows its axis, and not its spin. Contacts turn with the
+// whole body, and keep the moments of inertia that it had: both are near enough for a part of a
+// turn. A capsule that rolls needs nothing: its contacts do not turn.
+static bool has_turned(const search *s, uint32_t i)
+{
+    const foliot_world *world = s->c->world;
+    if (foliot__shape_kind(world)[i] != FOLIOT_SHAPE_CAPSULE)
+        return false;
+    vec3 w = foliot__v3_get(foliot__angular_velocity(world), i),
+         v = foliot__v3_get(foliot__velocity(world), i);
+    double tick = world->scene.dt, rate2 = vec3_dot(w, w), r = SPINS * s->c->inradius[i];
+    return rate2 * (tick * tick) > TURN_A_TICK * TURN_A_TICK &&
+           rate2 * (s->time * s->time) > TURN_MAX * TURN_MAX && vec3_dot(v, v) < r * r * rate2;
 }
 
 static void search_range(void *context, uint32_t begin, uint32_t end)
@@ -198,7 +221,7 @@ static void search_range(void *context, uint32_t begin, uint32_t end)
         vec3 d = vec3_sub(foliot__v3_get(x, i), fat->at);
         if (!is_within((float)d.x, fat->displacement[0], fat->margin) ||
             !is_within((float)d.y, fat->displacement[1], fat->margin) ||
-            !is_within((float)d.z, fat->displacement[2], fat->margin)) {
+            !is_within((float)d.z, fat->displacement[2], fat->margin) || has_turned(s, i)) {
             atomic_store_explicit(&s->left, true, memory_order_relaxed);
             return;
         }
@@ -207,7 +230,7 @@ static void search_range(void *context, uint32_t begin, uint32_t end)
 
 bool foliot__fat_bounds_left(foliot__collider *c)
 {
-    search s = {.c = c};
+    search s = {.c = c, .time = c->counts->found_left - c->step->left};
     foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES, search_range, &s);
     return s.left;
 }
