@@ -4,6 +4,7 @@
 
 WEB := $(BUILD)/web
 WEB_OBJ := $(BUILD)/obj-web
+WEB_TABLES := $(WEB_OBJ)/tables/partial_tables.h
 WEB_CC ?= clang-19
 WEB_COMPILE = $(WEB_CC) --target=wasm32-wasi -msimd128 $(WARNINGS) -Iinclude -Icommon -Iweb -Iclient/lib \
     -I$(WEB_OBJ)/include -D_GNU_SOURCE -DFOLIOT_NO_ZSTD -DFOLIOT_NO_LUA $(BIT_FLAGS)
@@ -32,12 +33,16 @@ WEB_SRC := $(WEB_OBJ)/sources
 YAML_OBJECTS := $(patsubst %,$(WEB_OBJ)/libyaml/%.o,api parser reader scanner)
 ZSTD_OBJECTS := $(patsubst %,$(WEB_OBJ)/zstd/common/%.o,debug entropy_common error_private fse_decompress xxhash zstd_common) \
     $(patsubst %,$(WEB_OBJ)/zstd/decompress/%.o,huf_decompress zstd_ddict zstd_decompress zstd_decompress_block)
-WEB_PAGES := $(patsubst web/page/%,$(WEB)/%,$(wildcard web/page/*)) $(patsubst %,$(WEB)/%,$(wildcard scenes/*)) $(WEB)/scenes/index.json
+WEB_FILES := $(patsubst %,$(WEB)/%.wasm,viewer replayer stepper worlds details) $(WEB)/tables.bin $(WEB)/scenes/index.json \
+    $(patsubst web/page/%,$(WEB)/%,$(wildcard web/page/*)) $(patsubst %,$(WEB)/%,$(wildcard scenes/*))
 
 .PHONY: web web-files
 #: make web             the browser's pages, in build/web, for any web server, and foliot-server with them: needs clang-19 and wasi-libc
 web: web-files $(BUILD)/foliot-server
-web-files: $(WEB)/viewer.wasm $(WEB)/replayer.wasm $(WEB)/stepper.wasm $(WEB)/worlds.wasm $(WEB)/details.wasm $(WEB)/tables.bin $(WEB_PAGES)
+web-files: $(WEB_FILES)
+# foliot-server has the page within, where `make web` has built it.
+$(BUILD)/web_files.c: scripts/embed_web.sh $(if $(filter web test-web,$(MAKECMDGOALS)),$(WEB_FILES),$(wildcard $(WEB_FILES)))
+	@scripts/embed_web.sh $(WEB) $@
 
 # The one header from outside of libc, which the compiler for WebAssembly does not look for where it lies.
 $(WEB_OBJ)/include/xxhash.h: | $(call deps_of,web)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # embed_web.sh FOLDER OUT.c: writes a table of the files in FOLDER, gzipped, for foliot-server; an empty one where there
-# is no FOLDER. OUT.c is replaced when it changes alone, and changes with every byte of a file.
+# is no FOLDER. OUT.c changes with every byte of a file.
 set -eu
 folder=$1 out=$2
 packed=$(dirname "$out")/web-packed
@@ -44,4 +44,4 @@ $([ ! -d "$folder" ] || find "$folder" -type f -not -name '.*' | LC_ALL=C sort)
 EOF
     printf 'const foliot__http_file foliot__web_embedded[] = {\n%s    {0}};\n' "$table"
 } >"$out.new"
-if cmp -s "$out.new" "$out"; then rm "$out.new"; else mv "$out.new" "$out"; fi
+mv "$out.new" "$out"

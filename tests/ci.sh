@@ -31,22 +31,24 @@ export WERROR=1
 
 # part NAME COMMAND...: runs it, adds its counts, shows what went wrong.
 part() {
-    local name=$1 begin=$SECONDS rc passed failed
+    local name=$1 begin=$SECONDS rc passed failed cpu TIMEFORMAT='%U %S'
     shift
     RESULTS=$(realpath "$out")/$name.counts
     export RESULTS
     : >"$RESULTS"
-    "$@" >"$out/$name.log" 2>&1 </dev/null
+    { time "$@" >"$out/$name.log" 2>&1 </dev/null; } 2>"$out/$name.seconds"
     rc=$?
+    cpu=$(awk '{ printf "%d", $1 + $2 + 0.5 }' "$out/$name.seconds")
     read -r passed failed < <(awk '{ p += $1; f += $2 } END { print p + 0, f + 0 }' "$RESULTS")
     if [ "$rc" != 0 ] && [ "$failed" = 0 ]; then failed=1; fi
     if [ "$rc" = 0 ] && [ "$passed" = 0 ] && [ "$failed" = 0 ]; then passed=1; fi
     if [ "$failed" != 0 ] && [ "$rc" = 0 ]; then rc="0 in spite of failures"; fi
     echo "$passed $failed" >>"$out/counts"
     if [ "$failed" = 0 ]; then
-        printf '%-28s %5d passed  %4d s\n' "$name" "$passed" $((SECONDS - begin))
+        printf '%-12s %5d passed  %4d s, %4d s of processors\n' "$name" "$passed" $((SECONDS - begin)) "$cpu"
     else
-        printf '%-28s %5d passed, %d FAILED (exit %s)  %4d s\n' "$name" "$passed" "$failed" "$rc" $((SECONDS - begin))
+        printf '%-12s %5d passed, %d FAILED (exit %s)  %4d s, %4d s of processors\n' "$name" "$passed" "$failed" "$rc" \
+            $((SECONDS - begin)) "$cpu"
         grep -aE '^FAILED|^seed [0-9]+: FAILED|error:|warning:|not ok - |    \|' "$out/$name.log" | cut -c 1-160 | head -n 40
         tail -n 3 "$out/$name.log" | cut -c 1-160
     fi
@@ -79,9 +81,9 @@ simulate() {
 case $target in
 test)
     part packages packages build test format clang
-    part build in_make all check-build test-build
+    part build in_make all build-check build-test
     part check in_make check
-    beside part programs make BUILD="$build" test-programs
+    beside part programs make BUILD="$build" run-test
     part determinism nice_make determinism-quick
     part simulate simulate 300
     join_beside
@@ -89,19 +91,19 @@ test)
 test-all)
     # Two lanes keep both processors at work. In one is what waits for clocks, and all that is in $build itself; in the
     # other what computes, in separate builds, at a lower priority: those that use one processor at the end come first.
+    # The build with clang's sanitizers is the one whose warnings are errors, and that fuzzers are linked from.
     waiting() {
-        part programs in_make test-left
+        part programs in_make run-all
         part web in_make test-web SHORT=1
         part install in_make test-install
     }
     part packages packages build test clang valgrind fuzz package matrix-short web web-test site
-    part build in_make all left-build "$build/determinism/ready_scenes.h" "$build/tests/cluster/simulate"
+    part build in_make all build-all "$build/determinism/ready_scenes.h" "$build/tests/cluster/simulate"
     beside waiting
     part determinism nice_make determinism-left
     part simulate simulate 301-1000
-    part clang nice_make BUILD="$build/clang" CC=clang CFLAGS=-O0 all tests
-    part fuzz-objects nice_make fuzz-objects
     part valgrind nice_make test-valgrind
+    part build-asan nice_make build-asan
     join_beside
     part asan in_make test-asan
     part tsan in_make test-tsan

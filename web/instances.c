@@ -83,8 +83,9 @@ static uint32_t colour_of(const web_body *b)
     if (b->shape.kind == FOLIOT_SHAPE_POINT) // small, and often before the sky
         return palette[b->slot % colours];
     uint32_t colour = plain[b->slot % 4];
-    return b->state.flags & FOLIOT_BODY_ASLEEP ? 0xff000000u | (colour >> 1 & 0x7f7f7fu) + 0x282828u
-                                               : colour;
+    return b->state.flags & FOLIOT_BODY_ASLEEP
+               ? 0xff000000u | ((colour >> 1 & 0x7f7f7fu) + 0x282828u)
+               : colour;
 }
 
 static void set_size(web_instance *i, float x, float y, float z)

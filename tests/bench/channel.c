@@ -27,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../program/peer.h"
+#include "peer.h"
 #include "base/rng.h"
 #include "bench.h"
 #include "clock.h"

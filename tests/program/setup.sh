@@ -76,6 +76,10 @@ digest_at() { # FILE TICK: as the recording's replay has it
     "$replay" state "$1" --tick "$2" --json | sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p'
 }
 
+# The libraries that the Makefile links programs with.
+program_libs() {
+    env -u MAKEFLAGS make -s -C "$root" --no-print-directory BUILD="$build" DEPS=no --eval='libs: ; @echo $(LIBS) -pthread' libs
+}
 # A program some of whose files were compiled with fused multiply-adds, as somebody's CFLAGS might do.
 FUSED="common/sim/state/body.c common/sim/scene/scene.c common/sim/force/force.c common/sim/force/force_kick.c common/sim/integrator/splitting.c common/sim/integrator/verlet.c common/sim/world/step.c"
 can_fuse() {
@@ -90,15 +94,12 @@ can_fuse() {
 }
 fused() { # client or server: ./client-fused or ./server-fused
     local flags="-O2 -w -I$root/include -I$root/common -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=fast -mfma -fno-math-errno"
-    local objects="$build/obj/tools/module/module.o"
-    [ "$1" = server ] && objects="$objects $(find "$build/obj/server/program" "$build/obj/server/http" "$build/obj/server/admin" "$build/obj/server/web" "$build/obj/server/rtc" -name '*.o' 2>/dev/null | tr '\n' ' ')"
-    [ "$1" = client ] && objects="$objects $(echo "$build"/obj/client/program/*.o) $build/obj/tools/view/view.o"
+    local objects="$build/obj/$1/program/main.o" file
     for file in $FUSED; do
         # shellcheck disable=SC2086
         ${CC:-gcc} $flags -c "$root/$file" -o "$(basename "$file").o" || return 1
         objects="$objects $(basename "$file").o"
     done
-    # shellcheck disable=SC2086
-    ${CC:-gcc} -o "$1-fused" $objects "$build/libfoliot.a" -luv -Wl,--as-needed $(ldd "$build/foliot-server" | sed -n 's/^[^a-z]*lib\(websockets\|qrencode\|seccomp\|utf8proc\|usrsctp\|ssl\|crypto\)\.so.*/-l\1/p') -lncursesw -lyaml -lenet \
-        -lxxhash -lsodium -lzstd -llua5.4 -lm -pthread -Wl,-z,muldefs 2>link.log
+    # shellcheck disable=SC2046,SC2086
+    ${CC:-gcc} -o "$1-fused" $objects "$build/parts.a" "$build/libfoliot.a" -Wl,--as-needed $(program_libs) -Wl,-z,muldefs 2>link.log
 }

@@ -16,12 +16,10 @@ changed() { # NAME FILE SED: ./client-NAME and ./server-NAME, linked with that f
     ! cmp -s "$root/$2" "$copy" || { echo "the change found nothing to change in $2"; return 1; }
     ${CC:-gcc} -O2 -w -I"$root/include" -I"$root/common" -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=off -fno-math-errno \
         -c "$copy" -o "$work/$1.o" || return 1
-    for program in client server; do # with its folders, but for the library's
-        beside=$(ldd "$build/foliot-$program" | sed -n 's/^[^a-z]*lib\(websockets\|qrencode\|seccomp\|utf8proc\|usrsctp\|ssl\|crypto\)\.so.*/-l\1/p')
-        objects=$(find "$build/obj/$program" -name '*.o' -not -path "$build/obj/$program/lib/*")
-        # shellcheck disable=SC2086 # one word a file or library
-        ${CC:-gcc} -o "$program-$1" $objects "$build"/obj/tools/{view,module}/*.o "$work/$1.o" "$build/libfoliot.a" -luv -Wl,--as-needed -lncursesw \
-            $beside -lyaml -lenet -lxxhash -lsodium -lzstd -llua5.4 -lm -latomic -pthread -Wl,-z,muldefs 2>>link.log || return 1
+    for program in client server; do
+        # shellcheck disable=SC2046 # one word a library
+        ${CC:-gcc} -o "$program-$1" "$build/obj/$program/program/main.o" "$work/$1.o" "$build/parts.a" "$build/libfoliot.a" \
+            -Wl,--as-needed $(program_libs) -Wl,-z,muldefs 2>>link.log || return 1
     done
 }
 quietly() { # COMMAND...

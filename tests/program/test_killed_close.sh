@@ -3,7 +3,7 @@
 # Goal: a server that is killed while it compacts its recordings leaves every one of them with its end, and a recording
 # that cannot be compacted is reported and whole. Method: all sessions are ended at once, and the server is killed as soon
 # as the first compaction begins; then a folder stands where a compaction would write. (That sessions which end by
-# themselves have their ends before the next compaction is tested in tests/unit/test_closing.c.)
+# themselves have their ends before the next compaction is tested in tests/program/test_closing.c.)
 set -u
 . "$(dirname "$0")/setup.sh"
 

@@ -13,10 +13,9 @@ if ! git -C "$root" rev-parse --is-inside-work-tree >/dev/null 2>&1; then
 fi
 git -C "$root" ls-files -z | (cd "$root" && tar --null --no-recursion -T - -cf - 2>/dev/null) | tar -xf -
 mkdir build
-for part in obj .deps .flags libfoliot.a libfoliot.so librtc.a; do
+for part in obj .deps .flags libfoliot.a libfoliot.so; do
     [ ! -e "$build/$part" ] || cp -al "$build/$part" build/ 2>/dev/null || cp -a "$build/$part" build/
 done
-rm -rf build/obj/server/web # (the objects say whether there is a page)
 unset MAKEFLAGS MAKELEVEL MAKEOVERRIDES BUILD
 ok "make" sh -c 'make >make.out 2>make.log </dev/null'
 server=$work/build/foliot-server

@@ -331,13 +331,13 @@ def record_alarms(tree):
         with open(numbers, encoding="utf-8") as file:
             return json.load(file)["numbers"][key]
 
-    code, text = run("--quiet")
+    code, text = run("--check")
     report("without a record it fails", code == 1 and "has no record" in text, text)
     code, text = run("--update")
     report("recorded, the tree is clean", code == 0 and " 0 faults" in text, text)
     before = recorded("most_fields")
     tree.write("common/base/x.c", SPDX + struct("x", 9))
-    code, text = run("--quiet")
+    code, text = run("--check")
     report("a number that rose fails", code == 1 and "most_fields" in text, text)
     code, text = run("--update")
     report("an update raises nothing", code == 1 and recorded("most_fields") == before, text)
@@ -350,7 +350,7 @@ def record_alarms(tree):
     code, text = run("--raise", "most_fields")
     report("what is named is raised", code == 0 and recorded("most_fields") == 9, text)
     tree.remove("common/base/x.c")
-    code, text = run("--quiet")
+    code, text = run("--check")
     report("a number that fell is no fault", code == 0, text)
     code, text = run("--update")
     report("an update lowers", code == 0 and recorded("most_fields") == before, text)

@@ -337,7 +337,7 @@ def main():
     parser.add_argument("--root", default=os.path.join(here, "..", ".."), help="the tree that is read")
     parser.add_argument("--build", default=os.environ.get("BUILD", "build"), help="where its objects are (build)")
     parser.add_argument("--numbers", help="the record (tests/tidy/numbers.json of the tree)")
-    parser.add_argument("--quiet", action="store_true", help="print faults and one line alone")
+    parser.add_argument("--check", action="store_true", help="print faults and one line alone")
     parser.add_argument("--list", metavar="NUMBER", choices=list(KEYS), help="print the places that a number counts")
     parser.add_argument("--update", action="store_true", help="record the numbers that became better")
     parser.add_argument("--raise", dest="raised", metavar="NUMBER", nargs="+", default=[], choices=list(KEYS),
@@ -354,7 +354,7 @@ def main():
         update(house, record, options.raised)
         with open(path, "w", encoding="utf-8") as file:
             file.write(json.dumps(record, indent=1) + "\n")
-    if not options.quiet:
+    if not options.check:
         print_table(house, record)
     faults = faults_of(house, record)
     for fault in faults:
