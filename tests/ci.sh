@@ -101,7 +101,7 @@ test-all)
     part build in_make all build-all "$build/determinism/ready_scenes.h" "$build/tests/cluster/simulate"
     beside waiting
     part determinism nice_make determinism-left
-    part simulate simulate 301-1000
+    part simulate simulate 301-600
     part valgrind nice_make test-valgrind
     part build-asan nice_make build-asan
     join_beside
@@ -115,6 +115,8 @@ nightly)
     part simulate simulate 10000
     part damage in_make damage
     part planted in_make planted
+    part asan in_make test-asan LONG=1
+    part alarms env BUILD="$build" LONG=1 tests/run.sh tests/golden/test_alarms.sh
     part soak in_make soak
     part prometheus env BUILD="$build" SCRAPE_SECONDS=60 tests/run.sh tests/program/test_prometheus.sh
     part slurm in_make test-slurm

@@ -100,9 +100,12 @@ if [ "$machine" = x86_64 ]; then
     done
     link_boxes && boxes_agree && grep -q 'OK.*vector_units' "$tree/boxes.log"
     report "the kernels of boxes agree in a sound build" $?
-    # Each file in which it changes an instruction, alone: no file escapes the golden digests.
-    silent=
+    # A file in which it changes an instruction, alone: no file escapes the golden digests. Each with LONG=1; without it
+    # every fourth, all kernels for machines without AVX2 among them.
+    silent= number=0
     while read -r source; do
+        number=$((number + 1))
+        [ -n "${LONG:-}" ] || [ $((number % 4)) = 0 ] || [[ $source == *_simd.c ]] || continue
         object=$tree/fused/$(echo "${source%.c}" | tr / _).o
         objdump -d "$object" | grep -q 'vfn*m[as][du]' || continue
         case $source in
