@@ -37,8 +37,8 @@ async function withServer(build, scene, body, options) {
 }
 
 // Samples of a native client next to the page: [render tick, x, y, z] of one body, many a frame.
-function nativeSamples(modules, port, slot) {
-    const child = spawn(join(modules, "native_positions"), [String(port), String(slot)]);
+function nativeSamples(build, port, slot) {
+    const child = spawn(join(build, "tests/web/native_positions"), [String(port), String(slot)]);
     const samples = [];
     createInterface({ input: child.stdout }).on("line", (line) => samples.push(line.split(" ").map(Number)));
     process.on("exit", () => child.exitCode ?? child.kill("SIGKILL"));
@@ -173,7 +173,7 @@ export async function networks(browser, build, modules, shots) {
             const page = await open(browser, url + "#name=ann", small);
             await inState(page, PLAYING);
             const { own: slot } = await until(page, () => document.body.dataset.own >= 0 && { ...document.body.dataset }); // -1 until its body is known
-            const native = nativeSamples(modules, port, slot);
+            const native = nativeSamples(build, port, slot);
             await until(page, () => document.body.dataset.bodies);
             for (let i = 0; i < 300 && native.samples.length < 100; i++) await pause(100);
             const shown = [], keys = ["KeyW", "KeyS"];
