@@ -27,7 +27,7 @@ static struct {
     const web_detail_body *bodies;
     const foliot_constraint_definition *joints;
     uint32_t body_count, joint_count;
-    solid *solids;   // those that are no planes come first
+    solid *solids;   // those that are not planes come first
     uint64_t *apart; // pairs that a joint holds apart, ascending
     uint32_t solid_count, plane_count, apart_count, room;
     double rounding, length;

@@ -162,7 +162,7 @@ static bool begin_at(uint64_t tick)
 
 // Goes towards `tick` by at most `ticks` steps, from the nearest keyframe if that is shorter.
 // Keyframes beyond `trusted` hold recorded states, not computed ones: they are not used. Returns 1
-// if it has not arrived yet, 0 if it has or cannot go on.
+// if it has not arrived yet, 0 if it has or cannot continue.
 WEB_EXPORT(seek) int web_seek(double tick, uint32_t ticks, double trusted)
 {
     if (!replay)

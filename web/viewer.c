@@ -78,7 +78,7 @@ WEB_EXPORT(join) int web_join(uint32_t spectates, double now_ms)
     config.port = 0;
     config.spectates = spectates;
     foliot_status status = web_kind_create(&config, to_ns(now_ms), &client);
-    if (status == FOLIOT_STATUS_OK && ticket_put) { // it goes on as the player of the ticket
+    if (status == FOLIOT_STATUS_OK && ticket_put) { // it continues as the player of the ticket
         memcpy(&client->join.takes_over, ticket, sizeof client->join.takes_over);
         memcpy(&client->join.takes_over_sequence, ticket + sizeof(foliot__token), 4);
         memset(ticket, 0, sizeof ticket);

@@ -66,7 +66,7 @@ typedef struct foliot__screen foliot__screen;
 
 // Takes over the terminal (raw, alternate screen) until closed. NULL if there is none. `side`: the
 // direction of the view (foliot__view_side_of); NULL: one that fits the scene.
-// `module`: of a simulation that is no world; NULL.
+// `module`: of a simulation that is not a world; NULL.
 foliot__screen *foliot__screen_open(const char *side, const foliot__module *module);
 void foliot__screen_close(foliot__screen *screen);
 // Restores the terminal and nothing else, from any thread: for the end of the process.

@@ -16,7 +16,7 @@
 #include "sim/selftest/fingerprint.h"
 #include "view/view.h"
 
-#define GRACE_SECONDS 0.6    // that steps may go on for when a signal has come
+#define GRACE_SECONDS 0.6    // that steps may continue for when a signal has come
 #define STEPS_SECONDS 10.0   // of processor time for one update, by default
 #define CONNECT_SECONDS 10.0 // until a server that does not answer is given up, by default
 #define CONNECT_SECONDS_MIN 0.1

@@ -85,7 +85,7 @@ static void say_event(foliot__app *a, const foliot__app_player *p, uint64_t now,
     char line[FOLIOT_MESSAGE_BYTES_MAX + FOLIOT_NAME_BYTES + 32];
     const char *text = (const char *)e->bytes, *name = foliot_client_get_name(p->client, e->player);
     if (e->kind == FOLIOT_CLIENT_CHAT)
-        snprintf(line, sizeof line, "<%s> %s", name ? name : "somebody", text); // no line of ours
+        snprintf(line, sizeof line, "<%s> %s", name ? name : "somebody", text); // not our line
     else if (e->kind == FOLIOT_CLIENT_MESSAGE)
         snprintf(line, sizeof line, "%s", text);
     else if (e->kind == FOLIOT_CLIENT_ENDED)

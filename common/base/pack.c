@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// pack.c: msgpack-c's packer over a buffer of ours. It always uses the shortest encoding.
+// pack.c: msgpack-c's packer over foliot's buffer. It always uses the shortest encoding.
 #include "base/pack.h"
 
 #include <msgpack.h>

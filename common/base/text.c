@@ -13,7 +13,7 @@ bool foliot__parse_real(const char *text, double *value)
         return false;
     char *end;
     double parsed = strtod(text, &end);
-    // inf - inf and nan - nan are no zeros: one test for both.
+    // inf - inf and nan - nan are not zeros: one test for both.
     if (*end || end == text || parsed - parsed != 0)
         return false;
     *value = parsed;
@@ -193,7 +193,7 @@ bool foliot__printable(uint32_t character)
                   {0xffa0, 0xffa0},   {0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd},
                   {0x13430, 0x1343f}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
     if (character > 0x10ffff ||
-        (character & 0xfffe) == 0xfffe) // the last two of each plane are no characters
+        (character & 0xfffe) == 0xfffe) // the last two of each plane are not characters
         return false;
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0] && hidden[i].first <= character; i++)
         if (character <= hidden[i].last)

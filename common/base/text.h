@@ -29,8 +29,8 @@ bool foliot__hex_read(const char *text, uint8_t *bytes, size_t count);
 const char *foliot__real_text(char text[FOLIOT__REAL_TEXT_BYTES], double value);
 
 // How many insertions, deletions, changes and swaps of neighbours turn one word into the other.
-// Case and the kind of gap ("_", " ", "-") are no difference. Only the first FOLIOT__WORD_MAX bytes
-// count.
+// Case and the kind of gap ("_", " ", "-") make no difference. Only the first FOLIOT__WORD_MAX
+// bytes count.
 #define FOLIOT__WORD_MAX 64
 uint32_t foliot__word_distance(const char *a, const char *b);
 // True if `distance` makes the written word a likely misspelling of the other.

@@ -191,7 +191,7 @@ static uint64_t skip_one(foliot__reader *r)
     else if (tag >= 0xd9 && tag <= 0xdb)
         skip_bytes(r, read_big(r, 1u << (tag - 0xd9)));
     else
-        fail_corrupt(r); // 0xc1 is no value
+        fail_corrupt(r); // 0xc1 is not a value
     return 0;
 }
 

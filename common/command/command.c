@@ -102,7 +102,7 @@ static foliot_command_reason check_field(const foliot_command *command,
     switch (field->type) {
     case FOLIOT_COMMAND_TYPE_f32:
         for (uint32_t i = 0; i < field->count; i++)
-            if (f32[i] - f32[i] != 0) // inf - inf and nan - nan are no zeros
+            if (f32[i] - f32[i] != 0) // inf - inf and nan - nan are not zeros
                 return FOLIOT_COMMAND_REASON_range;
         break;
     case FOLIOT_COMMAND_TYPE_f64:

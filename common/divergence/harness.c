@@ -231,7 +231,7 @@ static bool disturb_numbers(harness *h)
             bool captured;
             record_failure(h, FOLIOT_HARNESS_perturbation, tick,
                            "the digest does not notice another value");
-            // A count or a constant cannot be set: then nothing differs, and that is no failure.
+            // A count or a constant cannot be set: then nothing differs, and that is not a failure.
             fine =
                 !find_difference(h, &h->disturbed, tick, &row->divergence, &captured) && captured;
             row->passed = fine;

@@ -200,7 +200,7 @@ void foliot__history_put_body(foliot_history *h, uint32_t slot, const foliot__pa
 // To the nearest, ties away from zero, as snapshots are rounded.
 static int32_t rounded(double scaled)
 {
-    scaled = scaled > -2147483647.0 ? scaled : -2147483647.0; // what is no number, too
+    scaled = scaled > -2147483647.0 ? scaled : -2147483647.0; // what is not a number, too
     scaled = scaled < 2147483647.0 ? scaled : 2147483647.0;
     return (int32_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
 }
@@ -458,7 +458,7 @@ const foliot_world *foliot_history_view(foliot_history *h, double tick)
     double u = 0;
     if (tick >= (double)h->newest) {
         at = h->newest;
-    } else if (tick > (double)at) { // false for what is no number
+    } else if (tick > (double)at) { // false for what is not a number
         at = (uint64_t)tick;
         u = tick - (double)at;
     }

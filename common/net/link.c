@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "foliot/transport.h"
 
-#define HELD_PACKETS 2    // that pass before a held one goes on
+#define HELD_PACKETS 2    // that pass before a held one continues
 #define HELD_NS 50000000u // or this time, when nothing else comes
 #define QUEUE_BYTES_DEFAULT 65536
 

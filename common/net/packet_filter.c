@@ -61,7 +61,7 @@ size_t foliot__packet_filter_checksum_at(const uint8_t *datagram, size_t length)
                                                                                               : 0;
 }
 
-// The key is no secret: the connect id is, which is among the bytes.
+// The key is not a secret: the connect id is, which is among the bytes.
 uint32_t foliot__packet_filter_checksum(const uint8_t *datagram, size_t length)
 {
     static const foliot__mac_key key = {"foliot ENet sum"};

@@ -121,7 +121,7 @@ bool foliot__outbox_init(foliot__outbox *outbox, uint32_t receivers);
 void foliot__outbox_close(foliot__outbox *outbox);
 // Room for `length` bytes, where a packet is kept with its length in front; NULL: flush first.
 uint8_t *foliot__outbox_keep(foliot__outbox *outbox, const uint8_t *bytes, size_t length);
-// The same for what is no packet, by its kind.
+// The same for what is not a packet, by its kind.
 uint8_t *foliot__outbox_keep_other(foliot__outbox *outbox, uint16_t kind, const uint8_t *bytes,
                                    size_t length);
 // A new datagram with a kept packet; its index, UINT32_MAX: flush first. The caller writes the

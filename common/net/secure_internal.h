@@ -37,7 +37,7 @@ struct foliot__secure {
 };
 
 // secure_tokens.c
-// A secret that was never given is no secret: a thief knows that it is zero.
+// A secret that was never given protects nothing: an attacker knows that it is zero.
 bool foliot__secret_given(const uint8_t secret[FOLIOT__RETURN_BYTES]);
 // With the lock of used tokens held. Returns 0 if the token is accepted, with its entry among the
 // used ones (a new one if there is none); else a foliot_disconnect_reason.

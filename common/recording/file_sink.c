@@ -23,7 +23,7 @@ static int64_t file_write(void *user, const void *bytes, size_t count)
     return taken < 0 ? -errno : taken;
 }
 
-// A pipe or a device cannot be synced and returns EINVAL: that is no failure of the recording.
+// A pipe or a device cannot be synced and returns EINVAL: that is not a failure of the recording.
 static int file_sync(void *user)
 {
     return fdatasync(descriptor(user)) == 0 || errno == EINVAL || errno == EROFS ? 0 : -errno;

@@ -102,7 +102,7 @@ typedef struct foliot__recording_block {
 // The 28 bytes before a payload.
 void foliot__recording_block_write(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
                                    const foliot__recording_block *block);
-// False if they are no block header.
+// False if they are not a block header.
 bool foliot__recording_block_read(const uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
                                   foliot__recording_block *block);
 // The same, of a payload that is at hand: its length and its checksum are taken from it.

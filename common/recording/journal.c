@@ -30,7 +30,7 @@ static foliot_recorded_player *player_of(foliot__journal *journal, const char *t
     return &journal->players[player];
 }
 
-// " 0123..." and a space: 32 digits. Returns what follows; NULL: the text is no proof.
+// " 0123..." and a space: 32 digits. Returns what follows; NULL: the text is not a proof.
 static const char *parse_proof(const char *text, foliot_player_proof *proof)
 {
     const char *end = text + 1 + 2 * sizeof proof->bytes;

@@ -63,8 +63,8 @@ foliot_status foliot__recording_measure_rules(const foliot_recording_rules *rule
 }
 
 // The state of the rules behind that of the simulation. Returns how many bytes it has. *late: it
-// took too long. Without a first state the rules cannot go on from this file: that one may take the
-// time that it needs.
+// took too long. Without a first state the rules cannot continue from this file: that one may take
+// the time that it needs.
 static uint32_t capture_rules(foliot_recording *recording, bool *late)
 {
     const foliot_recording_rules *rules = &recording->rules;

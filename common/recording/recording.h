@@ -139,8 +139,8 @@ foliot_status foliot__recording_start(foliot_recording *recording,
 // Replaces `file` by one with the same content in blocks of `block_ticks`. The new file is written
 // to .FILE.compact in the same folder, synced, compared with the old one and then renamed over it:
 // in every case `file` is one of the two, and whole. On an error it is the old one. The caller
-// holds the lock of its only writer. A file that is as compact already stays, and that is no error.
-// FOLIOT_STATUS_UNSUPPORTED: it is no closed recording of ours. Signatures cover the old bytes:
+// holds the lock of its only writer. A file that is as compact already stays, and that is not an
+// error. FOLIOT_STATUS_UNSUPPORTED: it is not a closed recording. Signatures cover the old bytes:
 // they are left out, and `signer` signs the new ones. FOLIOT_STATUS_UNSUPPORTED also: it is signed,
 // and `signer` is NULL.
 foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks,

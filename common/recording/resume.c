@@ -210,8 +210,8 @@ static foliot_status replay_to_end(const resuming *r)
     for (; k > 0 && status == FOLIOT_STATUS_DIVERGED && !changed; k--) {
         uint64_t tick = replay->index[k - 1][0], from = tick;
         size_t length;
-        // Rules that are run again start one keyframe earlier, where there is a state of theirs, so
-        // that their state at this keyframe is checked and not trusted.
+        // Rules that are run again start one keyframe earlier, where there is a state of the rules,
+        // so that their state at this keyframe is checked and not trusted.
         for (uint32_t i = k - 1; rules_run && from == tick && i > 0; i--)
             if (replay->index[i - 1][0] < tick &&
                 foliot_replay_get_rules_state(replay, replay->index[i - 1][0], &length))
@@ -316,7 +316,7 @@ static foliot_status continue_file(const resuming *r, foliot_recording **out)
     return FOLIOT_STATUS_OK;
 }
 
-// Damage at the end is no obstacle; a newer format, or a file without a keyframe, is one.
+// Damage at the end is not an obstacle; a newer format, or a file without a keyframe, is one.
 static foliot_status resume_replay(const resuming *r, const foliot_simulation *simulation,
                                    foliot_recording **recording)
 {

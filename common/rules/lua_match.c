@@ -274,8 +274,8 @@ static bool match_item(matcher *m, const char **s, const char **p, const char **
     }
 }
 
-// Items that start with an escape and are no class. True if it was one of them: then *s is NULL or
-// goes on at *p.
+// Items that start with an escape and are not a class. True if it was one of them: then *s is NULL
+// or continues at *p.
 static bool match_escape(matcher *m, const char **s, const char **p)
 {
     char c = *p + 1 < m->pattern_end ? (*p)[1] : 0;

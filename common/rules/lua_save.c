@@ -50,7 +50,7 @@ static void remember_table(lua_State *L, int list, int seen)
     for (lua_pushnil(L); lua_next(L, table); count++) {
         lua_pushvalue(L, -2);
         lua_insert(L, -2);
-        lua_rawset(L, table + 1); // the key stays, to go on from
+        lua_rawset(L, table + 1); // the key stays, to continue from
         foliot__lua_charge(foliot__lua_of(L), 8);
     }
     lua_rawseti(L, list, at + 2);
@@ -394,7 +394,7 @@ static void restore_map(lua_State *L, foliot__reader *r, int depth)
 // Pushes one value for any bytes; the reader has the status.
 static void restore_value(lua_State *L, foliot__reader *r, int depth)
 {
-    uint8_t first = foliot__reader_left(r) ? r->bytes[r->at] : 0xc1; // 0xc1 is no value
+    uint8_t first = foliot__reader_left(r) ? r->bytes[r->at] : 0xc1; // 0xc1 is not a value
     bool is_map = (first & 0xf0) == 0x80 || first == 0xde || first == 0xdf;
     bool is_array = (first & 0xf0) == 0x90 || first == 0xdc || first == 0xdd;
     luaL_checkstack(L, 10, "state");

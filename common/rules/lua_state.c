@@ -139,7 +139,7 @@ static void drop_next(foliot__lua *lua, const char *why)
 }
 
 // The next check ends the order that runs: alone, for its player's bytes, or with all other orders
-// of the tick, for the time. Where an order alone cannot be recorded, it goes on.
+// of the tick, for the time. Where an order alone cannot be recorded, it continues.
 static void drop_order_next(foliot__lua *lua, uint64_t scope, const char *why)
 {
     const bool alone = scope == FOLIOT__RULES_ALONE;
@@ -522,7 +522,7 @@ static bool call_body(foliot__lua *lua, lua_CFunction body, void *context)
     lua_pushlightuserdata(lua->L, context);
     lua_sethook(lua->L, count_hook, LUA_MASKCOUNT, HOOK_STEP);
     bool fine = lua_pcall(lua->L, 1, 0, 0) == LUA_OK;
-    if (!fine) { // an error that is no text has none to show
+    if (!fine) { // an error that is not text has none to show
         const char *text = lua_type(lua->L, -1) == LUA_TSTRING ? lua_tostring(lua->L, -1) : NULL;
         size_t length = strlen(lua->name);
         bool placed = text && strncmp(text, lua->name, length) == 0 && text[length] == ':';

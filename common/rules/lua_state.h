@@ -102,7 +102,7 @@ typedef struct foliot__lua_budget {
     bool players_reserved; // they had the units that joins and leaves have in reserve
     uint64_t unlooked;     // units since the clock was last looked at
     uint64_t looked_ns, spent_ns, allowed_ns, cpu_start_ns;
-    uint64_t orders_ns; // of the tick, after which no order begins or goes on
+    uint64_t orders_ns; // of the tick, after which no order begins or continues
     uint64_t tick_ns;   // that the last tick took; its save adds to it
 } foliot__lua_budget;
 
@@ -182,7 +182,7 @@ void foliot__lua_look(foliot__lua *lua);
 // The host has no memory: frees the reserve, and the next check drops the running code. False: the
 // reserve is used up.
 bool foliot__lua_free_reserve(foliot__lua *lua);
-// Charges work of ours between two callbacks: no callback is dropped for it.
+// Charges our own work between two callbacks: no callback is dropped for it.
 void foliot__lua_spend(foliot__lua *lua, uint64_t units);
 _Noreturn void foliot__lua_exceed(foliot__lua *lua); // the units
 // Before a tick or a save, after a tick that had too little memory.

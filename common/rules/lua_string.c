@@ -226,7 +226,7 @@ static int string_match(lua_State *L)
     return find_or_match(L, false);
 }
 
-// Upvalues: text, pattern, where to go on, and where the last match ended (-1: none yet).
+// Upvalues: text, pattern, where to continue, and where the last match ended (-1: none yet).
 static int next_match(lua_State *L)
 {
     size_t length, pattern_length;

@@ -417,7 +417,7 @@ foliot_status foliot_rules_tick(foliot_rules *rules, const foliot_rules_view *vi
     read_dropped(rules, &seen);
     foliot_status status = FOLIOT_STATUS_OK;
     rules->tick = view->tick;
-    // Rules of a simulation that is no world have no past.
+    // Rules of a simulation that is not a world have no past.
     if (rules->history && view->world)
         status = foliot_history_append(rules->history, view->world);
     if (status != FOLIOT_STATUS_OK)

@@ -142,7 +142,7 @@ static void refuse_column(foliot__reading *reading, const foliot__csv *csv, uint
         names[i] = columns[i].name;
     snprintf(written, sizeof written, "%.*s", c->length < 64 ? (int)c->length : 64, c->text);
     const char *meant = foliot__nearest(written, names, COLUMN_KINDS);
-    // A file that is no table may be a private file that a foreign scene names: nothing of it is
+    // A file that is not a table may be a private file that a foreign scene names: nothing of it is
     // shown.
     if (meant && foliot__word_close(written, foliot__word_distance(written, meant)))
         snprintf(text, sizeof text, "no column is called `%s`; did you mean `%s`?", written, meant);

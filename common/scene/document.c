@@ -206,7 +206,7 @@ foliot__node *foliot__document_of(foliot__reading *reading, const char *text, si
 {
     builder b = {.reading = reading};
     yaml_parser_t parser;
-    size_t mark = foliot__text_mark(text, length); // of a text that is no file's
+    size_t mark = foliot__text_mark(text, length); // of a text that is not a file's
     text += mark;
     length -= mark;
     if (!yaml_parser_initialize(&parser)) {

@@ -108,7 +108,7 @@ static bool read_flag(foliot__scene_source *source, const foliot__node *node,
     return yes || no;
 }
 
-// Plain scalars that other readers of YAML take for numbers, booleans or null are no text here.
+// Plain scalars that other readers of YAML take for numbers, booleans or null are not text here.
 bool foliot__read_text(foliot__scene_source *source, const foliot__node *node,
                        const foliot__path *path, const char **text)
 {

@@ -19,7 +19,7 @@ typedef struct foliot__input_log {
     foliot_input *inputs; // closed ones, then those of the open tick
     size_t input_count;
     uint32_t tick_capacity, input_capacity;
-    size_t forgotten; // closed inputs dropped from the front; `ends` go on counting
+    size_t forgotten; // closed inputs dropped from the front; `ends` keeps counting
 } foliot__input_log;
 
 void foliot__input_log_init(foliot__input_log *log, uint64_t first_tick);

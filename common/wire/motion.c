@@ -12,8 +12,8 @@
 #define MOVE_MAX (1 << 24)
 
 // Largest whole number whose square is at most x, x < 2^20. A square root is rounded to the nearest
-// everywhere, and that of a whole number so small which is no square is never rounded up to a whole
-// one.
+// everywhere, and that of a whole number so small which is not a square is never rounded up to a
+// whole one.
 static int32_t root(int32_t x)
 {
     return x > 0 ? (int32_t)__builtin_sqrt((double)x) : 0;

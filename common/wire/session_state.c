@@ -150,7 +150,7 @@ static foliot_status put_var(foliot__session_state *s, const foliot_var *var)
     return FOLIOT_STATUS_OK;
 }
 
-// *var is the removed variable; a missing key is no error.
+// *var is the removed variable; a missing key is not an error.
 static bool remove_var(foliot__session_state *s, foliot_var *var)
 {
     bool found;

@@ -254,7 +254,7 @@ typedef struct foliot_sample {
     bool starved; // no snapshot beyond the render time: extrapolated, for a bounded time
 } foliot_sample;
 // FOLIOT_STATUS_AGAIN before the first complete snapshot, and in lockstep before the first state;
-// FOLIOT_STATUS_UNSUPPORTED in lockstep with a simulation that is no world
+// FOLIOT_STATUS_UNSUPPORTED in lockstep with a simulation that is not a world
 // (foliot_client_sample_simulation).
 FOLIOT_MUST_CHECK foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns,
                                                      foliot_sample *sample);

@@ -285,7 +285,7 @@ typedef struct foliot_end_command {
 #undef FOLIOT_COMMAND_MEMBER_3
 #undef FOLIOT_COMMAND_MEMBER_4
 
-// One command. Texts are lent: whoever keeps a command copies them (foliot_command_list).
+// One command. Texts are lent: to keep a command, copy them (foliot_command_list).
 typedef struct foliot_command {
     uint32_t kind;     // foliot_command_kind
     uint32_t sequence; // grows from command to command of a session; set when the tick is closed

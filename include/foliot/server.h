@@ -405,8 +405,8 @@ const foliot_server_counters *foliot_server_get_counters(const foliot_server *se
 // How many there are now.
 typedef struct foliot_server_presence {
     uint32_t peers;   // connections that have not been dropped
-    uint32_t players; // of all sessions, kept places included where the session goes on
-    uint32_t absent;  // of these: their peer is gone, and their session goes on
+    uint32_t players; // of all sessions, kept places included where the session continues
+    uint32_t absent;  // of these: their peer is gone, and their session continues
     uint32_t inputs;  // that wait for their tick
 } foliot_server_presence;
 foliot_server_presence foliot_server_get_presence(const foliot_server *server);
@@ -440,7 +440,7 @@ typedef struct foliot_session_info {
     bool records;               // has a recording that takes ticks
     uint64_t first_tick, tick;  // the next to close
     double pace_hz;
-    uint32_t body_count; // of the scene; 0: a simulation that is no world
+    uint32_t body_count; // of the scene; 0: a simulation that is not a world
     uint32_t player_limit, players, absent, spectators;
 } foliot_session_info;
 
@@ -468,7 +468,7 @@ FOLIOT_MUST_CHECK foliot_status foliot_server_get_players(const foliot_server *s
                                                           uint32_t capacity, uint32_t *count);
 
 // While a session is paused none of its ticks is due, and its peers stay connected. Afterwards it
-// goes on at its pace; the time between is not made up for. FOLIOT_STATUS_NOT_FOUND: no such
+// continues at its pace; the time between is not made up for. FOLIOT_STATUS_NOT_FOUND: no such
 // session; FOLIOT_STATUS_INVALID: it has ended.
 FOLIOT_MUST_CHECK foliot_status foliot_server_pause_session(foliot_server *server,
                                                             const char *session, bool paused,

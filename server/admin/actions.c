@@ -311,7 +311,7 @@ static foliot__outcome kick(foliot__call *c)
     return FOLIOT__CALL_DONE;
 }
 
-// Copies the bans for the worker, since the loop goes on.
+// Copies the bans for the worker, since the loop continues.
 static foliot__outcome keep_bans(foliot__call *c)
 {
     const foliot__bans *bans = &c->app->admin.bans;

@@ -326,7 +326,7 @@ static foliot__outcome clean(foliot__call *c)
 {
     foliot__hosted *h = foliot__app_find_hosted(c->app, c->body.session);
     if (!c->recording && (!h || !has_ended(c->app, c->body.session)))
-        return FOLIOT__CALL_DONE; // another goes on under its name
+        return FOLIOT__CALL_DONE; // another session continues under its name
     if (c->stage == 0)
         return detach_recording(c, h);
     if (c->recording)

@@ -165,7 +165,7 @@ int foliot__http_refused(const foliot__http_connection *c, const char **why)
     return 0;
 }
 
-// -- listening sockets. The service owns them, not the library: a restarted service goes on with
+// -- listening sockets. The service owns them, not the library: a restarted service continues with
 // them, and no waiting connection is lost.
 
 #define ACCEPTED_AT_ONCE 64

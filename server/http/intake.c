@@ -118,7 +118,7 @@ static bool read_request_line(foliot__intake *in, span line, head *h)
     h->old = at[8] == '0';
     if (*target != '/' && !read_absolute(in, (span){target, at}, h))
         return false;
-    for (const uint8_t *c = target; c < at; c++) // its end, a blank, is no digit
+    for (const uint8_t *c = target; c < at; c++) // its end, a blank, is not a digit
         if (*c == '%' && (!isxdigit(c[1]) || !isxdigit(c[2]) || (c[1] == '0' && c[2] == '0')))
             return refuse(in, 400, "the target of a request has an invalid escape", 0);
     return true;
@@ -157,7 +157,7 @@ static bool read_header(foliot__intake *in, span line, head *h)
         value.end--;
     if (is_named(line.at, length, "transfer-encoding"))
         return refuse(in, 501, "a body needs Content-Length; chunks are not supported", 0);
-    // The library closes a connection that asks for another protocol. Here it goes on.
+    // The library closes a connection that asks for another protocol. Here it continues.
     if (is_named(line.at, length, "upgrade") &&
         !is_named(value.at, (size_t)(value.end - value.at), "websocket"))
         *line.at = '!';

@@ -148,7 +148,7 @@ int foliot__http_refused(const foliot__http_connection *c, const char **why);
 bool foliot__http_header(struct lws *wsi, enum lws_token_indexes token, char *text, size_t bytes);
 
 // The key that an address's connections are counted by: equal for all addresses that one person may
-// have. 0: not counted, for a proxy of this machine, and for text that is no address.
+// have. 0: not counted, for a proxy of this machine, and for text that is not an address.
 uint64_t foliot__http_host_of(const char *address);
 // Whether a connection from there, with or without a slot, is within a quarter of all.
 bool foliot__http_within_share(const foliot__http *http, uint64_t host);

@@ -87,7 +87,7 @@ static void on_park(int number, siginfo_t *info, void *context)
     (void)info;
     for (int i = 0; i < range_count; i++)
         inside = inside || (at >= ranges[i].from && at < ranges[i].to);
-    // A thread that has come back in the meantime goes on.
+    // A thread that has come back in the meantime continues.
     if (!http || !inside || !at ||
         atomic_load(&http->watchdog.park_round) != atomic_load(&http->watchdog.rounds))
         return;

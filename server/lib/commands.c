@@ -92,7 +92,7 @@ void foliot__commands_close(foliot__session *session)
         close_list(session, foliot_rules_get_commands(game->rules), FOLIOT_COMMAND_SOURCE_RULES);
 }
 
-// -- orders to a simulation that is no world
+// -- orders to a simulation that is not a world
 
 void foliot__commands_apply_orders(foliot__session *session)
 {

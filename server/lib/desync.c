@@ -2,7 +2,7 @@
 // desync.c: compares the server's digests with those that clients report, and searches for the
 // first difference along the tree of foliot/divergence.h, one client at a time. Clients report sums
 // of digests, so that losses leave no tick unchecked. No client is disconnected for a difference. A
-// worker repeats the step in question from a saved state while the session goes on. Searches have
+// worker repeats the step in question from a saved state while the session continues. Searches have
 // budgets: of the server, of each address and of each peer. A search beyond a budget waits, and is
 // dropped if it waits too long.
 #include <stdio.h>
@@ -112,7 +112,7 @@ static bool begin_search(foliot__session *s, foliot__peer *peer)
     for (uint64_t t = q->first; t <= c->stepped; t++)
         before = q->chain[t - q->first] =
             foliot_digest_chain(before, l->digests[t & (l->log.capacity - 1)]);
-    // Without memory the saved state is not kept, and the search goes on without it.
+    // Without memory the saved state is not kept, and the search continues without it.
     drop_state(q);
     const foliot__keyframe *k = foliot__keyframe_before(s, q->first - 1);
     size_t head = k ? 4 * (size_t)k->players : 0;

@@ -15,7 +15,7 @@
 #define FOLIOT__ORDERS_HELD 256   // of one player, that wait for their tick
 #define FOLIOT__ORDERS_A_TICK 32  // of one player, the rest in the ticks after it
 #define FOLIOT__ORDERS_BURST 256u // that may come at once: a network held them back
-// Orders a second and player. A clock that is a little fast is no fault.
+// Orders a second and player. A clock that is a little fast is not a fault.
 #define FOLIOT__ORDERS_EVERY_NS (1e9 / (1.01 * FOLIOT_ORDERS_PER_SECOND_MAX))
 #define FOLIOT__ORDER_ACKNOWLEDGE_NS 200000000u // between two, at least
 #define FOLIOT__LEAVE_REASON_BYTES 128

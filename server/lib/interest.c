@@ -27,7 +27,7 @@
 #define FAR_SLACK 1.05       // how much farther than `far` a body must be to have left
 #define NEVER_SENT 120.0f    // claim of a body unknown to the watcher, in ticks of waiting
 #define BODY_BYTES_FIRST 9.0 // before anything was measured
-#define BODIES_MEASURED 8    // a packet of fewer is no measure of their size
+#define BODIES_MEASURED 8    // a packet of fewer is not a measure of their size
 #define SPREAD_BYTES 72      // by which packets are larger than their bodies' mean size lets expect
 #define CLASS_SHIFT 20       // a class is an eighth of a power of two wide
 #define CLASSES 1280         // to beyond OWN

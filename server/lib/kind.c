@@ -227,7 +227,7 @@ static void change_kind(foliot__session *s, foliot__peer *peer)
         foliot__kind_open(s, peer, kind);
     foliot__updates_greet(s, peer); // it may know the rest from its own world
     if (s->player_limit && peer->player != FOLIOT_NO_PLAYER)
-        s->players[peer->player].input.gap = true; // its changes may go on with a later sequence
+        s->players[peer->player].input.gap = true; // its changes may continue with a later sequence
 }
 
 static void refuse_change(foliot__session *s, foliot__peer *peer, foliot__kind_reason reason)
@@ -291,7 +291,7 @@ static void apply_ready(foliot__session *s, foliot__peer *peer, const foliot__ki
     if (ready->kind != FOLIOT__KIND_STEPPER || (s->world ? !foliot__peer_watches(peer) : !healing))
         return;
     bool diverged = p->check.state != FOLIOT__CHECK_EQUAL;
-    if (!steps || diverged) { // that changed in the meantime: it has nothing to go on with
+    if (!steps || diverged) { // that changed in the meantime: it has nothing to continue with
         uint64_t now = s->server->now_ns;
         if (peer->change.reopen_ns == 0) // the rate is limited
             peer->change.reopen_ns = now > peer->change.reopened_ns + REOPENS_EVERY_NS

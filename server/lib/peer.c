@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // peer.c: one peer of a server, whatever its role: messages to it, events about it and its end; the
 // budgets of its address, which a new connection does not refill; and violations, which no honest
-// client commits. A divergence is no violation. Knows no players, worlds and ticks.
+// client commits. A divergence is not a violation. Knows no players, worlds and ticks.
 #include <stdio.h>
 #include <string.h>
 

@@ -220,7 +220,7 @@ void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusa
 void foliot__peer_offended(foliot_server *server, foliot__peer *peer);
 void foliot__peer_malformed(foliot_server *server, foliot__peer *peer);
 
-// The peer shall change its kind as soon as no step runs; kind.c does it.
+// The peer is to change its kind as soon as no step runs; kind.c does it.
 void foliot__peer_want(foliot__peer *peer, foliot__kind kind, foliot__kind_reason reason);
 // Its lockstep traffic is over: `lockstep` is no longer valid.
 void foliot__peer_close_lockstep(foliot__peer *peer);

@@ -378,7 +378,7 @@ static void watch_counter(foliot_server *server, uint32_t at, const char *name, 
 }
 
 // Joins over a path that loses or reorders packets cause some: datagrams that arrive before their
-// cookie. Those are no attack, and are not logged.
+// cookie. Those are not attacks, and are not logged.
 static uint64_t cookies_beyond_joins(foliot_server *server,
                                      const foliot_transport_counters *network)
 {

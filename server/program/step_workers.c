@@ -235,7 +235,7 @@ void foliot__step_workers_drain_durations(foliot__step_workers *w,
         each(user, took_ns[i]);
 }
 
-// -- priorities. If the system refuses a call, the program goes on as before.
+// -- priorities. If the system refuses a call, the program continues as before.
 //
 // Without them, a datagram that comes while a long step holds the loop's processor waits for the
 // end of the step's slice, 3 ms and more. A shorter slice lets the scheduler of Linux 6.12 and

@@ -517,7 +517,7 @@ static bool handshake_is_due(foliot__sctp_due *due)
 // cookie would restart the association.
 static bool cookie_is_due(foliot__sctp_due *due, const uint8_t *chunk, size_t length)
 {
-    // The key is no secret: no cookie is accepted whose own MAC is wrong.
+    // The key is not a secret: no cookie is accepted whose own MAC is wrong.
     static const foliot__mac_key key = {"foliot cookies."};
     uint64_t hash = foliot__mac(&key, chunk, length);
     if (!due->opening)

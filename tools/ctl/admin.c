@@ -372,7 +372,7 @@ int foliot__ctl_admin(const foliot__arguments *a)
     }
     if (is(a, "refuse") && strcmp(a->operands[0], "address") != 0 &&
         strcmp(a->operands[0], "name") != 0 && strcmp(a->operands[0], "client") != 0) {
-        fprintf(stderr, "foliotctl refuse: 'address', 'name' or 'client', not '%s'\n",
+        fprintf(stderr, "foliotctl refuse: expected 'address', 'name' or 'client', not '%s'\n",
                 a->operands[0]);
         return FOLIOT__EXIT_USAGE;
     }

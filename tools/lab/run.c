@@ -245,7 +245,7 @@ static void observe_tick(run *r)
     if (r->conserves || csv_due(&r->csv, r->world)) {
         r->energy = lab_energy(r->world);
         double error = lab_energy_error(r->energy_start, r->energy);
-        // Written so that a NaN stays: an energy that is no number is not a small error.
+        // Written so that a NaN stays: an energy that is not a number is not a small error.
         if (!(error <= r->energy_error_max))
             r->energy_error_max = error;
     }

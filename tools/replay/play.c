@@ -20,7 +20,7 @@
 #include "recording/replay.h"
 #include "view/view.h"
 
-#define GRACE_SECONDS 0.6 // that a step may go on for when a signal has come
+#define GRACE_SECONDS 0.6 // that a step may continue for when a signal has come
 #define SLOW_SECONDS 1.0  // a step that takes longer is reported
 #define FRAME_MS 33
 #define STEPS_PER_FRAME_MAX                                                                        \
@@ -135,7 +135,7 @@ static void draw_frame(player *p)
     const foliot_world *world = foliot_replay_get_world(p->replay);
     double low[3], high[3];
     if (!world) {
-        // A simulation other than a world: its module draws it, below a line of ours.
+        // A simulation other than a world: its module draws it, below our line.
         const foliot_simulation *s = foliot_replay_get_simulation(p->replay);
         char line[320];
         snprintf(line, sizeof line, "%s  tick %" PRIu64 " of %" PRIu64 "  %s%g x", s->kind->name,

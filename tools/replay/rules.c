@@ -113,7 +113,8 @@ static uint64_t cpu_ns(void)
     return foliot__clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-// Whether the rules drop what the recording does, and no host lets them go on after the last drop.
+// Whether the rules drop what the recording does, and no host lets them continue after the last
+// drop.
 static rules_result compare_drops(run *r, const foliot_rules_view *view, bool stops, bool stopped)
 {
     uint32_t recorded = 0;

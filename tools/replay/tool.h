@@ -103,7 +103,7 @@ foliot_divergence_labels tool_names(const char *title, const foliot_replay_summa
 void tool_report(FILE *out, const foliot_divergence *divergence,
                  const foliot_divergence_labels *names);
 
-double tool_now(void); // seconds, of a clock that only goes on
+double tool_now(void); // seconds, of a clock that never goes back
 void tool_digest_text(const uint8_t *bytes, uint32_t count, char text[33]);
 
 // state.c: rows of tick, part, index, field, value, of a simulation other than a world. On stdout.

@@ -230,7 +230,7 @@ static void explain_fault(result *r, foliot_replay *replay)
 #endif
 }
 
-// The replay matches; now the rules are checked. Their state is no part of the world, and only
+// The replay matches; now the rules are checked. Their state is not part of the world, and only
 // running them again proves it.
 static void verify_rules(result *r, foliot_replay *replay)
 {

@@ -94,7 +94,7 @@ typedef struct foliot__client_updates {
 typedef enum foliot__reconnect {
     FOLIOT__RECONNECT_NONE,
     FOLIOT__RECONNECT_LOST, // the connection was lost
-    FOLIOT__RECONNECT_NEXT, // the session goes on with its next scene
+    FOLIOT__RECONNECT_NEXT, // the session continues with its next scene
 } foliot__reconnect;
 
 // connection.c: the current connection or attempt, and the reason why the last one ended.
@@ -278,7 +278,7 @@ typedef struct foliot__stepper {
     uint64_t (*wake_ns)(const foliot_client *c);
     // The predicted sample. AGAIN: there is none; UNSUPPORTED: no world is stepped. In any role.
     foliot_status (*sample)(foliot_client *c, uint64_t now_ns, foliot_sample *sample);
-    double (*shown_max)(const foliot_client *c); // the last tick that is no guess
+    double (*shown_max)(const foliot_client *c); // the last tick that is not a guess
     void (*count)(const foliot_client *c, foliot_client_statistics *s); // in any role
 } foliot__stepper;
 

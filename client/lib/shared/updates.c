@@ -16,7 +16,7 @@
 typedef struct update_visit {
     foliot_client *client;
     uint64_t tick;
-    bool full; // a full update: its records are no events
+    bool full; // a full update: its records are not events
 } update_visit;
 
 static void visit_record(void *user, const foliot__record *record)

@@ -394,7 +394,7 @@ bool foliot__lockstep_client_step(foliot__lockstep_client *l)
     foliot_tick_inputs tick = {l->step.inputs, count, l->step.commands.commands,
                                l->step.commands.count};
     if (foliot_simulation_step_tick(&l->simulation, &tick) != FOLIOT_STATUS_OK)
-        l->counts.malformed++; // goes on: the server compares digests
+        l->counts.malformed++; // continues: the server compares digests
     l->tick++;
     foliot_digest digest = foliot_simulation_get_digest(&l->simulation);
     l->history[l->tick % FOLIOT__CLIENT_TICKS] = digest;

@@ -9,7 +9,7 @@
 #define STEP_SHARE_MAX 0.25 // of a tick
 #define COPY_SHARE_MAX 0.5  // of a tick: each rollback begins with one
 #define EARLIER_TICKS 1.25  // a tick is decided as it begins: no margin for a late packet is needed
-#define JUMP_STEPS 64       // of a snapshot's position: less is no jump
+#define JUMP_STEPS 64       // of a snapshot's position: less is not a jump
 #define ASK_EVERY_NS 1000000000u
 #define UPDATE_TICKS_MAX 8 // of a slow host's update that are made up for at once
 

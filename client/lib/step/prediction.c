@@ -293,7 +293,7 @@ static void step_line(foliot__prediction *p, const foliot__lockstep_client *l, f
         p->stepped(p->user, line);
 }
 
-// A shadow that is wrong too begins again, but not for ever: after that it goes on, since it is
+// A shadow that is wrong too begins again, but not for ever: after that it continues, since it is
 // nearer to the confirmed state than the shown world.
 static bool begin_shadow(foliot__prediction *p, const foliot__lockstep_client *l)
 {

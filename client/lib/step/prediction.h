@@ -18,7 +18,7 @@
 #define FOLIOT__PREDICTED_BYTES_MAX (1u << 27) // of one world: a client has two more than ever
 #define FOLIOT__EARLY_HELD 512                 // inputs of ticks that are not closed
 #define FOLIOT__EARLY_A_TICK 4                 // of one player
-#define FOLIOT__SHADOW_RESTARTS 2              // then a shadow goes on, though it is wrong too
+#define FOLIOT__SHADOW_RESTARTS 2              // then a shadow continues, though it is wrong too
 
 // A world that is stepped with guesses.
 typedef struct foliot__line {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // response.c: responds to the server's search for a divergence (foliot/divergence.h). It repeats
-// the step in question from a checkpoint, a few ticks in each update, so that the game goes on.
+// the step in question from a checkpoint, a few ticks in each update, so that the game continues.
 #include <stdio.h>
 #include <string.h>
 

@@ -153,7 +153,7 @@ void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick,
     if (!p->timely || stopped)
         p->started_ns = now_ns;
     if (stopped)
-        p->has_render = false; // it went on without the server
+        p->has_render = false; // it continued without the server
     if (!p->timely || stopped || changed || joins)
         forget_ages(p, now_ns, age);
     p->timely |= timely;

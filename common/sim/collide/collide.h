@@ -124,7 +124,7 @@ void foliot__sort_pairs(foliot__collider *c);
 // Sorts the pairs and drops repeats.
 void foliot__order_pairs(foliot__collider *c);
 
-// Body i may go on as it does now, for its pairs are those of this path.
+// Body i may continue as it does now, for its pairs are those of this path.
 void foliot__fat_bounds_reset(const foliot__collider *c, uint32_t i);
 void foliot__fat_bounds_reset_all(foliot__collider *c);
 // Whether some body has left its fat bounds, or has turned too far for its contacts.

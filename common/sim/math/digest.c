@@ -35,7 +35,7 @@ foliot_status foliot_digest_parse(const char *text, foliot_digest *digest)
 {
     uint64_t half[2] = {0, 0};
     for (int i = 0; i < 32; i++) {
-        int value = hex_value(text[i]); // the closing zero is no digit
+        int value = hex_value(text[i]); // the closing zero is not a digit
         if (value < 0)
             return FOLIOT_STATUS_INVALID;
         half[i / 16] = half[i / 16] << 4 | (uint64_t)value;

@@ -7,7 +7,7 @@
 #include "foliot/scene.h"
 
 // Some pair of shapes of this scene can touch: a moving sphere, box or capsule and any other shape
-// that is no point, players' bodies included. The one place that says so.
+// that is not a point, players' bodies included. The one place that says so.
 bool foliot__scene_collides(const foliot_scene *scene);
 // Some body, prototype or player is a sensor.
 bool foliot__scene_senses(const foliot_scene *scene);

@@ -175,7 +175,7 @@ static void take_over_late(foliot__workers *workers, uint32_t self, cursor *curs
         workers->host->yield(workers->host->run_user);
 }
 
-// Runs the worker's own range of the batch, and those of absent workers. Worker 0 goes on until
+// Runs the worker's own range of the batch, and those of absent workers. Worker 0 continues until
 // they are done; another one that has waited for long leaves the rest. Returns how many looks it
 // has waited in the end.
 static uint32_t run_batch(foliot__workers *workers, uint32_t self, cursor *cursors)

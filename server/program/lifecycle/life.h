@@ -36,7 +36,8 @@ typedef struct foliot__life_kind {
     void (*ending)(void); // the loop has ended; recordings and their commands may take a while
     // The next order; false: there is none. Then its result; `why` NULL: it is hosted.
     bool (*poll_order)(foliot__life_order *order);
-    // This function and the next: `left` sessions go on. They return whether the server ends now.
+    // This function and the next: `left` sessions continue. They return whether the server ends
+    // now.
     bool (*order_done)(const foliot__life_order *order, const char *why, uint32_t left);
     bool (*session_ended)(const char *session, uint32_t left);
     void (*close)(void); // waits a second at most

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // life_systemd.c: sd_notify(3): datagrams to $NOTIFY_SOCKET, without libsystemd. If the service
-// manager does not listen, the server goes on.
+// manager does not listen, the server continues.
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -53,7 +53,7 @@ static int open_socket(bool port_is_given, uint64_t *port)
         return FOLIOT__EXIT_USAGE;
     }
     memcpy(to.sun_path, path, length);
-    if (path[0] == '@') // a name that is no file
+    if (path[0] == '@') // a name that is not a file
         to.sun_path[0] = 0;
     notify_socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (notify_socket >= 0 &&

@@ -76,7 +76,7 @@ typedef struct foliot__server_choices {
 
 extern const foliot__program foliot__server_program;
 
-// Reads the command line and the file that --config names. -1: go on; else the exit code.
+// Reads the command line and the file that --config names. -1: continue; else the exit code.
 int foliot__arguments_read(int argc, char **argv, foliot__server_choices *choices,
                            foliot__arguments *arguments);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// closing.h: closes items in two parts on libuv's pool while others go on: a short part that must
-// not be lost (the end of a recording), and a long part that may be (its compaction).
+// closing.h: closes items in two parts on libuv's pool while others continue: a short part that
+// must not be lost (the end of a recording), and a long part that may be (its compaction).
 #ifndef FOLIOT_SERVER_CLOSING_H
 #define FOLIOT_SERVER_CLOSING_H
 

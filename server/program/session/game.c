@@ -170,7 +170,7 @@ static foliot_status restore_rules(void *user, const void *bytes, size_t length)
     return foliot_rules_restore(user, bytes, length);
 }
 
-// The recorded rules had stopped too, and the session went on.
+// The recorded rules had stopped too, and the session continued.
 static foliot_status tick_rules(void *user, const foliot_rules_view *view)
 {
     foliot_status status = foliot_rules_tick(user, view);

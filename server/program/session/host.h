@@ -25,7 +25,7 @@ typedef enum foliot__next {
 
 typedef struct foliot__hosted {
     char name[FOLIOT_NAME_BYTES];
-    foliot_scene *scene; // NULL: a simulation that is no world
+    foliot_scene *scene; // NULL: a simulation that is not a world
     foliot_world *world; // the server's from the moment it is added
     bool served;         // it was added
     foliot_recording *recording;
@@ -42,7 +42,7 @@ typedef struct foliot__hosted {
     uint64_t begun_ns;    // since it is hosted
     uint32_t hurried;     // scenes in a row that ended early (next.c)
     foliot__next next;    // next.c
-    // of a simulation that is no world
+    // of a simulation that is not a world
     const foliot__module *simulation_module;
     foliot_simulation simulation;
     foliot_simulation_terms terms;

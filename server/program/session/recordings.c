@@ -451,7 +451,7 @@ void foliot__hosted_end_all(foliot__hosted *hosted, uint32_t count)
                                         : foliot_recording_end(hosted[i].recording));
 }
 
-// The recording of a session that has ended, while others go on.
+// The recording of a session that has ended, while others continue.
 typedef struct closing {
     foliot__app *app;
     foliot__hosted hosted; // of which the name and the recording are meant
