@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "base/watchdog.h"
 #include "crypto/crypto.h"
-#include "crypto/secret_file.h"
+#include "crypto/token.h"
 
 #define FRAME_NS 16000000u
 #define TIMER_MS 16

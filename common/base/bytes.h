@@ -82,4 +82,11 @@ static inline double foliot__f64_of(uint64_t bits)
     return value;
 }
 
+// -- CRC-32 of Castagnoli
+
+// Polynomial 0x1EDC6F41 reflected, as in iSCSI, RFC 3720 appendix B.4 (crc32c.c).
+
+// CRC of the bytes that gave `crc` (0: none) followed by these. "123456789" gives 0xe3069283.
+uint32_t foliot__crc32c(uint32_t crc, const void *bytes, size_t count);
+
 #endif

@@ -2,7 +2,7 @@
 // crc32c.c: slicing by eight (Kounavis and Berry, "Novel table lookup-based algorithms for
 // high-performance CRC generation", 2008). Bytes are put together by shifts, so that every machine
 // gives the same value.
-#include "base/crc32c.h"
+#include "base/bytes.h"
 
 // slice[k][b]: the contribution of byte b when k zero bytes follow it.
 // clang-format off

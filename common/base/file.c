@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #ifndef __wasm__ // which has none
+#include <pthread.h>
 #include <signal.h>
 #endif
 #include <stdlib.h>
@@ -283,3 +284,35 @@ bool foliot__descriptors_left(uint32_t count)
     return true;
 #endif
 }
+
+#if !defined(__wasm__)
+static void *wait_for_all(void *all)
+{
+    pthread_mutex_lock(all);
+    pthread_mutex_unlock(all);
+    return NULL;
+}
+
+bool foliot__threads_left(uint32_t count, size_t stack_bytes)
+{
+    pthread_mutex_t all = PTHREAD_MUTEX_INITIALIZER;
+    pthread_attr_t attributes;
+    pthread_t *threads = calloc(count ? count : 1, sizeof *threads);
+    uint32_t started = 0;
+    if (!threads || pthread_attr_init(&attributes) != 0) {
+        free(threads);
+        return false;
+    }
+    pthread_mutex_lock(&all);
+    if (pthread_attr_setstacksize(&attributes, stack_bytes) == 0)
+        while (started < count &&
+               pthread_create(&threads[started], &attributes, wait_for_all, &all) == 0)
+            started++;
+    pthread_mutex_unlock(&all);
+    for (uint32_t i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    pthread_attr_destroy(&attributes);
+    free(threads);
+    return started == count;
+}
+#endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // file.h: opens regular files for reading and nothing else: a pipe or a device could block a
-// program for ever, or never end. Also makes sure that the three standard descriptors are open.
+// program for ever, or never end. Also makes sure that the three standard descriptors are open, and
+// that more descriptors and threads can be had.
 #ifndef FOLIOT_BASE_FILE_H
 #define FOLIOT_BASE_FILE_H
 
@@ -51,5 +52,8 @@ bool foliot__standard_open(void);
 // Whether `count` more descriptors can be opened, for libraries that abort the process if they
 // cannot.
 bool foliot__descriptors_left(uint32_t count);
+
+// Whether `count` threads with such stacks can exist at once: starts them and lets them end.
+bool foliot__threads_left(uint32_t count, size_t stack_bytes);
 
 #endif

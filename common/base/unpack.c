@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // unpack.c: the msgpack subset that recordings hold, and skipping of all the rest
 // (https://github.com/msgpack/msgpack/blob/master/spec.md).
-#include "base/unpack.h"
+#include "base/pack.h"
 
 static uint64_t read_big(foliot__reader *r, unsigned count)
 {

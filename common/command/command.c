@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// command.c: the lists of commands as data, and the form that a command must have. Knows no world:
-// whether a body is there or a number fits is decided where a command acts.
+// command.c: the kinds of commands as data, and the form that a command must have. Knows no
+// world: whether a body is there or a number fits is decided where a command acts.
 #include "command/command.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // command_script.c: reads lines of commands. It refuses everything that the format does not define,
 // and reports the place.
-#include "command/command_script.h"
 
 #include <stdlib.h>
 #include <string.h>

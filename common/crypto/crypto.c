@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// crypto.c: see crypto.h.
+// crypto.c: secrets and MACs, by libsodium (crypto.h).
 #include "crypto/crypto.h"
 
 #include <sodium.h>

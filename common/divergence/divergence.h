@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// divergence.h: writes a divergence into the JSON object of a caller.
+// divergence.h: writes a divergence into the JSON object of a caller, and draws players for the
+// harness.
 #ifndef FOLIOT_DIVERGENCE_DIVERGENCE_H
 #define FOLIOT_DIVERGENCE_DIVERGENCE_H
 
 #include "base/json.h"
+#include "foliot/command.h"
 #include "foliot/divergence.h"
 
 // The keys first_bad_tick, stage, body, field, ulps into an open object. NULL: none, and all of
@@ -21,5 +23,23 @@ void foliot__divergence_put_bits(foliot__json *json, const foliot_divergence *di
 // memory.
 size_t foliot__print_stream(void (*write)(FILE *out, const void *what), const void *what,
                             char *bytes, size_t capacity);
+
+// -- players drawn from a seed
+
+// For the harness; and the sentence that it and the loader of modules have for a wrong count of
+// ticks.
+
+typedef struct foliot__harness_players foliot__harness_players;
+
+// NULL without memory; free with free.
+foliot__harness_players *foliot__harness_players_create(uint32_t count, uint64_t seed);
+// The inputs of one tick; ticks must be drawn in order.
+uint32_t foliot__harness_players_draw(foliot__harness_players *players, uint64_t tick,
+                                      foliot_input *inputs, uint32_t capacity);
+
+// FOLIOT_STATUS_MISCOUNTED in full, with the ticks before and after the step and the right one.
+#define FOLIOT__MISCOUNTED                                                                         \
+    "after one step from tick %" PRIu64 ", `tick` of the simulation returns %" PRIu64              \
+    ": it must return %" PRIu64
 
 #endif

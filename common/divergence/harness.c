@@ -3,15 +3,17 @@
 // back, restored and perturbed. Invariant checked: at every tick all instances have the same state.
 #include "foliot/divergence.h"
 
-#include "base/rng.h"
-#include "divergence/harness_inputs.h"
-#include "simulation/input_log.h"
-#include "simulation/simulation.h"
-
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/rng.h"
+#include "divergence/divergence.h"
+#include "simulation/input_log.h"
+#include "simulation/simulation.h"
 
 typedef struct saved {
     foliot__buffer state;
@@ -459,4 +461,172 @@ foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_har
     foliot__input_log_free(&h->log);
     free(h);
     return status;
+}
+
+// -- players
+
+// Random players from a seed. They join one after the other, press and release buttons, sometimes
+// twice in a tick, leave and join again.
+
+#define CHANGE_EVERY 6  // ticks, on average
+#define LEAVE_EVERY 150 // of the players present
+#define RETURN_EVERY 40
+
+typedef struct drawn_player {
+    uint32_t sequence;
+    bool joined, was_here;
+} drawn_player;
+
+struct foliot__harness_players {
+    foliot__rng rng;
+    uint32_t count;
+    drawn_player player[];
+};
+
+foliot__harness_players *foliot__harness_players_create(uint32_t count, uint64_t seed)
+{
+    foliot__harness_players *players =
+        calloc(1, sizeof *players + (count + 1) * sizeof players->player[0]);
+    if (players) {
+        players->rng = foliot__rng_seeded(seed);
+        players->count = count;
+    }
+    return players;
+}
+
+static bool chance(foliot__rng *rng, uint32_t one_in)
+{
+    return foliot__rng_below(rng, one_in) == 0;
+}
+
+static foliot_input control(foliot__rng *rng)
+{
+    foliot_input input = {.kind = FOLIOT_INPUT_CONTROL};
+    for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
+        input.axes[i] = (int8_t)((int)foliot__rng_below(rng, 255) - 127);
+    input.buttons = (uint16_t)foliot__rng_below(rng, 65536);
+    return input;
+}
+
+uint32_t foliot__harness_players_draw(foliot__harness_players *players, uint64_t tick,
+                                      foliot_input *inputs, uint32_t capacity)
+{
+    foliot__rng *rng = &players->rng;
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < players->count && count + 2 <= capacity; p++) {
+        drawn_player *player = &players->player[p];
+        uint32_t first = count;
+        if (!player->joined) {
+            bool comes = player->was_here ? chance(rng, RETURN_EVERY) : tick >= 1 + 3 * (uint64_t)p;
+            if (!comes)
+                continue;
+            inputs[count++] = (foliot_input){.kind = FOLIOT_INPUT_JOIN};
+            player->joined = player->was_here = true;
+        } else if (chance(rng, LEAVE_EVERY)) {
+            inputs[count++] = (foliot_input){.kind = FOLIOT_INPUT_LEAVE};
+            player->joined = false;
+        } else if (chance(rng, CHANGE_EVERY)) {
+            inputs[count++] = control(rng);
+            if (chance(rng, 10))
+                inputs[count++] = control(rng);
+        }
+        for (uint32_t i = first; i < count; i++) {
+            inputs[i].player = p;
+            inputs[i].sequence = player->sequence++;
+        }
+    }
+    return count;
+}
+
+// -- the result as a text table and as JSON
+
+static const struct {
+    const char *name, *text;
+} tests[] = {
+#define ROW(name, text) {#name, text},
+    FOLIOT_HARNESS_TESTS(ROW)
+#undef ROW
+};
+
+const char *foliot_harness_test_get_name(foliot_harness_test test)
+{
+    return (unsigned)test < FOLIOT_HARNESS_TEST_COUNT ? tests[test].name : "none";
+}
+
+static const foliot_divergence_labels names = {.unknown = "here"};
+
+static void put_text(FILE *out, const void *what)
+{
+    const foliot_harness_result *result = what;
+    char digest[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot_digest_print(result->digest, digest);
+    fprintf(out,
+            "%s version %" PRIu32 ": %" PRIu64 " ticks, %" PRIu64 " inputs, %zu bytes saved, "
+            "digest %s\n",
+            result->kind ? result->kind->name : "no simulation",
+            result->kind ? result->kind->version : 0, result->ticks, result->inputs,
+            result->saved_bytes, digest);
+    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++) {
+        const foliot_harness_row *row = &result->row[i];
+        fprintf(out, "%-14s %-7s %8" PRIu64 " checks  %s\n", tests[i].name,
+                row->skipped  ? "skipped"
+                : row->passed ? "passed"
+                              : "FAILED",
+                row->checks,
+                row->skipped  ? ""
+                : row->passed ? tests[i].text
+                              : "");
+        if (!row->passed) {
+            char text[1024];
+            fprintf(out, "  %s\n", row->text);
+            foliot_divergence_print_text(&row->divergence, &names, text, sizeof text);
+            for (const char *line = text; *line;) {
+                size_t length = strcspn(line, "\n");
+                fprintf(out, "    %.*s\n", (int)length, line);
+                line += length + (line[length] == '\n');
+            }
+        }
+    }
+}
+
+static void put_json(FILE *out, const void *what)
+{
+    const foliot_harness_result *result = what;
+    char digest[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot_digest_print(result->digest, digest);
+    foliot__json json = foliot__json_to(out);
+    foliot__json_object(&json, NULL);
+    foliot__json_text(&json, "kind", result->kind ? result->kind->name : NULL);
+    foliot__json_count(&json, "version", result->kind ? result->kind->version : 0);
+    foliot__json_bool(&json, "passed", result->passed);
+    foliot__json_count(&json, "ticks", result->ticks);
+    foliot__json_count(&json, "inputs", result->inputs);
+    foliot__json_count(&json, "saved_bytes", result->saved_bytes);
+    foliot__json_text(&json, "digest", digest);
+    foliot__json_array(&json, "tests");
+    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++) {
+        const foliot_harness_row *row = &result->row[i];
+        const foliot_divergence *d = row->passed ? NULL : &row->divergence;
+        foliot__json_object(&json, NULL);
+        foliot__json_text(&json, "test", tests[i].name);
+        foliot__json_bool(&json, "passed", row->passed);
+        foliot__json_count(&json, "checks", row->checks);
+        foliot__json_bool(&json, "skipped", row->skipped);
+        foliot__json_text(&json, "text", row->passed ? NULL : row->text);
+        foliot__divergence_put(&json, d, &names);
+        foliot__divergence_put_bits(&json, d, &names);
+        foliot__json_close(&json);
+    }
+    foliot__json_close(&json);
+    foliot__json_close(&json);
+}
+
+size_t foliot_harness_print_text(const foliot_harness_result *result, char *text, size_t capacity)
+{
+    return foliot__print_stream(put_text, result, text, capacity);
+}
+
+size_t foliot_harness_print_json(const foliot_harness_result *result, char *text, size_t capacity)
+{
+    return foliot__print_stream(put_json, result, text, capacity);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// batched_socket.c: see batched_socket.h. Linux sorts by a socket filter over the sockets that
+// batched_socket.c: datagrams that can wait. Linux sorts by a socket filter over the sockets that
 // share a port (SO_ATTACH_REUSEPORT_CBPF).
-#include "net/batched_socket.h"
+#include "net/enet_internal.h"
 
 #include <errno.h>
 #include <linux/filter.h>

@@ -6,18 +6,83 @@
 #ifndef FOLIOT_NET_ENET_INTERNAL_H
 #define FOLIOT_NET_ENET_INTERNAL_H
 
-#include "net/address_validation.h"
+#include <enet/enet.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "net/address.h"
 #include "net/admission.h"
-#include "net/cookie.h"
+#include "net/link.h"
+#include "net/packet_filter.h"
 #include "net/path_mtu.h"
 #include "net/raw_datagram.h"
-#include "net/packet_filter.h"
-#include "net/impairment_proxy.h"
 #include "net/secure.h"
 #include "net/transport.h"
-#include "net/batched_socket.h"
 
-#include <enet/enet.h>
+// -- impairment_proxy.c
+
+// An impaired network between ENet's socket and the real one, datagram by
+// datagram and in both directions, so that ENet's own handshakes, acknowledgements and resends
+// suffer too.
+
+#define FOLIOT__PROXY_SESSIONS_MAX 1024 // far addresses at once
+
+typedef struct foliot__impairment_proxy foliot__impairment_proxy;
+
+// In front of a host: datagrams to `public_address` go to ENet at `near` (loopback), each far
+// address through a separate socket. FOLIOT_STATUS_BUSY: the port is in use.
+foliot_status foliot__impairment_proxy_listen(const foliot__net_address *public_address,
+                                              const struct sockaddr_in *near,
+                                              const foliot_impairment *send,
+                                              const foliot_impairment *receive,
+                                              foliot_transport_counters *counters,
+                                              foliot__impairment_proxy **proxy);
+// In front of a client: ENet connects to foliot__impairment_proxy_address, datagrams go to `far`.
+foliot_status foliot__impairment_proxy_connect(const foliot__net_address *far,
+                                               const foliot_impairment *send,
+                                               const foliot_impairment *receive,
+                                               foliot_transport_counters *counters,
+                                               foliot__impairment_proxy **proxy);
+bool foliot__impairment_proxy_leads_to(const foliot__impairment_proxy *proxy,
+                                       const foliot__net_address *far);
+void foliot__impairment_proxy_close(foliot__impairment_proxy *proxy);
+// Sends on what ENet gave so far, due or not: for the last words before an end.
+void foliot__impairment_proxy_drain(foliot__impairment_proxy *proxy, uint64_t now_ns);
+// Moves whatever has arrived and is due.
+void foliot__impairment_proxy_pump(foliot__impairment_proxy *proxy, uint64_t now_ns);
+uint64_t foliot__impairment_proxy_wake_ns(const foliot__impairment_proxy *proxy);
+int foliot__impairment_proxy_descriptor(
+    const foliot__impairment_proxy *proxy); // readable when there is something to pump
+foliot__net_address foliot__impairment_proxy_address(const foliot__impairment_proxy *proxy);
+
+// -- batched_socket.c
+
+// Datagrams that can wait, read many at a time: a second socket on a host's port, into which the
+// kernel sorts the datagrams that begin with one of two marks. It never causes a wake-up. Inputs
+// take effect when their tick is closed: reading them sooner gains nothing, and a wake-up for each
+// costs more than processing it.
+
+typedef struct foliot__batched_socket foliot__batched_socket;
+
+// `arrived_ns`: at most now_ns, by the kernel's account.
+typedef void foliot__batch_receiver(void *user, const foliot__net_address *from,
+                                    const uint8_t *bytes, size_t length, uint64_t arrived_ns);
+
+// Opens the second socket of a bound socket. NULL if the system does not support it: then all
+// datagrams arrive at the bound socket.
+foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark, uint8_t other_mark);
+void foliot__batched_socket_close(foliot__batched_socket *batched);
+// Reads all datagrams, with `length` at most FOLIOT__RAW_DATAGRAM_BYTES_MAX + 1 (longer ones are
+// truncated). A second call with the same now_ns does nothing.
+void foliot__batched_socket_read(foliot__batched_socket *batched, uint64_t now_ns,
+                                 foliot__batch_receiver *take, void *user);
+// The latest time for the next read: the socket's buffer does not fill up, and no wake-up serves
+// only a few datagrams.
+uint64_t foliot__batched_socket_wake_ns(const foliot__batched_socket *batched);
+// Whether the traffic is so low that twice the interval would suffice.
+bool foliot__batched_socket_is_calm(const foliot__batched_socket *batched);
 
 enum {
     SLOT_FREE,

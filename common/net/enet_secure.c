@@ -155,7 +155,7 @@ static void send_control(enet_transport *t, foliot__secure_peer *p, const foliot
 
 // A host's: the newest datagram of a peer came from another address. The connection migrates once
 // the peer has proven that it receives there; until then only the challenge is sent there, within
-// the limit of address_validation.h. The old address is challenged too, also for a while after the
+// the limit of admission.h. The old address is challenged too, also for a while after the
 // migration: an on-path attacker may have delivered a copy of the datagram first.
 static void challenge_address(enet_transport *t, foliot__secure_peer *p,
                               const foliot__net_address *from, size_t length)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // impairment_proxy.c: sessions of two sockets, with a link each way. "Near" is ENet's side, "far"
 // the network's.
-#include "net/impairment_proxy.h"
+#include "net/enet_internal.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

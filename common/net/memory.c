@@ -220,7 +220,7 @@ static void memory_disconnect(foliot_transport *transport, foliot_peer_id peer, 
     release(m, s);
 }
 
-static void accept(memory *m, const envelope *e)
+static void accept_connection(memory *m, const envelope *e)
 {
     foliot_peer_id peer;
     // A slot for a newcomer, within what may be held from where he comes.
@@ -261,7 +261,7 @@ static bool receive(memory *m, const foliot__packet *packet, foliot_transport_ev
     *event = (foliot_transport_event){.peer = e.to_peer, .reason = e.reason};
     if (e.kind == MAIL_CONNECT) {
         uint32_t before = (uint32_t)m->head.counters.connects_refused;
-        accept(m, &e);
+        accept_connection(m, &e);
         if (m->head.counters.connects_refused != before)
             return false;
         for (uint32_t i = 0; i < m->head.config.peers_max; i++)

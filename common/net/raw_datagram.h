@@ -19,7 +19,7 @@
 
 #include "foliot/transport.h"
 #include "net/address.h"
-#include "net/cookie.h"
+#include "net/admission.h"
 
 #define FOLIOT__EARLY FOLIOT__PROTOCOL_MARK("foliot>", FOLIOT_PROTOCOL)
 #define FOLIOT__EARLY_HEAD_BYTES                                                                   \

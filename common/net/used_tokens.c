@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// used_tokens.c: see used_tokens.h. The file is the table itself, mapped: a change costs no system
-// call, and outlasts the process however that ends. After a power failure the last seconds may be
-// lost.
-#include "net/used_tokens.h"
+// used_tokens.c: a server's memory of tokens. The file is the table itself, mapped: a change costs
+// no system call, and outlasts the process however that ends. After a power failure the last
+// seconds may be lost.
+#include "net/secure.h"
 
 #include <errno.h>
 #include <fcntl.h>

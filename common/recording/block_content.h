@@ -7,7 +7,6 @@
 #include "base/pack.h"
 #include "foliot/replay.h"
 #include "recording/format.h"
-#include "recording/journal.h"
 #include "recording/session_log.h"
 #include "simulation/input_log.h"
 

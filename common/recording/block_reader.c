@@ -6,9 +6,9 @@
 #define _FILE_OFFSET_BITS 64
 #include "recording/block_reader.h"
 
-#include "base/crc32c.h"
+#include "base/bytes.h"
 #include "base/file.h"
-#include "base/unpack.h"
+#include "base/pack.h"
 #include "recording/block_content.h"
 #include "recording/record_decoder.h"
 

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/bytes.h"
 #include "base/file.h"
-#include "base/unpack.h"
+#include "base/pack.h"
 #include "foliot/divergence.h"
 #include "recording/block_reader.h"
 #include "recording/encoder.h"

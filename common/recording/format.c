@@ -3,7 +3,6 @@
 #include "recording/format.h"
 
 #include "base/bytes.h"
-#include "base/crc32c.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // order_script.c: reads lines of orders. It refuses everything that the format does not define, and
 // reports the place.
-#include "recording/order_script.h"
+#include "recording/session_log.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "recording/record_decoder.h"
 
 #include "base/array.h"
-#include "base/unpack.h"
+#include "base/pack.h"
 #include "recording/block_content.h"
 #include "recording/keyframe_codec.h"
 

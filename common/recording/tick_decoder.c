@@ -4,7 +4,7 @@
 // of order, ticks outside the block, values out of range, more inputs than a block may hold.
 #include "recording/record_decoder.h"
 
-#include "base/unpack.h"
+#include "base/pack.h"
 #include "command/command.h"
 
 #include <string.h>

@@ -16,7 +16,6 @@
 #include "base/bytes.h"
 #include "base/pack.h"
 #include "base/text.h"
-#include "base/unpack.h"
 #include "rules/rules.h"
 
 #define SAVE_VERSION 1

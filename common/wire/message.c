@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // message.c: messages to bytes and back. One table of fields for each message serves both
-// directions, so that they cannot differ. Packed by base/pack.h, read by base/unpack.h: msgpack-c's
+// directions, so that they cannot differ. Packed and read by base/pack.h: msgpack-c's
 // unpacker would allocate what a hostile header claims. Refuses what is out of range, too long or
 // too short; fields that a newer peer adds at the end are skipped.
 #include "wire/message.h"
@@ -12,7 +12,6 @@
 #include "base/bytes.h"
 #include "base/pack.h"
 #include "base/text.h"
-#include "base/unpack.h"
 
 // -- fields
 

@@ -16,7 +16,6 @@
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "base/text.h"
-#include "base/threads.h"
 #include "crypto/crypto.h"
 #include "foliot/scene.h"
 #include "http/http.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/threads.h"
+#include "base/file.h"
 #include "crypto/crypto.h"
 
 #define TOKEN_MEMORY_BYTES ((size_t)FOLIOT__HTTP_TOKEN_BYTES_MAX + 1)

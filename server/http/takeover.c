@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/threads.h"
+#include "base/file.h"
 
 #define SECOND_NS 1000000000u
 #define HANG_CPU_NS (2ull * SECOND_NS) // of processor time within one service call

@@ -16,7 +16,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/exit_code.h"
-#include "base/threads.h"
+#include "base/file.h"
 #include "base/watchdog.h"
 #include "process.h"
 #include "program/report/report.h"

@@ -11,7 +11,6 @@
 #include "base/file.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "base/threads.h"
 #include "process.h"
 #include "program/report/report.h"
 #include "program/session/recordings.h"

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 
 #include "base/bucket.h"
-#include "net/address_validation.h"
+#include "net/admission.h"
 #include "rtc/dtls.h"
 #include "rtc/rtc.h"
 #include "rtc/sctp.h"

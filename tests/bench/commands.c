@@ -16,7 +16,7 @@
 #include "foliot/foliot.h"
 #include "foliot/rules.h"
 #include "foliot/scene.h"
-#include "divergence/harness_inputs.h"
+#include "divergence/divergence.h"
 #include "wire/session_state.h"
 #include "world_simulation.h"
 #include "slots.h"

@@ -13,7 +13,7 @@
 #include "foliot/foliot.h"
 #include "foliot/rules.h"
 #include "foliot/scene.h"
-#include "divergence/harness_inputs.h"
+#include "divergence/divergence.h"
 #include "recording/encoder.h"
 #include "wire/session_state.h"
 

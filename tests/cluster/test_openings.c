@@ -20,7 +20,7 @@
 #include "base/rng.h"
 #include "foliot/client.h"
 #include "foliot/server.h"
-#include "net/cookie.h"
+#include "net/admission.h"
 #include "net/raw_datagram.h"
 #include "wire/message.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/assert.h"
 #include "command/command_json.h"
-#include "command/command_script.h"
 
 #define ENCODED_MAX 1024
 #define JSON_MAX 8192

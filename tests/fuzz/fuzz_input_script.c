@@ -5,7 +5,6 @@
 
 #include "base/assert.h"
 #include "simulation/input_script.h"
-#include "recording/order_script.h"
 #include "recording/session_log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

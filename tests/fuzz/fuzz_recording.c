@@ -2,7 +2,7 @@
 // fuzz_recording.c: hostile recordings. The bytes as they are, and once more with every checksum
 // made right, and with the digests of keyframes too, so that what lies behind them is reached.
 // Nothing may crash, and nothing that is not whole may match.
-#include "base/unpack.h"
+#include "base/pack.h"
 #include "foliot/foliot.h"
 #include "sim/world/state_io.h"
 #include "mend_recording.h"

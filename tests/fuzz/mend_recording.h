@@ -5,7 +5,6 @@
 #define FOLIOT_FUZZ_MEND_RECORDING_H
 
 #include "base/bytes.h"
-#include "base/crc32c.h"
 #include "recording/format.h"
 
 static inline void put_u32(uint8_t *bytes, uint32_t value)

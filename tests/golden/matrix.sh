@@ -54,13 +54,13 @@ targets=$targets_short
 # The last flags are those of the Makefile's BIT_FLAGS: they decide bits.
 BIT_FLAGS=${BIT_FLAGS:--std=gnu11 -ffp-contract=off -fno-math-errno -fno-tree-slp-vectorize}
 sources="tests/golden/driver.c tests/golden/cases.c common/base/assert.c common/base/bytes.c
-    common/base/status.c common/base/text.c common/base/version.c common/base/cpu.c
-    $(echo common/command/{command,command_codec,command_list,command_print}.c) $(find common/sim -name '*.c' | sort | tr '\n' ' ')"
+    common/base/status.c common/base/text.c common/base/version.c common/base/cpu.c common/base/buffer.c
+    $(echo common/command/{command,command_codec,command_print}.c) $(find common/sim -name '*.c' | sort | tr '\n' ' ')"
 replay_sources="$(echo tools/replay/{main,tool,verify,info,state,diff,differences,export,serve,run}.c)
     $(echo common/recording/{format,block_content,block_reader,record_decoder,tick_decoder,scan,replay,replay_open,verify}.c \
-        common/recording/{journal,keyframe_codec,session_log}.c \
-        common/simulation/{simulation,world_simulation,input_log}.c common/divergence/{divergence,state_layers,search,perturb,perturb_text}.c)
-    $(echo common/base/{buffer,unpack,crc32c,json,options,options_page,terminal,file}.c)"
+        common/recording/{keyframe_codec,session_log}.c \
+        common/simulation/{simulation,world_simulation,input_log}.c common/divergence/{divergence,state_layers,search,perturb}.c)
+    $(echo common/base/{unpack,crc32c,json,options,options_page,terminal,file}.c)"
 [ -f "$out/ready_scenes.h" ] || { echo "matrix.sh: $out/ready_scenes.h is missing; 'make determinism' writes it" >&2; exit 2; }
 ready="-DREADY_SCENES=\"$PWD/$out/ready_scenes.h\""
 export BIT_FLAGS sources ready replay_sources

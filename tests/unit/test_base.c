@@ -14,11 +14,11 @@
 #include "base/rng.h"
 #include "base/text.h"
 #include "foliot/scene.h"
-#include "recording/journal.h"
-#include "recording/ring.h"
+#include "recording/session_log.h"
+#include "recording/recording.h"
 #include "wire/message.h"
 
-// -- ring: tests common/recording/ring.c: bytes come out as they went in, whatever wraps round;
+// -- ring: tests the ring of common/recording/drain.c: bytes come out as they went in, whatever wraps round;
 // an empty ring restarts, so that a writer that keeps up never touches more of a large ring than
 // one of its blocks.
 

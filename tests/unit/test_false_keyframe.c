@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/crc32c.h"
 #include "sim/world/state_io.h"
 #include "recording/format.h"
 #include "status.h"

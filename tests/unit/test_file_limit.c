@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "net/used_tokens.h"
+#include "net/secure.h"
 #include "recording/recording.h"
 #include "recording_fixture.h"
 #include "status.h"

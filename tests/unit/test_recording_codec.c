@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/crc32c.h"
+#include "base/bytes.h"
 #include "base/pack.h"
-#include "base/unpack.h"
 #include "recording/block_reader.h"
 #include "recording/encoder.h"
 #include "recording/format.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/crc32c.h"
+#include "base/bytes.h"
 #include "command/command.h"
 #include "commands.h"
 #include "foliot/foliot.h"

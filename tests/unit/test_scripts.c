@@ -8,8 +8,6 @@
 #include <unistd.h>
 
 #include "command/command_json.h"
-#include "command/command_script.h"
-#include "recording/order_script.h"
 #include "recording/session_log.h"
 #include "simulation/input_script.h"
 

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "crypto/handshake.h"
 #include "crypto/sealed.h"
 #include "foliot/transport.h"
 

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "foliot/transport.h"
-#include "net/cookie.h"
+#include "net/admission.h"
 #include "net/raw_datagram.h"
 #include "net/packet_filter.h"
 #include "status.h"

@@ -12,7 +12,7 @@
 #include "base/assert.h"
 #include "base/text.h"
 #include "crypto/crypto.h"
-#include "crypto/secret_file.h"
+#include "crypto/token.h"
 #include "ctl.h"
 #include "foliot/token.h"
 #include "foliot/transport.h"

@@ -7,13 +7,13 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "command/command_script.h"
+#include "command/command_json.h"
 #include "foliot/divergence.h"
 #include "foliot/replay.h"
 #include "recording/format.h"
-#include "divergence/harness_inputs.h"
+#include "divergence/divergence.h"
 #include "simulation/input_script.h"
-#include "recording/order_script.h"
+#include "recording/session_log.h"
 #include "recording/replay.h"
 
 // -- inputs
@@ -211,15 +211,6 @@ static foliot_status recorded_commands_at(lab_commands *commands, uint64_t tick,
     return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status;
 }
 
-static foliot_status scripted_commands_at(lab_commands *commands, uint64_t tick,
-                                          foliot_tick_inputs *in)
-{
-    foliot_status status = foliot__command_script_at(&commands->script, tick, &commands->list);
-    in->commands = commands->list.commands;
-    in->command_count = commands->list.count;
-    return status;
-}
-
 bool lab_commands_at(lab_commands *commands, uint64_t tick, foliot_tick_inputs *in,
                      const char **message)
 {
@@ -227,8 +218,14 @@ bool lab_commands_at(lab_commands *commands, uint64_t tick, foliot_tick_inputs *
     in->command_count = 0;
     if (!commands)
         return true;
-    foliot_status status = commands->replay ? recorded_commands_at(commands, tick, in)
-                                            : scripted_commands_at(commands, tick, in);
+    foliot_status status;
+    if (commands->replay) {
+        status = recorded_commands_at(commands, tick, in);
+    } else {
+        status = foliot__command_script_at(&commands->script, tick, &commands->list);
+        in->commands = commands->list.commands;
+        in->command_count = commands->list.count;
+    }
     if (status == FOLIOT_STATUS_OK && in->command_count <= commands->most)
         return true;
     if (status == FOLIOT_STATUS_OK) {

@@ -78,7 +78,7 @@ bool lab_is_recording(const char *file);
 // 0, or the exit code after a sentence.
 int lab_recording_open(const lab_context *context, const char *file, foliot_replay **replay);
 
-// Commands of a run: none, lines of JSON (command_script.h) or a recording's. As inputs, above.
+// Commands of a run: none, lines of JSON (command_json.h) or a recording's. As inputs, above.
 typedef struct lab_commands lab_commands;
 int lab_commands_open(const lab_context *context, const char *file, const foliot_scene *scene,
                       lab_commands **commands);
@@ -87,7 +87,7 @@ bool lab_commands_at(lab_commands *commands, uint64_t tick, foliot_tick_inputs *
                      const char **message);
 void lab_commands_close(lab_commands *commands);
 
-// Orders and messages of players to the rules of a run: nothing, lines of text (order_script.h) or
+// Orders and messages of players to the rules of a run: nothing, lines of text (session_log.h) or
 // a recording's. As inputs, above.
 typedef struct lab_orders lab_orders;
 int lab_orders_open(const lab_context *context, const char *file, const foliot_scene *scene,

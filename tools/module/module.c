@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "foliot/divergence.h"
 #include "foliot/world.h"
-#include "divergence/harness_inputs.h"
+#include "divergence/divergence.h"
 
 #define ANSWER_TICKS 64 // of the known-answer run
 #define ANSWER_PLAYERS 2

@@ -9,7 +9,7 @@
 
 #include "base/exit_code.h"
 #include "crypto/crypto.h"
-#include "crypto/secret_file.h"
+#include "crypto/token.h"
 #include "program/process.h"
 #include "program/lifecycle/life.h"
 
