@@ -18,21 +18,6 @@
 
 // -- the line
 
-static void erase_last(foliot__board *board)
-{
-    while (board->entry_bytes > 0 && (board->entry[board->entry_bytes - 1] & 0xc0) == 0x80)
-        board->entry_bytes--; // continuation bytes of a character
-    board->entry_bytes -= board->entry_bytes > 0;
-    board->entry[board->entry_bytes] = 0;
-}
-
-static void close_line(foliot__board *board, bool entered)
-{
-    board->writing = false;
-    board->entered = entered;
-    foliot__text_mend(board->entry);
-}
-
 bool foliot__board_handle_key(foliot__board *board, char key, bool sequence)
 {
     bool enter = key == '\n' || key == '\r';
@@ -44,11 +29,16 @@ bool foliot__board_handle_key(foliot__board *board, char key, bool sequence)
     }
     if (sequence)
         return true; // arrows and the like mean nothing here
-    if (enter || key == KEY_ESCAPE)
-        close_line(board, enter);
-    else if (key == KEY_BACK || key == '\b')
-        erase_last(board);
-    else if ((unsigned char)key >= ' ' && board->entry_bytes < FOLIOT_ORDER_BYTES_MAX) {
+    if (enter || key == KEY_ESCAPE) {
+        board->writing = false;
+        board->entered = enter;
+        foliot__text_mend(board->entry);
+    } else if (key == KEY_BACK || key == '\b') {
+        while (board->entry_bytes > 0 && (board->entry[board->entry_bytes - 1] & 0xc0) == 0x80)
+            board->entry_bytes--; // continuation bytes of a character
+        board->entry_bytes -= board->entry_bytes > 0;
+        board->entry[board->entry_bytes] = 0;
+    } else if ((unsigned char)key >= ' ' && board->entry_bytes < FOLIOT_ORDER_BYTES_MAX) {
         board->entry[board->entry_bytes++] = key;
         board->entry[board->entry_bytes] = 0;
     }

@@ -343,12 +343,6 @@ bool foliot__screen_kind(foliot__screen *screen)
 
 // -- keys
 
-static void hold_axis(foliot__screen *screen, uint64_t now_ns, int axis, int8_t value)
-{
-    screen->axes[axis] = value;
-    screen->held_until[axis] = now_ns + KEY_HOLD_NS;
-}
-
 static void hold_button(foliot__screen *screen, uint64_t now_ns, unsigned button)
 {
     screen->buttons |= (uint16_t)(1u << button);
@@ -368,8 +362,10 @@ static bool handle_key(foliot__screen *screen, uint64_t now_ns, char key, bool a
                   {'w', false, 1, 127},  {'s', false, 1, -127}, {'r', false, 2, 127},
                   {'f', false, 2, -127}, {'q', false, 3, 127},  {'e', false, 3, -127}};
     for (size_t i = 0; i < sizeof pushes / sizeof pushes[0]; i++)
-        if (pushes[i].key == key && pushes[i].arrow == arrow)
-            hold_axis(screen, now_ns, pushes[i].axis, pushes[i].value);
+        if (pushes[i].key == key && pushes[i].arrow == arrow) {
+            screen->axes[pushes[i].axis] = pushes[i].value;
+            screen->held_until[pushes[i].axis] = now_ns + KEY_HOLD_NS;
+        }
     if (!arrow && key == ' ')
         hold_button(screen, now_ns, 0);
     if (!arrow && key >= '1' && key <= '9')

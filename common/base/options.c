@@ -246,12 +246,6 @@ static foliot__options_outcome unknown_option(const foliot__command *command, co
     return report_mistake(arguments, "there is no option %s", clean);
 }
 
-static bool is_number(const char *text)
-{
-    double ignored;
-    return foliot__parse_real(text, &ignored);
-}
-
 // Reads the option at argv[*at] and moves *at to its last argument.
 static foliot__options_outcome read_option(foliot__arguments *arguments, int argc, char **argv,
                                            int *at, uint64_t *seen)
@@ -273,7 +267,9 @@ static foliot__options_outcome read_option(foliot__arguments *arguments, int arg
     }
     if (value)
         return store_value(option, value + 1, arguments);
-    if (*at + 1 >= argc || (is_option(argv[*at + 1]) && !is_number(argv[*at + 1])))
+    double number;
+    if (*at + 1 >= argc ||
+        (is_option(argv[*at + 1]) && !foliot__parse_real(argv[*at + 1], &number)))
         return report_mistake(arguments, "--%s expects a value: %s", option->name, option->value);
     *at += 1;
     return store_value(option, argv[*at], arguments);

@@ -607,13 +607,6 @@ static void write_mdoc(const foliot__program *program, FILE *out)
 
 // -- completion
 
-// Does the placeholder name a file, as "FILE" or "idle|FILE"?
-static bool names_files(const char *placeholder)
-{
-    return strstr(placeholder, "FILE") || strstr(placeholder, "PATH") ||
-           strstr(placeholder, "SCENE");
-}
-
 // The words of "snapshot|lockstep|FILE", or of such a list among operands, with blanks between.
 static void choices_of(const char *operands, char *words, size_t capacity)
 {
@@ -640,7 +633,8 @@ static void write_values(bool zsh, const char *placeholder, FILE *out)
     else if (words[0])
         fprintf(out, " mapfile -t COMPREPLY < <(compgen -W '%s' -- \"$word\");", words);
     bool folder = strstr(placeholder, "DIR") != NULL;
-    if (!folder && !names_files(placeholder))
+    if (!folder && !strstr(placeholder, "FILE") && !strstr(placeholder, "PATH") &&
+        !strstr(placeholder, "SCENE"))
         return;
     if (zsh)
         fprintf(out, " _files%s;", folder ? " -/" : "");

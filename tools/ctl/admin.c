@@ -280,13 +280,6 @@ static void print_lines(foliot__json_reader *r, FILE *out)
     }
 }
 
-// An object with one array of objects is a table; other objects are lines of key and value.
-static void show_answer(const char *json, FILE *out)
-{
-    foliot__json_reader r = foliot__json_reader_of(json, strlen(json));
-    print_lines(&r, out);
-}
-
 // -- the commands
 
 static bool is(const foliot__arguments *a, const char *name)
@@ -334,10 +327,12 @@ static int ask(const char *method, const char *const *parts, const char *body)
 {
     char *answer = NULL;
     int code = foliot__ctl_request(&server, method, parts, body, &answer);
+    const char *text = answer ? answer : "";
+    foliot__json_reader r = foliot__json_reader_of(text, strlen(text));
     if (code == 0 && server.json)
-        fputs(answer ? answer : "", stdout);
+        fputs(text, stdout);
     else if (code == 0)
-        show_answer(answer ? answer : "", stdout);
+        print_lines(&r, stdout);
     free(answer);
     return code;
 }

@@ -56,16 +56,6 @@ static void gather(const foliot__command *from)
     }
 }
 
-static int run(const foliot__arguments *arguments)
-{
-    const char *name = arguments->command->name;
-    if (strcmp(name, "key") == 0)
-        return foliot__ctl_key(arguments);
-    if (strcmp(name, "token") == 0)
-        return foliot__ctl_token(&program, arguments);
-    return strcmp(name, "show") == 0 ? foliot__ctl_show(arguments) : foliot__ctl_admin(arguments);
-}
-
 int main(int argc, char **argv)
 {
     foliot__arguments arguments;
@@ -77,5 +67,10 @@ int main(int argc, char **argv)
     if (code >= 0)
         return code;
     signal(SIGPIPE, SIG_IGN);
-    return foliot__stdout_done("foliotctl", run(&arguments));
+    const char *name = arguments.command->name;
+    code = strcmp(name, "key") == 0     ? foliot__ctl_key(&arguments)
+           : strcmp(name, "token") == 0 ? foliot__ctl_token(&program, &arguments)
+           : strcmp(name, "show") == 0  ? foliot__ctl_show(&arguments)
+                                        : foliot__ctl_admin(&arguments);
+    return foliot__stdout_done("foliotctl", code);
 }

@@ -173,14 +173,6 @@ static void headline(const comparison *of, char *text, size_t bytes)
 
 // -- one page of SVG
 
-static picture picture_named(const char *name)
-{
-    int which = 0;
-    while (which < PICTURE_COUNT && strcmp(picture_names[which], name) != 0)
-        which++;
-    return (picture)which;
-}
-
 bool report_svg(FILE *out, const comparison *of)
 {
     static const picture pictures[] = {PICTURE_ENERGY, PICTURE_WORK, PICTURE_PORTRAIT,
@@ -190,7 +182,9 @@ bool report_svg(FILE *out, const comparison *of)
     if (!c)
         return false;
     if (of->options->picture) {
-        picture which = picture_named(of->options->picture);
+        picture which = 0;
+        while (which < PICTURE_COUNT && strcmp(picture_names[which], of->options->picture) != 0)
+            which++;
         char head[FOLIOT_NAME_BYTES + 160], name[FOLIOT_NAME_BYTES];
         fill_curves(c, of, which);
         snprintf(head, sizeof head, "%s: %s",

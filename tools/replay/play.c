@@ -415,24 +415,6 @@ static int play_recording(player *p)
     return FOLIOT__EXIT_FINE;
 }
 
-static int print_frame(player *p)
-{
-    if (!fit_canvas(p, 1))
-        return FOLIOT__EXIT_ERROR;
-    draw_frame(p);
-    foliot__canvas_print(&p->canvas, foliot__may_colour(stdout), stdout);
-    putchar('\n');
-    return FOLIOT__EXIT_FINE;
-}
-
-static bool choose_side(player *p)
-{
-    if (!p->about->scene)
-        return !side_text;
-    p->view.side = foliot__view_side_for(p->about->scene);
-    return !side_text || foliot__view_side_of(side_text, &p->view.side);
-}
-
 int play_command(const foliot__program *program, const foliot__arguments *arguments)
 {
     int code;
@@ -455,7 +437,9 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     tool_tell_damage(p.file, p.replay);
     foliot_status status = tick_given ? foliot_replay_seek(p.replay, first_tick) : FOLIOT_STATUS_OK;
     int shown = FOLIOT__EXIT_FINE;
-    if (!choose_side(&p)) {
+    if (scene)
+        p.view.side = foliot__view_side_for(scene);
+    if (side_text && (!scene || !foliot__view_side_of(side_text, &p.view.side))) {
         shown = foliot__options_wrong(program, arguments,
                                       "--view is for worlds: a module draws its own picture");
     } else if (status == FOLIOT_STATUS_NOT_FOUND) {
@@ -468,8 +452,14 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
                       first_tick, foliot_status_get_text(status), p.about->first_tick,
                       p.about->last_tick);
         shown = tool_exit_of(status);
+    } else if (!frame_only) {
+        shown = play_recording(&p);
+    } else if (!fit_canvas(&p, 1)) {
+        shown = FOLIOT__EXIT_ERROR;
     } else {
-        shown = frame_only ? print_frame(&p) : play_recording(&p);
+        draw_frame(&p);
+        foliot__canvas_print(&p.canvas, foliot__may_colour(stdout), stdout);
+        putchar('\n');
     }
     foliot__canvas_free(&p.canvas);
     free(p.figures);

@@ -98,15 +98,6 @@ typedef struct line {
     double factor;
 } line;
 
-// null leaves it empty.
-static void read_text(foliot__json_reader *r, char *out, size_t bytes)
-{
-    if (foliot__json_peek(r) == '"')
-        foliot__json_text_value(r, out, bytes);
-    else
-        foliot__json_skip(r);
-}
-
 static bool read_number(foliot__json_reader *r, double *real, uint64_t *count)
 {
     char text[FOLIOT__JSON_NUMBER_BYTES];
@@ -144,8 +135,10 @@ static void read_members(foliot__json_reader *r, line *l, bool rules)
         size_t i = rules ? of_rules : 0, end = rules ? count : of_rules;
         while (i < end && strcmp(key, texts[i].key) != 0)
             i++;
-        if (i < end)
-            read_text(r, texts[i].to, texts[i].bytes);
+        if (i < end && foliot__json_peek(r) == '"')
+            foliot__json_text_value(r, texts[i].to, texts[i].bytes);
+        else if (i < end)
+            foliot__json_skip(r);
         else if (!rules && strcmp(key, "ticks") == 0)
             read_number(r, NULL, &l->ticks);
         else if (!rules && strcmp(key, "first_bad_tick") == 0)

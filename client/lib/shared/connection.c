@@ -218,15 +218,6 @@ static void drop_connection(foliot_client *c)
     c->connection.peer = (foliot_peer_id){0};
 }
 
-// Whether this client tries again by itself. It does not wait for a session that ends, and a
-// newcomer does not wait for a place.
-static bool may_retry(const foliot_client *c, const foliot__refuse *refuse)
-{
-    bool passes = refuse->reason == FOLIOT__REFUSE_BUSY ||
-                  (foliot__client_welcomed(c) && refuse->reason != FOLIOT__REFUSE_CLOSING);
-    return refuse->again && passes && c->config.reconnects && !c->connection.leaving;
-}
-
 // Each wait is twice as long as the one before. The server's random token spreads the players whom
 // it refused in one tick.
 void foliot__connection_refused(foliot_client *c, const foliot__refuse *refuse)
@@ -238,7 +229,10 @@ void foliot__connection_refused(foliot_client *c, const foliot__refuse *refuse)
         own->refused_since_ns = c->now_ns;
         own->wait_ns = RECONNECT_EVERY_NS;
     }
-    if (!may_retry(c, refuse) || c->now_ns - own->refused_since_ns >= RECONNECT_FOR_NS) {
+    bool passes = refuse->reason == FOLIOT__REFUSE_BUSY ||
+                  (foliot__client_welcomed(c) && refuse->reason != FOLIOT__REFUSE_CLOSING);
+    if (!refuse->again || !passes || !c->config.reconnects || own->leaving ||
+        c->now_ns - own->refused_since_ns >= RECONNECT_FOR_NS) {
         foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, refuse->sentence);
         return;
     }

@@ -238,13 +238,6 @@ static bool begin_from_state(foliot__lockstep_client *l)
     return begun;
 }
 
-// Room for twice the received bytes: the rest may never arrive.
-static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
-{
-    size_t room = 2 * wanted < l->state.total ? 2 * wanted : l->state.total;
-    return foliot__array_reserve(&l->state.bytes, &l->state.capacity, wanted, room, 1);
-}
-
 // Discards a state from before that tick.
 static void begin_anew(foliot__lockstep_client *l, uint64_t tick)
 {
@@ -271,11 +264,14 @@ bool foliot__lockstep_client_receive_state(foliot__lockstep_client *l,
         l->state.unpacked = part->state_bytes;
         l->state.have = l->state.acked = 0;
     }
+    // Room for twice the received bytes: the rest may never arrive.
+    size_t wanted = l->state.have + part->length,
+           room = 2 * wanted < l->state.total ? 2 * wanted : l->state.total;
     if (!l->state.expected || (l->begun && !l->state.pending) || part->tick != l->state.tick ||
         part->offset != l->state.have || part->total != l->state.total ||
         part->state_bytes != l->state.unpacked || part->length > l->state.total - l->state.have ||
         part->total > FOLIOT_SIMULATION_BYTES_MAX ||
-        !reserve_state_bytes(l, l->state.have + part->length)) {
+        !foliot__array_reserve(&l->state.bytes, &l->state.capacity, wanted, room, 1)) {
         l->counts.malformed++;
         return false;
     }

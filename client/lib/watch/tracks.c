@@ -94,14 +94,6 @@ static bool reserve_state(foliot__tracks *t, foliot__track *track)
 
 // -- taking packets
 
-static const foliot_snapshot_body *find_state(const foliot__track *track, uint64_t tick)
-{
-    for (uint32_t i = track->count; i-- > 0;)
-        if (track->states[i].tick == tick)
-            return &track->states[i].body;
-    return NULL;
-}
-
 static bool put_state(foliot__tracks *t, foliot__track *track, uint64_t tick,
                       const foliot_snapshot_body *body)
 {
@@ -137,8 +129,12 @@ static const foliot_snapshot_body *find_base(const foliot__track *track, uint64_
                                              foliot__partial_item *item)
 {
     uint32_t at = track->count;
-    if (!item->newest)
-        return item->age > 0 && item->age <= tick ? find_state(track, tick - item->age) : NULL;
+    if (!item->newest) {
+        while (at > 0 && (item->age == 0 || item->age > tick ||
+                          track->states[at - 1].tick != tick - item->age))
+            at--;
+        return at > 0 ? &track->states[at - 1].body : NULL;
+    }
     while (at > 0 && track->states[at - 1].tick >= tick)
         at--;
     if (at == 0 || tick - track->states[at - 1].tick > FOLIOT__PARTIAL_AGE_MAX)
