@@ -18,9 +18,9 @@
 #include "recording/recording.h"
 #include "wire/message.h"
 
-// -- ring: tests the ring of common/recording/drain.c: bytes come out as they went in, whatever wraps round;
-// an empty ring restarts, so that a writer that keeps up never touches more of a large ring than
-// one of its blocks.
+// -- ring: tests the ring of common/recording/drain.c: bytes come out as they went in, whatever
+// wraps round; an empty ring restarts, so that a writer that keeps up never touches more of a large
+// ring than one of its blocks.
 
 TEST(bytes_come_out_in_order)
 {
