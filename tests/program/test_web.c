@@ -634,7 +634,7 @@ TEST(the_client_library_plays_through_a_socket)
     demand(foliot_server_add_session(m.server, &session, clock_now_ns()));
     for (int i = 0; i < BROWSERS; i++) {
         foliot_client_config joins = foliot_client_config_default();
-        m.wires[i] = web_transport_create();
+        m.wires[i] = web_transport_create(NULL, NULL);
         joins.transport = m.wires[i];
         joins.port = m.site.port;
         joins.spectates = i == 2;

@@ -28,10 +28,11 @@
 struct rtc_peer {
     foliot_transport head;
     const char *host;
-    bool wants, told, flows;
-    size_t path_bytes; // larger datagrams are lost
+    bool wants, flows;
+    size_t path_bytes;     // larger datagrams are lost
+    foliot_transport *web; // its WebSocket
     foliot_peer_id peer;
-    int fd, udp, watched; // WebSocket, UDP, an epoll of both
+    int udp, watched; // an epoll of both
     rtc_answer answer;
     bool answered;
     foliot__dtls *dtls;
@@ -197,10 +198,11 @@ static void take_message(void *user, const uint8_t *bytes, size_t length)
 static const foliot__dtls_hook below = {send_datagram, take_packet};
 static const foliot__sctp_hook above = {send_packet, take_message};
 
-static void take_answer(rtc_peer *p, const web_frame *frame)
+static void read_signal(void *user, const web_frame *frame)
 {
+    rtc_peer *p = user;
     char text[2048];
-    FOLIOT_ASSERT(frame->length > 2 && frame->length < sizeof text);
+    FOLIOT_ASSERT(frame->bytes[0] == 2 && frame->length > 2 && frame->length < sizeof text);
     memcpy(text, frame->bytes + 2, frame->length - 2);
     text[frame->length - 2] = 0;
     p->answered = frame->bytes[1] == 4 && rtc_read_answer(text, p->host, &p->answer);
@@ -273,13 +275,12 @@ static void close_all(rtc_peer *p)
 {
     foliot__sctp_destroy(p->sctp);
     foliot__dtls_destroy(p->dtls);
-    if (p->fd >= 0)
-        close(p->fd);
+    foliot_transport_disconnect(p->web, p->peer, 0, true);
     if (p->udp >= 0)
         close(p->udp);
     p->sctp = NULL;
     p->dtls = NULL;
-    p->fd = p->udp = -1;
+    p->udp = -1;
     p->answered = p->flows = false;
     p->count = 0;
     p->peer = (foliot_peer_id){0};
@@ -289,6 +290,7 @@ static void peer_destroy(foliot_transport *transport)
 {
     rtc_peer *p = (rtc_peer *)transport;
     close_all(p);
+    foliot_transport_destroy(p->web);
     close(p->watched);
     free(p);
 }
@@ -307,42 +309,23 @@ void rtc_peer_move(rtc_peer *peer)
     peer->asked_ns = 0;
 }
 
-static int open_socket(const char *host, uint16_t port)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    char request[512];
-    inet_pton(AF_INET, host, &to.sin_addr);
-    if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
-        return -1;
-    snprintf(request, sizeof request,
-             "GET /ws HTTP/1.1\r\nHost: %s:%u\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-             "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-             "Sec-WebSocket-Protocol: foliot.1\r\n\r\n",
-             host, port);
-    return web_upgrade(fd, port, request) == 101 ? fd : -1;
-}
-
 static foliot_status peer_connect(foliot_transport *transport, const char *host, uint16_t port,
                                   uint64_t now_ns, foliot_peer_id *peer)
 {
-    static uint32_t serial;
     char message[2048] = "\2\3";
     rtc_peer *p = (rtc_peer *)transport;
     (void)host;
-    (void)now_ns;
-    p->fd = open_socket(p->host, port);
+    foliot_status status = foliot_transport_connect(p->web, p->host, port, now_ns, &p->peer);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
     p->udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (p->fd < 0)
-        return FOLIOT_STATUS_IO;
-    watch(p, p->fd);
+    watch(p, foliot_transport_get_descriptor(p->web));
     watch(p, p->udp);
-    p->told = false;
-    *peer = p->peer = foliot__peer_id(0, ++serial);
+    *peer = p->peer;
     if (p->wants) {
         rtc_write_offer(UFRAG, "actpass", foliot__dtls_context_get_fingerprint(own), message + 2,
                         sizeof message - 2);
-        web_send(p->fd, 0x82, message, 2 + strlen(message + 2));
+        web_send(foliot_transport_get_descriptor(p->web), 0x82, message, 2 + strlen(message + 2));
     }
     return FOLIOT_STATUS_OK;
 }
@@ -371,33 +354,17 @@ static bool poll_channel(rtc_peer *p, foliot_transport_event *event)
     return true;
 }
 
-static bool poll_socket(rtc_peer *p, foliot_transport_event *event)
+static bool poll_socket(rtc_peer *p, uint64_t now_ns, foliot_transport_event *event)
 {
-    web_frame frame;
-    while (web_receive(p->fd, 0, &frame)) {
-        if (frame.opcode == 9)
-            web_send(p->fd, 0x8a, frame.bytes, frame.length);
-        if (frame.opcode == 2 && frame.bytes[0] == 2)
-            take_answer(p, &frame);
-        if (frame.opcode == 9 || (frame.opcode == 2 && frame.bytes[0] == 2))
-            continue;
-        if (frame.opcode != 2) {
-            event->kind = FOLIOT_TRANSPORT_DISCONNECTED;
-            event->reason = frame.code >= 4000 ? frame.code - 4000u : FOLIOT_DISCONNECT_TIMEOUT;
-            close_all(p);
-            return true;
-        }
-        event->kind = FOLIOT_TRANSPORT_RECEIVED;
-        event->delivery = frame.bytes[0] ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
-        event->bytes = frame.bytes + 1;
-        event->length = frame.length - 1;
-        if (!frame.bytes[0]) {
-            p->flows = false;
-            p->received[0]++;
-        }
-        return true;
+    if (!foliot_transport_poll(p->web, now_ns, event))
+        return false;
+    if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED)
+        close_all(p);
+    if (event->kind == FOLIOT_TRANSPORT_RECEIVED && event->delivery == FOLIOT_DELIVERY_UNRELIABLE) {
+        p->flows = false;
+        p->received[0]++;
     }
-    return false;
+    return true;
 }
 
 static bool peer_poll(foliot_transport *transport, uint64_t now_ns, foliot_transport_event *event)
@@ -405,14 +372,9 @@ static bool peer_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
     rtc_peer *p = (rtc_peer *)transport;
     if (!p->peer.value)
         return false;
-    *event = (foliot_transport_event){
-        .kind = FOLIOT_TRANSPORT_CONNECTED, .peer = p->peer, .arrived_ns = now_ns};
-    if (!p->told) {
-        p->told = true;
-        return true;
-    }
+    *event = (foliot_transport_event){.peer = p->peer, .arrived_ns = now_ns};
     rtc_peer_pump(p, now_ns);
-    return poll_channel(p, event) || poll_socket(p, event);
+    return poll_channel(p, event) || poll_socket(p, now_ns, event);
 }
 
 static uint32_t peer_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
@@ -425,8 +387,7 @@ static uint32_t peer_send(foliot_transport *transport, const foliot_peer_id *pee
         foliot__sctp_send(p->sctp, bytes, length, p->now_ns);
         return 1;
     }
-    web_send_packet(p->fd, delivery, bytes, length);
-    return 1;
+    return foliot_transport_send(p->web, peers[0], delivery, bytes, length) == FOLIOT_STATUS_OK;
 }
 
 static int peer_descriptor(const foliot_transport *transport)
@@ -450,7 +411,8 @@ rtc_peer *rtc_peer_create(const char *host, bool channel, foliot_transport **tra
     p->host = host;
     p->wants = channel;
     p->path_bytes = SIZE_MAX;
-    p->fd = p->udp = -1;
+    p->udp = -1;
+    p->web = web_transport_create(read_signal, p);
     p->watched = epoll_create1(EPOLL_CLOEXEC);
     *transport = &p->head;
     return p;

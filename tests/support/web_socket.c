@@ -16,14 +16,22 @@
 #include "base/assert.h"
 #include "net/transport.h"
 
-int web_connect(uint16_t port)
+// -1: nobody listens there.
+static int connect_to(const char *host, uint16_t port)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    FOLIOT_ASSERT(fd >= 0 && inet_pton(AF_INET, host, &to.sin_addr) == 1);
+    if (connect(fd, (const struct sockaddr *)&to, sizeof to) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+int web_connect(uint16_t port)
+{
+    int fd = connect_to("127.0.0.1", port);
     FOLIOT_ASSERT(fd >= 0);
-    int connected = connect(fd, (const struct sockaddr *)&to, sizeof to);
-    FOLIOT_ASSERT(connected == 0);
     return fd;
 }
 
@@ -59,16 +67,16 @@ void web_send_bytes(int fd, const void *bytes, size_t length)
     }
 }
 
-int web_upgrade(int fd, uint16_t port, const char *request)
+static int upgrade_at(int fd, const char *host, uint16_t port, const char *request)
 {
     char text[1024], head[4096];
     size_t have = 0;
     snprintf(text, sizeof text,
-             "GET /ws HTTP/1.1\r\nHost: 127.0.0.1:%u\r\nOrigin: http://127.0.0.1:%u\r\n"
+             "GET /ws HTTP/1.1\r\nHost: %s:%u\r\nOrigin: http://%s:%u\r\n"
              "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: foliot.1\r\n"
              "\r\n",
-             port, port);
+             host, port, host, port);
     request = request ? request : text;
     web_send_bytes(fd, request, strlen(request));
     for (;;) {
@@ -78,6 +86,11 @@ int web_upgrade(int fd, uint16_t port, const char *request)
         if (strstr(head, "\r\n\r\n"))
             return strlen(head) > 12 ? atoi(head + 9) : 0;
     }
+}
+
+int web_upgrade(int fd, uint16_t port, const char *request)
+{
+    return upgrade_at(fd, "127.0.0.1", port, request);
 }
 
 int web_open(uint16_t port)
@@ -198,6 +211,8 @@ typedef struct web_peer {
     foliot_peer_id peer; // 0: none
     bool told;           // that it is connected
     int fd;
+    void (*signal)(void *user, const web_frame *frame);
+    void *user;
 } web_peer;
 
 static void peer_close(web_peer *w)
@@ -219,9 +234,10 @@ static foliot_status peer_connect(foliot_transport *transport, const char *host,
 {
     static uint32_t serial;
     web_peer *w = (web_peer *)transport;
-    (void)host;
     (void)now_ns;
-    w->fd = web_open(port);
+    w->fd = connect_to(host, port);
+    if (w->fd < 0 || upgrade_at(w->fd, host, port, NULL) != 101)
+        return FOLIOT_STATUS_IO;
     w->told = false;
     *peer = w->peer = foliot__peer_id(0, ++serial);
     return FOLIOT_STATUS_OK;
@@ -253,6 +269,11 @@ static bool peer_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
             web_send(w->fd, 0x8a, frame.bytes, frame.length);
             continue;
         }
+        if (frame.opcode == 2 && frame.bytes[0] > 1) {
+            FOLIOT_ASSERT(w->signal);
+            w->signal(w->user, &frame);
+            continue;
+        }
         if (frame.opcode != 2) {
             event->kind = FOLIOT_TRANSPORT_DISCONNECTED;
             event->reason = frame.code >= 4000 ? frame.code - 4000u : FOLIOT_DISCONNECT_TIMEOUT;
@@ -260,7 +281,6 @@ static bool peer_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
             return true;
         }
         FOLIOT_ASSERT(frame.length >= 2);
-        FOLIOT_ASSERT(frame.bytes[0] <= 1);
         event->kind = FOLIOT_TRANSPORT_RECEIVED;
         event->delivery = frame.bytes[0] ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
         event->bytes = frame.bytes + 1;
@@ -286,7 +306,8 @@ static int peer_descriptor(const foliot_transport *transport)
     return ((const web_peer *)transport)->fd;
 }
 
-foliot_transport *web_transport_create(void)
+foliot_transport *web_transport_create(void (*signal)(void *user, const web_frame *frame),
+                                       void *user)
 {
     static const foliot__transport_maker maker = {.destroy = peer_destroy,
                                                   .connect = peer_connect,
@@ -300,5 +321,7 @@ foliot_transport *web_transport_create(void)
     w->head.maker = &maker;
     w->head.config = foliot_transport_config_default();
     w->fd = -1;
+    w->signal = signal;
+    w->user = user;
     return &w->head;
 }

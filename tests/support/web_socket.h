@@ -29,8 +29,8 @@ void web_send_packet(int fd, foliot_delivery delivery, const uint8_t *bytes, siz
 // Waits for a frame for `ms`. False: none came.
 bool web_receive(int fd, int ms, web_frame *frame);
 
-// Flush of a transport whose one peer is a browser: nothing waits in it, and nothing is known of
-// the other side.
+// What a transport whose one peer is a browser has no more of: nothing waits in it, and nothing is
+// known of the other side.
 void web_lone_flush(foliot_transport *transport, uint64_t now_ns);
 uint64_t web_lone_wake_ns(const foliot_transport *transport);
 uint16_t web_lone_port(const foliot_transport *transport);
@@ -42,7 +42,9 @@ uint64_t web_lone_number(const foliot_transport *transport, foliot_peer_id peer)
     .peer_address = web_lone_address, .peer_host = web_lone_number,                                \
     .round_trip_ns = web_lone_number
 
-// One peer, by connect to a port of 127.0.0.1.
-foliot_transport *web_transport_create(void);
+// One peer, by connect to a host, IPv4. `signal` gets the messages that are no packets; NULL: there
+// are none.
+foliot_transport *web_transport_create(void (*signal)(void *user, const web_frame *frame),
+                                       void *user);
 
 #endif
