@@ -227,7 +227,7 @@ TEST(a_silent_peers_queue_is_walked_when_a_resend_is_due)
 
 // -- bridged: a server with two transports, one of them queues: clients of both see each other,
 // bad networks harm no more than they do elsewhere, and a peer that takes nothing harms nobody.
-// Method: tests/support/bridge.h carries between the queues and clients, on the virtual clock.
+// Method: the cluster carries between the queues and clients, on the virtual clock.
 
 static foliot_client_state state_of(const cluster *s, unsigned client)
 {

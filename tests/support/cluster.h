@@ -6,7 +6,7 @@
 #define FOLIOT_TESTS_CLUSTER_H
 
 #include "base/rng.h"
-#include "bridge.h"
+#include "foliot/transport.h"
 #include "foliot/client.h"
 #include "foliot/foliot.h"
 #include "foliot/rules.h"
@@ -18,6 +18,7 @@
 #define CLUSTER_SERVER CLUSTER_CLIENTS // in a tap
 #define CLUSTER_HOSTILE 32
 #define CLUSTER_RAW 16
+#define CLUSTER_BRIDGED 8
 #define CLUSTER_BODIES 12
 #define CLUSTER_HISTORY 8192 // ticks
 #define CLUSTER_PORT 7777    // of the server, in memory
@@ -85,6 +86,19 @@ typedef struct cluster_errors {
     float *distances, *turns; // for the quantiles
 } cluster_errors;
 
+// A network between a transport in memory, which clients reach, and queues, which a server has:
+// what a web server does between its sockets and a server, on the same virtual clock.
+typedef struct cluster_bridge {
+    foliot_queues *queues;
+    foliot_transport *listener;
+    foliot_peer_id near[CLUSTER_BRIDGED], far[CLUSTER_BRIDGED]; // in the queues; of the listener
+    bool stopped[CLUSTER_BRIDGED]; // it takes nothing: a page that hangs
+    unsigned count;
+    // For those that connect from now on; 0, NULL: as the listener has them.
+    uint64_t address_key;
+    const foliot_peer_identity *identity;
+} cluster_bridge;
+
 typedef struct cluster {
     cluster_options options;
     uint64_t now_ns, step_ns;
@@ -97,7 +111,7 @@ typedef struct cluster {
     // The server.
     foliot_hub *hub;
     foliot_transport *host;
-    bridge bridge;
+    cluster_bridge bridge;
     foliot_server *server;
     foliot_digest fingerprint;
     foliot_simulation simulation; // the server's, where options.kind is set
