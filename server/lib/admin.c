@@ -137,14 +137,6 @@ void foliot__session_rest(foliot__session *s)
                                        length);
 }
 
-static void write_out(foliot__session *s)
-{
-    if (!s->recording)
-        return;
-    (void)!foliot_recording_flush(s->recording); // the cause of a stop has been reported
-    (void)!foliot_recording_drain(s->recording);
-}
-
 foliot_status foliot_server_end_session(foliot_server *server, const char *session, const char *why,
                                         uint64_t now_ns)
 {
@@ -159,7 +151,7 @@ foliot_status foliot_server_end_session(foliot_server *server, const char *sessi
     why = *why ? why : STOPPED_BY_HOST;
     s->life.phase = FOLIOT__SESSION_ENDED;
     foliot__session_schedule(s);
-    write_out(s);
+    foliot__record_write_out(s);
     foliot__server_event(server, FOLIOT_SERVER_GAME_ENDED, s, FOLIOT_NO_PLAYER,
                          s->tick - s->clock.first_tick, why);
     foliot__session_dismiss(s, why);
@@ -227,33 +219,4 @@ void foliot_server_set_admission(foliot_server *server,
 {
     server->admission.admit = admit;
     server->admission.user = user;
-}
-
-foliot_status foliot_server_set_recording(foliot_server *server, const char *session,
-                                          foliot_recording *recording)
-{
-    foliot__session *s = find(server, session);
-    if (!s)
-        return FOLIOT_STATUS_NOT_FOUND;
-    if (foliot__session_has_ended(s) && recording)
-        return FOLIOT_STATUS_INVALID;
-    if (s->step.running)
-        return FOLIOT_STATUS_AGAIN;
-    foliot_status status = FOLIOT_STATUS_OK;
-    if (recording)
-        status = foliot_recording_note_session(recording, s->name,
-                                               s->roles.mode == FOLIOT_SESSION_LOCKSTEP);
-    for (uint32_t p = 0; recording && status == FOLIOT_STATUS_OK && p < s->player_limit; p++)
-        if (s->players[p].state == FOLIOT__PLAYER_IN_WORLD ||
-            s->players[p].state == FOLIOT__PLAYER_LEAVING)
-            status = foliot_recording_note_player(recording, p, s->players[p].name,
-                                                  s->players[p].token.proof);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    write_out(s);
-    s->recording = recording;
-    s->record.status = FOLIOT_STATUS_OK;
-    s->record.reported = false;
-    s->record.ticks_lost = 0;
-    return FOLIOT_STATUS_OK;
 }

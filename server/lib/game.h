@@ -134,7 +134,6 @@ void foliot__updates_greet(foliot__session *session, foliot__peer *peer); // all
 void foliot__session_message(foliot__session *session, uint32_t to, uint32_t from,
                              const uint8_t *bytes, size_t length, bool reliable);
 
-void foliot__messages_record(foliot__session *session); // those sent so far
 // Emits an update to its target: `user` is a foliot__update_target.
 void foliot__update_emit(void *user, const uint8_t *bytes, size_t length);
 

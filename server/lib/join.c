@@ -18,8 +18,7 @@
 #include "net/transport.h"
 #include "sim/selftest/fingerprint.h"
 
-#define WELCOME_EVERY_NS 15000000u  // at most
-#define RECORDED_NS_MAX 1000000000u // that a welcome waits for a slow disk
+#define WELCOME_EVERY_NS 15000000u // at most
 
 // -- the welcome
 
@@ -100,18 +99,6 @@ void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer)
     foliot__server_send_twice(server, peer->id, &m);
 }
 
-// A server that dies right after a welcome must know the token that it gave.
-static bool token_recorded(const foliot__session *s, const foliot__player_slot *player)
-{
-    if (!s->recording || foliot__session_has_ended(s))
-        return true;
-    if (player->token.rotated)
-        return false;
-    foliot_recording_state state = foliot_recording_get_state(s->recording);
-    return state.stopped != FOLIOT_STATUS_OK || state.written_tick >= player->token.noted_tick ||
-           s->server->now_ns - player->token.noted_ns >= RECORDED_NS_MAX;
-}
-
 void foliot__session_welcome_awaiting(foliot__session *s)
 {
     foliot_server *server = s->server;
@@ -120,8 +107,8 @@ void foliot__session_welcome_awaiting(foliot__session *s)
     for (foliot__peer *peer = s->peers; any && peer; peer = peer->next) {
         if (peer->state != FOLIOT__PEER_AWAITING_TOKEN && peer->state != FOLIOT__PEER_AWAITING)
             continue;
-        bool recorded =
-            peer->state == FOLIOT__PEER_AWAITING || token_recorded(s, &s->players[peer->player]);
+        bool recorded = peer->state == FOLIOT__PEER_AWAITING ||
+                        foliot__record_has_token(s, &s->players[peer->player]);
         if (recorded && foliot__kind_make_machinery(s, peer->change.kind) == FOLIOT_STATUS_OK)
             foliot__peer_welcome(server, peer);
         else if (recorded)

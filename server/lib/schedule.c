@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: MIT
-// schedule.c: when the ticks of a session are due, how late they are closed, and which of them its
-// peers may see. Reads only times: sends nothing, steps nothing.
+// schedule.c: the sessions of a server by name; when their ticks are due, how late they are closed,
+// and which of them peers may see. Reads only times: sends nothing, steps nothing.
 #include <stdio.h>
+#include <string.h>
 
 #include "peer.h"
 #include "session.h"
 
 #define LATE_EVERY_NS 1000000000u // between two events
+
+foliot__session *foliot__session_find(const foliot_server *server, const char *name)
+{
+    for (uint32_t i = 0; i < server->session_count; i++)
+        if (server->sessions[i]->life.phase != FOLIOT__SESSION_RETIRED &&
+            (!*name || strcmp(server->sessions[i]->name, name) == 0))
+            return server->sessions[i];
+    return NULL;
+}
 
 uint32_t foliot__session_ticks(const foliot__session *session, double seconds)
 {

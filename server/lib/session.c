@@ -136,9 +136,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
         return status;
     }
     foliot__players_keep(s);
-    if (s->recording)
-        s->record.status = foliot_recording_note_session(s->recording, s->name,
-                                                         s->roles.mode == FOLIOT_SESSION_LOCKSTEP);
+    foliot__record_begin(s);
     *out = s;
     return FOLIOT_STATUS_OK;
 }
@@ -179,30 +177,4 @@ void foliot__session_replace(foliot__session **place, foliot__session *session)
 {
     foliot__session_destroy(*place);
     *place = session;
-}
-
-foliot__session *foliot__session_find(const foliot_server *server, const char *name)
-{
-    for (uint32_t i = 0; i < server->session_count; i++)
-        if (server->sessions[i]->life.phase != FOLIOT__SESSION_RETIRED &&
-            (!*name || strcmp(server->sessions[i]->name, name) == 0))
-            return server->sessions[i];
-    return NULL;
-}
-
-foliot_status foliot_server_release_recording(foliot_server *server, const char *name)
-{
-    foliot__session *session = NULL;
-    for (uint32_t i = 0; i < server->session_count; i++)
-        if (strcmp(server->sessions[i]->name, name) == 0)
-            session = server->sessions[i];
-    if (!session)
-        return FOLIOT_STATUS_NOT_FOUND;
-    if (session->step.running)
-        return FOLIOT_STATUS_AGAIN;
-    session->recording = NULL;
-    session->record.status = FOLIOT_STATUS_OK;
-    session->step.notes_tokens = false;
-    session->game.messages.length = 0;
-    return FOLIOT_STATUS_OK;
 }

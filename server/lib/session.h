@@ -4,6 +4,7 @@
 //   interest_map.c, interest_records.c, interest.c  what of a big world a watcher is sent
 //   peer.c, schedule.c             a peer: its messages, its budgets, its end; when ticks are due
 //   input.c, stream.c              inputs of a player until their tick: changes; lockstep
+//   record.c                       the recording of a session
 //   player.c                       players, their tokens, and what happens to them without a peer
 //   keyframe.c, late_join.c        saved states; what newcomers are sent in quantity
 //   desync.c, lockstep.c           divergences; closed ticks
@@ -97,16 +98,16 @@ typedef struct foliot__session_step {
     uint64_t began_ns;
     bool running;                    // until its results are read
     bool captures;                   // a snapshot too
-    bool notes_tokens;               // its block is written out at once
     foliot_status stepped, captured; // of the last step
     foliot_status failed;            // ended the session; FOLIOT_STATUS_OK: none did
     uint64_t frozen_reported;
 } foliot__session_step;
 
-// step.c: the state of the recording.
+// record.c: the state of the recording.
 typedef struct foliot__session_record {
     foliot_status status; // the first that was not fine
     bool reported;
+    bool writes_out;     // the block with the next tick, since it has a token
     uint64_t ticks_lost; // of those that are counted as unrecorded
 } foliot__session_record;
 
@@ -288,5 +289,22 @@ void foliot__session_rest(foliot__session *session); // each update: while it is
 // late_join.c
 void foliot__bulk_update(foliot_server *server);
 uint64_t foliot__bulk_wake_ns(const foliot_server *server); // UINT64_MAX: nothing waits
+
+// record.c
+void foliot__record_begin(foliot__session *session);
+void foliot__record_player(foliot__session *session, uint32_t player); // who joins with this tick
+void foliot__record_token(foliot__session *session, uint32_t player);  // news of its token
+// Whether a server that dies now would know the player's token again.
+bool foliot__record_has_token(const foliot__session *session, const foliot__player_slot *player);
+// On the worker that has stepped.
+void foliot__record_tick(foliot__session *session, const foliot_tick_inputs *tick);
+void foliot__record_stepped(foliot__session *session); // the step has finished
+void foliot__record_report(foliot__session *session);  // to the host: that the recording stopped
+// The block in progress goes to the disk now, not when it is full.
+void foliot__record_write_out(foliot__session *session);
+// A message is kept until the step has finished.
+void foliot__record_message(foliot__session *session, uint32_t to, const uint8_t *bytes,
+                            size_t length, bool reliable);
+void foliot__record_messages(foliot__session *session); // those sent so far
 
 #endif

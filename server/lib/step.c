@@ -40,12 +40,6 @@ static void add_input(foliot__session *session, uint32_t player, uint32_t sequen
     session->step.inputs[session->step.input_count++] = input;
 }
 
-// The first status that is not OK gives the reason why the recording is not whole.
-static void note_recorded(foliot__session *s, foliot_status status)
-{
-    s->record.status = s->record.status == FOLIOT_STATUS_OK ? status : s->record.status;
-}
-
 // Controls by change and by tick, in the order in which they act. Rules that look back get the tick
 // that the player saw when it made the last of them, or sees while it holds a button.
 static void collect_controls(foliot__session *session, uint32_t p)
@@ -92,28 +86,15 @@ static void collect_controls(foliot__session *session, uint32_t p)
 static void collect_inputs(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
-    foliot__player_token *token = &player->token;
     if (player->state == FOLIOT__PLAYER_ENTERING) {
-        if (session->recording)
-            note_recorded(session, foliot_recording_note_player(session->recording, p, player->name,
-                                                                token->rotated ? token->before
-                                                                               : token->proof));
+        foliot__record_player(session, p);
         foliot__orders_close_joined(session, p);
         player->input.join_sequence = player->input.sequence + 1;
         add_input(session, p, player->input.join_sequence,
                   (foliot_input){.kind = FOLIOT_INPUT_JOIN});
         player->state = FOLIOT__PLAYER_IN_WORLD;
     }
-    // A token is noted as acknowledged before the note of the token that follows it.
-    if (session->recording && token->acknowledged)
-        note_recorded(session, foliot_recording_note_acknowledged(session->recording, p));
-    if (session->recording && token->rotated) {
-        note_recorded(session, foliot_recording_note_token(session->recording, p, token->proof));
-        token->noted_tick = session->tick + 1;
-        token->noted_ns = session->server->now_ns;
-        session->step.notes_tokens = true;
-    }
-    token->rotated = token->acknowledged = false;
+    foliot__record_token(session, p);
     if (player->state == FOLIOT__PLAYER_IN_WORLD)
         collect_controls(session, p);
     foliot__orders_close(session, p, player->state == FOLIOT__PLAYER_LEAVING);
@@ -151,15 +132,7 @@ static void run_step(void *job)
             s->lockstep->digest = foliot_simulation_get_digest(&s->simulation);
             foliot__keyframe_save(s);
         }
-        // Orders are recorded where they can have an effect: with a world that takes commands or
-        // has rules, and with another simulation that turns them into commands. Once stopped, a
-        // recording counts what is missing.
-        bool with_orders =
-            s->world ? game->commands_max > 0 || game->rules : s->simulation.kind->order != NULL;
-        if (s->recording)
-            note_recorded(s,
-                          foliot_recording_append(s->recording, &s->simulation, &tick, game->orders,
-                                                  with_orders ? game->order_count : 0));
+        foliot__record_tick(s, &tick);
         if (s->step.captures)
             s->step.captured = foliot_snapshot_quantise(&s->snapshots.format, s->world,
                                                         foliot__fanout_next(s, s->tick + 1));
@@ -197,16 +170,7 @@ static void start_step(foliot__session *s)
 static void report_step(foliot__session *s)
 {
     foliot_server *server = s->server;
-    if (s->recording && s->record.status != FOLIOT_STATUS_OK) {
-        foliot_recording_state state = foliot_recording_get_state(s->recording);
-        server->counters.ticks_unrecorded += state.ticks_lost - s->record.ticks_lost;
-        s->record.ticks_lost = state.ticks_lost;
-        if (!s->record.reported)
-            foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, FOLIOT_NO_PLAYER, 0,
-                                 state.stopped_errno ? strerror(state.stopped_errno)
-                                                     : foliot_status_get_text(s->record.status));
-        s->record.reported = true;
-    }
+    foliot__record_report(s);
     if (!s->world) { // it has no bodies to name
         for (uint32_t i = 0; i < s->step.input_count; i++)
             if (s->step.inputs[i].kind == FOLIOT_INPUT_JOIN)
@@ -250,19 +214,11 @@ static void send_snapshot(foliot__session *s)
     foliot_transport_flush(s->server->config.transport, now);
 }
 
-// The block in progress goes to the disk now, not when it is full.
-static void write_block(foliot__session *s)
-{
-    note_recorded(s, foliot_recording_flush(s->recording));
-    note_recorded(s, foliot_recording_drain(s->recording));
-}
-
 // Ends the recording. The peers are still there: they are dismissed or called back.
 static void end_session(foliot__session *s, foliot_server_event_kind kind, const char *why)
 {
     s->life.phase = FOLIOT__SESSION_ENDED;
-    if (s->recording)
-        write_block(s);
+    foliot__record_write_out(s);
     foliot__server_event(s->server, kind, s, FOLIOT_NO_PLAYER,
                          kind == FOLIOT_SERVER_GAME_ENDED ? s->tick - s->clock.first_tick : 0, why);
 }
@@ -315,9 +271,7 @@ static void finish_step(foliot__session *s)
         return;
     }
     s->tick++;
-    if (s->step.notes_tokens) // so that a welcome need not wait
-        write_block(s);
-    s->step.notes_tokens = false;
+    foliot__record_stepped(s);
     s->server->counters.ticks++;
     foliot__session_note_lag(s);
     if (s->lockstep) {
@@ -327,7 +281,7 @@ static void finish_step(foliot__session *s)
     report_step(s);
     foliot__updates_step(s);
     foliot__rules_apply_results(s);
-    foliot__messages_record(s);
+    foliot__record_messages(s);
     foliot__orders_acknowledge(s);
     if (s->step.captured != FOLIOT_STATUS_OK) {
         fail_session(s, s->step.captured);

@@ -173,33 +173,10 @@ static void show_delayed(foliot__session *session)
 
 // -- messages
 
-typedef struct recorded_message { // and its bytes behind it
-    uint32_t to, length;
-    bool reliable;
-} recorded_message;
-
-void foliot__messages_record(foliot__session *session)
-{
-    foliot__buffer *messages = &session->game.messages;
-    recorded_message head;
-    for (size_t at = 0; !messages->failed && at < messages->length;
-         at += sizeof head + head.length) {
-        memcpy(&head, messages->bytes + at, sizeof head);
-        foliot_status status =
-            foliot_recording_note_message(session->recording, head.to, head.reliable,
-                                          messages->bytes + at + sizeof head, head.length);
-        session->server->counters.messages_unrecorded += status != FOLIOT_STATUS_OK;
-    }
-    session->server->counters.messages_unrecorded += messages->failed;
-    messages->length = 0;
-    messages->failed = false;
-}
-
 void foliot__session_message(foliot__session *session, uint32_t to, uint32_t from,
                              const uint8_t *bytes, size_t length, bool reliable)
 {
     foliot_server *server = session->server;
-    foliot__game *game = &session->game;
     uint8_t packet[FOLIOT__CONTROL_BYTES_MAX];
     size_t packet_length;
     foliot_delivery delivery = reliable ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
@@ -213,12 +190,7 @@ void foliot__session_message(foliot__session *session, uint32_t to, uint32_t fro
     if (foliot__message_encode(&m, packet, sizeof packet, &packet_length) != FOLIOT_STATUS_OK)
         return;
     server->counters.messages++;
-    if (session->recording && (game->commands_max > 0 || game->rules)) {
-        // The recording is not touched while a step runs.
-        recorded_message head = {to, (uint32_t)length, reliable};
-        foliot__pack_raw(&game->messages, &head, sizeof head);
-        foliot__pack_raw(&game->messages, bytes, length);
-    }
+    foliot__record_message(session, to, bytes, length, reliable);
     if (to == FOLIOT_TO_ALL) {
         send_group(session, ALL, false, delivery, packet, packet_length);
         if (session->delay_ticks > 0)
