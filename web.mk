@@ -23,7 +23,7 @@ STEPPER_SOURCES := $(patsubst %,web/%.c,viewer steps answer instances socket) $(
     recording/keyframe_codec simulation/simulation simulation/world_simulation) \
     $(patsubst %,common/divergence/%.c,divergence rewind search state_layers))
 DETAILS_SOURCES := $(patsubst %,%.c,web/details web/lines common/base/assert common/base/cpu \
-    common/sim/collide/manifold_round common/sim/collide/shape_gap) $(wildcard common/sim/collide/manifold_box*.c)
+    common/sim/collide/shape) $(wildcard common/sim/collide/manifold_box*.c)
 WORLDS_SOURCES := $(patsubst %,web/%.c,worlds answer instances lines world_picture) $(sort \
     $(filter-out common/base/file.c,$(WEB_BASE)) common/base/json_reader.c $(wildcard common/sim/*/*.c) \
     $(filter-out common/scene/file_text.c,$(wildcard common/scene/*.c)) tools/lab/scene.c)

@@ -39,7 +39,7 @@ HEAP_FILES = re.compile(r'common/sim/(world/create|scene/(scene_bytes|scene_chec
 # inverse root.
 BINARY32_FILES = re.compile(
     r'common/sim/((collide|ccd|solver|joint)/|state/(state|solver_body)\.h$|force/force_newton_simd\.c$|math/simd\.h$'
-    r'|(world/(state_(io|io_parts|restore)|command|command_joint|command_session)|selftest/fingerprint)\.c$)')
+    r'|(world/(state_(io|io_parts|restore)|command|command_session)|selftest/fingerprint)\.c$)')
 ROOT_FILES = re.compile(r'(floating_point\.h|fingerprint\.c|_lanes\.h|_simd\.c)$')
 ROOT = re.compile(r'__builtin_sqrtf?\s*\(')
 SIM_WORDS = [

@@ -17,6 +17,7 @@
 // contacts. Work is bounded: impacts beyond the bound stop their bodies, so nothing tunnels.
 #include "sim/ccd/impact.h"
 
+#include "base/cpu.h"
 #include "sim/collide/sensor.h"
 #include "sim/integrator/scheme.h"
 #include "sim/state/workspace.h"
@@ -435,6 +436,12 @@ void foliot__run_impacts(foliot__ccd *ccd)
         if (foliot__path_changed_now(ccd, ccd->changed[k]))
             each_neighbour(ccd, ccd->changed[k], add_pair);
     foliot__order_pairs(c);
+}
+
+void foliot__find_paths(foliot__collider *c)
+{
+    foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES,
+                         FOLIOT__KERNEL_OF_CPU(foliot__find_paths), c);
 }
 
 void foliot__collide(const foliot__step *step)

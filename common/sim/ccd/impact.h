@@ -53,6 +53,8 @@ foliot__ccd foliot__ccd_of(const foliot__step *step);
 // impact.c: the stage `collide`. Finds the pairs that the moved bodies make, and applies impacts on
 // their paths.
 void foliot__collide(const foliot__step *step);
+// Its first part: sizes and paths of all bodies.
+void foliot__find_paths(foliot__collider *c);
 // Finds and applies impacts until the step's end.
 void foliot__run_impacts(foliot__ccd *ccd);
 // Whether the body's path has changed in this substep. Pairs of those that changed before are

@@ -4,10 +4,11 @@
 // lives for one tick, in the first part of the table `contact_workspace`. ccd/ and solver/ have the
 // other parts.
 //
-//   collider.c        where its arrays lie; the table of pairs; how long the pairs stay valid
+//   collider.c        where its arrays lie; where a body is on its path, and how it turns; the
+//   table
+//                     of pairs; how long the pairs stay valid
 //   broadphase.c      bounds of every body's motion -> pairs whose bounds meet, ascending (a, b)
 //   path_simd.c       paths of bodies from the motion that the scheme has made
-//   sweep.c           where a body is on its path, and how it turns
 //   manifold.c        contact points of a pair
 //   contact_event.c   what a step reports of contacts
 //   query.c           rays, casts, overlaps: independent of steps
@@ -110,11 +111,9 @@ void foliot__collider_carve(foliot__collider *c, foliot__carver *from, size_t sl
 foliot__collider foliot__collider_of(const foliot__step *step);
 // step.c: before the scheme moves anything, remembers where paths start.
 void foliot__paths_begin(const foliot__step *step);
-// Fills sizes and paths from the motion that the scheme has made.
-void foliot__find_paths(foliot__collider *c);
-// path_simd.c: the same of slots [begin, end), rounded up to eight: inradius and bounding radius,
-// in a tick's first substep; acceleration, end velocity, restitution threshold, displacement, since
-// and revision. The context is a collider.
+// path_simd.c: fills sizes and paths of slots [begin, end), rounded up to eight, from the motion
+// that the scheme has made: inradius and bounding radius, in a tick's first substep; acceleration,
+// end velocity, restitution threshold, displacement, since and revision. The context is a collider.
 foliot__loop_body foliot__find_paths_base, foliot__find_paths_avx2, foliot__find_paths_avx512;
 // Appends a pair; counted if there is no room. The pairs must be put in order
 // afterwards.

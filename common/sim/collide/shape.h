@@ -36,7 +36,7 @@ typedef struct foliot__shape_contact {
 void foliot__collide_boxes(const foliot_world *world, const uint32_t *which, uint32_t count,
                            const float *speculative_distance, foliot__manifold *out);
 
-// manifold_round.c and manifold_box.c: points of at most `distance_max` between the surfaces, in no
+// shape.c: points of at most `distance_max` between the surfaces, in no
 // order.
 void foliot__collide_capsules(const foliot__solid *a, const foliot__solid *b, vec3 d,
                               double distance_max, foliot__shape_contact *t);
@@ -45,7 +45,7 @@ void foliot__collide_capsule_box(const foliot__solid *capsule, const foliot__sol
 void foliot__collide_plane(const foliot__solid *solid, const foliot__solid *plane,
                            double distance_max, foliot__shape_contact *t);
 
-// shape_gap.c: any two kinds but two boxes or two planes. d leads from a's centre to b's. Returns
+// Any two kinds but two boxes or two planes. d leads from a's centre to b's. Returns
 // true if the two were swapped; *t is in that order then, too.
 bool foliot__collide_two(const foliot__solid *a, const foliot__solid *b, vec3 d,
                          double distance_max, foliot__shape_contact *t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// sweep.h: the path of a body through the substep, and how it turns on it.
+// sweep.h (collider.c): the path of a body through the substep, and how it turns on it.
 #ifndef FOLIOT_SIM_COLLIDE_SWEEP_H
 #define FOLIOT_SIM_COLLIDE_SWEEP_H
 

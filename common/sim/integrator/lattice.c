@@ -9,7 +9,7 @@
 // odd, R(-x) = -R(x), so that running back is also running with -dt. Nothing depends on velocity
 // here: scene check refuses drag, dampers, speed_max, contacts and constraints.
 #include "sim/integrator/scheme.h"
-#include "sim/state/lattice.h"
+#include "sim/state/state.h"
 
 // The two vector fields of integers, and marks of the bodies that left the lattice in this step.
 typedef struct lattice {

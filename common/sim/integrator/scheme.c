@@ -34,7 +34,8 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
 
 const foliot__scheme *foliot__scheme_of(foliot_integrator id)
 {
-    return foliot_integrator_get_info(id) ? &schemes[id] : NULL;
+    bool known = id > FOLIOT_INTEGRATOR_NONE && id < FOLIOT_INTEGRATOR_COUNT;
+    return known ? &schemes[id] : NULL;
 }
 
 // -- kinematic bodies and damping

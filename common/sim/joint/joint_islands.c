@@ -5,7 +5,7 @@
 #include "sim/joint/joint_internal.h"
 
 #include "sim/scene/scene.h"
-#include "sim/state/sort_keys.h"
+#include "sim/state/workspace.h"
 
 #include <string.h>
 

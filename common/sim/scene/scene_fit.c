@@ -3,7 +3,7 @@
 // of the registry; the needs of a scene are collected here, the only place that compares the two.
 #include "sim/math/floating_point.h"
 
-#include "sim/state/lattice.h"
+#include "sim/state/state.h"
 #include "sim/scene/scene.h"
 
 #include <string.h>

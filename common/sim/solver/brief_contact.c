@@ -8,7 +8,7 @@
 #include "sim/math/simd.h"
 #include "sim/math/vec3.h"
 #include "sim/state/contact_cache.h"
-#include "sim/state/sort_keys.h"
+#include "sim/state/workspace.h"
 
 #include <string.h>
 

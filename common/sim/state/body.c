@@ -8,7 +8,6 @@
 #include "sim/state/contact_cache.h"
 #include "sim/state/state.h"
 #include "sim/state/workspace.h"
-#include "sim/state/lattice.h"
 
 // A share of the greatest moment. A body that turns about its length so much more easily than
 // across it changes its spin faster within a step than contacts can follow, and gains energy from

@@ -8,7 +8,6 @@
 #include "base/assert.h"
 #include "base/bytes.h"
 #include "sim/state/workspace.h"
-#include "sim/state/lattice.h"
 
 // -- simulated time from the count of ticks; no clock of the machine is read
 

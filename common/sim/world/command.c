@@ -18,7 +18,6 @@
 #include "sim/state/contact_cache.h"
 #include "sim/state/state.h"
 #include "sim/state/workspace.h"
-#include "sim/state/lattice.h"
 #include "sim/world/stage.h"
 
 #define MASS_SCALE_MAX 0x1p20

@@ -23,7 +23,7 @@ static inline foliot_event foliot__command_event(foliot_event_kind kind, const f
                           .source = c->source};
 }
 
-// command_joint.c and command_session.c: each applies one command; the reason if it is refused.
+// command_session.c: each applies one command; the reason if it is refused.
 reason foliot__command_joint(foliot_world *world, const foliot_command *command);
 reason foliot__command_set_joint(foliot_world *world, const foliot_command *command);
 reason foliot__command_break_joint(foliot_world *world, const foliot_command *command);

@@ -151,6 +151,7 @@ static void fill_head(foliot_world *world, const foliot_world_config *config,
     world->scheme.integrator = config->integrator;
     world->scheme.scratch_vectors = foliot__scheme_of(config->integrator)->scratch_vectors;
     world->scheme.sums_time = foliot_integrator_get_info(config->integrator)->lab_only;
+    world->scheme.rotation_order = foliot_integrator_get_info(config->integrator)->rotation_order;
 }
 
 foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_config *config,

@@ -61,9 +61,7 @@ static void run_substeps(foliot__workers *workers, void *context)
     const advance_task *task = context;
     foliot_world *world = task->world;
     double dt = task->dt;
-    foliot_integrator integrator = (foliot_integrator)world->scheme.integrator;
-    const foliot__scheme *scheme = foliot__scheme_of(integrator);
-    unsigned rotation_order = foliot_integrator_get_info(integrator)->rotation_order;
+    const foliot__scheme *scheme = foliot__scheme_of((foliot_integrator)world->scheme.integrator);
     for (uint32_t s = 0; s < world->scene.substeps; s++) {
         foliot__step step = {.world = world,
                              .host = task->host,
@@ -82,7 +80,7 @@ static void run_substeps(foliot__workers *workers, void *context)
         substep_stage_done(&step, FOLIOT_STAGE_force);
 
         scheme->advance(&step);
-        foliot__rotate(&step, rotation_order);
+        foliot__rotate(&step, world->scheme.rotation_order);
         foliot__kinematic_and_damped(&step);
         substep_stage_done(&step, FOLIOT_STAGE_integrate);
 
