@@ -4,8 +4,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 foliot_status
@@ -14,15 +16,22 @@ foliot__line_script_parse(foliot__line_script *script, const char *text, size_t 
                           void *reader)
 {
     script->status = FOLIOT_STATUS_OK;
-    for (size_t at = 0; at < length;) {
+    char *own = NULL;
+    if (!text)
+        text = own = foliot__file_slurp_message(script->name, script->bytes_max, &length,
+                                                script->message, script->message_bytes);
+    if (!text)
+        return script->status = FOLIOT_STATUS_IO;
+    for (size_t at = 0; at < length && script->status == FOLIOT_STATUS_OK;) {
         const char *end = memchr(text + at, '\n', length - at);
         size_t line = end ? (size_t)(end - (text + at)) : length - at;
         script->line++;
         if (!read_line(reader, text + at, line))
-            return script->status;
+            break;
         at += line + 1;
     }
-    return FOLIOT_STATUS_OK;
+    free(own);
+    return script->status;
 }
 
 bool foliot__line_script_refuse(foliot__line_script *script, size_t column, const char *format, ...)

@@ -11,6 +11,7 @@
 
 typedef struct foliot__line_script {
     const char *name; // of the file
+    size_t bytes_max; // of it
     char *message;    // gets "NAME:LINE:COLUMN: sentence", or "NAME: sentence"
     size_t message_bytes;
     unsigned line; // the present one, from 1
@@ -18,7 +19,8 @@ typedef struct foliot__line_script {
 } foliot__line_script;
 
 // Passes each line, without its end, to `read_line`, until that returns false. Returns the script's
-// status, which is then what read_line reported with one of the functions below.
+// status, which is then what read_line reported with one of the functions below. `text` NULL: reads
+// the file; FOLIOT_STATUS_IO if it cannot be read.
 foliot_status
 foliot__line_script_parse(foliot__line_script *script, const char *text, size_t length,
                           bool (*read_line)(void *reader, const char *line, size_t length),

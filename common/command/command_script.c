@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/file.h"
 #include "base/line_script.h"
 #include "command/command_json.h"
 
@@ -63,7 +62,10 @@ foliot_status foliot__command_script_parse(const char *text, size_t length, cons
                                            foliot__command_script *script, char *message,
                                            size_t message_bytes)
 {
-    reader r = {.lines = {.name = name, .message = message, .message_bytes = message_bytes}};
+    reader r = {.lines = {.name = name,
+                          .bytes_max = FILE_BYTES_MAX,
+                          .message = message,
+                          .message_bytes = message_bytes}};
     foliot_status status = foliot__line_script_parse(&r.lines, text, length, read_line, &r);
     if (status == FOLIOT_STATUS_OK)
         *script = r.script;
@@ -75,13 +77,7 @@ foliot_status foliot__command_script_parse(const char *text, size_t length, cons
 foliot_status foliot__command_script_read(const char *file, foliot__command_script *script,
                                           char *message, size_t message_bytes)
 {
-    size_t length = 0;
-    char *text = foliot__file_slurp_message(file, FILE_BYTES_MAX, &length, message, message_bytes);
-    foliot_status status = FOLIOT_STATUS_IO;
-    if (text)
-        status = foliot__command_script_parse(text, length, file, script, message, message_bytes);
-    free(text);
-    return status;
+    return foliot__command_script_parse(NULL, 0, file, script, message, message_bytes);
 }
 
 foliot_status foliot__command_script_at(const foliot__command_script *script, uint64_t tick,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/file.h"
 #include "base/line_script.h"
 #include "base/text.h"
 #include "recording/format.h"
@@ -156,7 +155,10 @@ foliot_status foliot__order_script_parse(const char *text, size_t length, const 
                                          uint32_t players, foliot__order_script *script,
                                          char *message, size_t message_bytes)
 {
-    reader r = {.lines = {.name = name, .message = message, .message_bytes = message_bytes},
+    reader r = {.lines = {.name = name,
+                          .bytes_max = FILE_BYTES_MAX,
+                          .message = message,
+                          .message_bytes = message_bytes},
                 .players = players < FOLIOT_PLAYERS_MAX ? players : FOLIOT_PLAYERS_MAX};
     foliot_status status = foliot__line_script_parse(&r.lines, text, length, read_line, &r);
     if (status != FOLIOT_STATUS_OK) {
@@ -173,14 +175,7 @@ foliot_status foliot__order_script_read(const char *file, uint32_t players,
                                         foliot__order_script *script, char *message,
                                         size_t message_bytes)
 {
-    size_t length = 0;
-    char *text = foliot__file_slurp_message(file, FILE_BYTES_MAX, &length, message, message_bytes);
-    foliot_status status = FOLIOT_STATUS_IO;
-    if (text)
-        status =
-            foliot__order_script_parse(text, length, file, players, script, message, message_bytes);
-    free(text);
-    return status;
+    return foliot__order_script_parse(NULL, 0, file, players, script, message, message_bytes);
 }
 
 foliot_status foliot__order_script_at(foliot__order_script *s, uint64_t tick,
