@@ -160,7 +160,9 @@ static void report_json(const foliot__app_player *p)
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "outcome", outcome_text(p));
     foliot__json_text(&json, "reason", foliot_client_get_reason(p->client));
-    foliot__json_text(&json, "kind", foliot_client_get_lockstep(p->client) ? "stepper" : "watcher");
+    foliot__json_text(&json, "kind",
+                      foliot_client_get_kind(p->client) == FOLIOT_PEER_STEPPER ? "stepper"
+                                                                               : "watcher");
     foliot__json_text(&json, "scene", foliot_client_get_scene_name(p->client));
     foliot__json_count(&json, "ticks", s.newest_tick);
 #define JSON_uint64_t(name) foliot__json_count(&json, #name, s.name);
@@ -226,9 +228,9 @@ static void report_text(const foliot__app_player *p)
            (unsigned long long)s.newest_tick);
     if (s.kind_changes > 0)
         printf("  kind             %s at the end, %llu changes, %llu heals\n",
-               foliot_client_get_lockstep(p->client) ? "stepper" : "watcher",
+               foliot_client_get_kind(p->client) == FOLIOT_PEER_STEPPER ? "stepper" : "watcher",
                (unsigned long long)s.kind_changes, (unsigned long long)s.heals);
-    if (foliot_client_get_lockstep(p->client)) {
+    if (foliot_client_get_kind(p->client) == FOLIOT_PEER_STEPPER) {
         report_lockstep(p, &s, digest);
         return;
     }

@@ -341,8 +341,8 @@ static foliot_status run_tick(harness *h)
         status = step_instance(h, &h->run);
     }
     if (status == FOLIOT_STATUS_MISCOUNTED)
-        snprintf(h->result->problem, sizeof h->result->problem, FOLIOT__MISCOUNTED, tick,
-                 foliot_simulation_get_tick(&h->run), tick + 1);
+        foliot_error_set(&h->result->error, status, FOLIOT__MISCOUNTED, tick,
+                         foliot_simulation_get_tick(&h->run), tick + 1);
     if (status == FOLIOT_STATUS_OK)
         status = save_state(&h->run, state_at(h, tick + 1));
     if (status != FOLIOT_STATUS_OK)
@@ -416,16 +416,18 @@ static foliot_status create_instances(harness *h)
 
 foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_harness_result *result)
 {
+    bool valid = true;
     memset(result, 0, sizeof *result);
     for (int i = 0; i < FOLIOT_HARNESS_DISTANCES; i++)
-        if (config->distances[i] > FOLIOT_HARNESS_DISTANCE_MAX)
-            return FOLIOT_STATUS_INVALID;
-    if (!config->kind || !foliot_simulation_kind_valid(config->kind) || config->ticks == 0 ||
-        config->perturb_every == 0 || config->players > FOLIOT_PLAYERS_MAX)
-        return FOLIOT_STATUS_INVALID;
+        valid = valid && config->distances[i] <= FOLIOT_HARNESS_DISTANCE_MAX;
+    if (!valid || !config->kind || !foliot_simulation_kind_valid(config->kind) ||
+        config->ticks == 0 || config->perturb_every == 0 || config->players > FOLIOT_PLAYERS_MAX)
+        return foliot_error_set(&result->error, FOLIOT_STATUS_INVALID,
+                                "the config or the kind is not valid");
     harness *h = calloc(1, sizeof *h);
     if (!h)
-        return FOLIOT_STATUS_MEMORY;
+        return foliot_error_set(&result->error, FOLIOT_STATUS_MEMORY, "%s",
+                                foliot_status_get_text(FOLIOT_STATUS_MEMORY));
     h->config = config;
     h->result = result;
     result->kind = config->kind;
@@ -439,6 +441,9 @@ foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_har
         status = run_tick(h);
     if (h->run.self)
         result->digest = foliot_simulation_get_digest(&h->run);
+    if (status != FOLIOT_STATUS_OK && result->error.status == FOLIOT_STATUS_OK)
+        foliot_error_set(&result->error, status, "the step from tick %" PRIu64 ": %s",
+                         result->ticks, foliot_status_get_text(status));
     result->passed = status == FOLIOT_STATUS_OK;
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
         result->passed = result->passed && result->row[i].passed;

@@ -66,7 +66,7 @@ static void trace_last_step(foliot__rewind *r, const foliot_tick_inputs *tick)
     r->status = foliot__simulation_save(&r->simulation, &r->before);
     foliot_step_trace_reset(r->trace, r->tick);
     if (r->status == FOLIOT_STATUS_OK)
-        r->status = foliot_step_trace_step_tick(r->trace, &r->simulation, tick);
+        r->status = foliot_step_trace_step(r->trace, &r->simulation, tick);
     if (r->status == FOLIOT_STATUS_OK)
         r->status = foliot__simulation_save(&r->simulation, &r->after);
     r->digest = foliot_simulation_get_digest(&r->simulation);

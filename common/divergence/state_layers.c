@@ -234,14 +234,7 @@ static void after_stage(void *user, uint32_t stage)
 }
 
 foliot_status foliot_step_trace_step(foliot_step_trace *trace, foliot_simulation *simulation,
-                                     const foliot_input *inputs, uint32_t count)
-{
-    const foliot_tick_inputs tick = {.inputs = inputs, .input_count = count};
-    return foliot_step_trace_step_tick(trace, simulation, &tick);
-}
-
-foliot_status foliot_step_trace_step_tick(foliot_step_trace *trace, foliot_simulation *simulation,
-                                          const foliot_tick_inputs *tick)
+                                     const foliot_tick_inputs *tick)
 {
     const foliot_simulation_kind *kind = simulation->kind;
     watching w = {trace, simulation, FOLIOT_STATUS_OK};

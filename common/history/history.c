@@ -136,11 +136,6 @@ void foliot_history_clear(foliot_history *h)
     }
 }
 
-uint32_t foliot_history_get_count(const foliot_history *h)
-{
-    return h->count;
-}
-
 uint64_t foliot_history_get_oldest(const foliot_history *h)
 {
     return h->count ? foliot__history_oldest(h) : 0;

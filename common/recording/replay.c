@@ -247,7 +247,7 @@ foliot_status foliot__replay_step_trace(foliot_replay *replay, foliot_simulation
     if (!foliot__replay_recorded(replay, tick, &recorded))
         return FOLIOT_STATUS_NOT_FOUND;
     foliot_step_trace_reset(trace, tick + 1);
-    foliot_status status = foliot_step_trace_step_tick(trace, simulation, &recorded.inputs);
+    foliot_status status = foliot_step_trace_step(trace, simulation, &recorded.inputs);
     return step_refused(status) ? refused_step(replay, tick) : status;
 }
 

@@ -24,17 +24,14 @@ typedef struct resuming {
     const foliot_recording_rules *rules;   // NULL: none
     foliot_recording_sink sink;            // the file, locked against other writers
     foliot_replay *replay;
-    char *problem; // NULL: not wanted
-    size_t problem_bytes;
+    char problem[1024]; // a sentence about the recording, without its name; "": none yet
 } resuming;
 
-__attribute__((format(printf, 2, 3))) static void set_problem(const resuming *r, const char *format,
-                                                              ...)
+__attribute__((format(printf, 2, 3))) static void set_problem(resuming *r, const char *format, ...)
 {
     va_list values;
     va_start(values, format);
-    if (r->problem && r->problem_bytes)
-        vsnprintf(r->problem, r->problem_bytes, format, values);
+    vsnprintf(r->problem, sizeof r->problem, format, values);
     va_end(values);
 }
 
@@ -43,7 +40,7 @@ __attribute__((format(printf, 2, 3))) static void set_problem(const resuming *r,
 // The setup, the rules and the build must be those of the recording. Another build may or may not
 // replay it to the same bits: no build could verify a file of which each part matches another
 // build.
-static foliot_status check_origin(const resuming *r, const foliot_simulation *simulation)
+static foliot_status check_origin(resuming *r, const foliot_simulation *simulation)
 {
     const foliot_replay *replay = r->replay;
     const foliot_replay_summary *about = &replay->about;
@@ -99,7 +96,7 @@ static foliot_status check_origin(const resuming *r, const foliot_simulation *si
 
 // Restores them as they were at the keyframe of `tick`; from no bytes if none were recorded. Rules
 // that need some are at tick 0 as they were created, and `fresh` ones still are.
-static foliot_status restore_rules(const resuming *r, uint64_t tick, bool fresh)
+static foliot_status restore_rules(resuming *r, uint64_t tick, bool fresh)
 {
     size_t length = 0;
     const foliot_recording_rules *rules = r->rules;
@@ -116,7 +113,7 @@ static foliot_status restore_rules(const resuming *r, uint64_t tick, bool fresh)
 }
 
 // The rules see the step that the replay has just made.
-static foliot_status tick_rules(const resuming *r)
+static foliot_status tick_rules(resuming *r)
 {
     foliot__recorded_tick recorded;
     uint64_t tick = foliot_replay_get_tick(r->replay);
@@ -138,7 +135,7 @@ static foliot_status tick_rules(const resuming *r)
 // Whether the rules, run from an earlier keyframe, are in the state that was stored at this tick.
 // Rules that the host stopped, then or now, continue from the stored bytes: its clock and its
 // memory are not in the recording. *changed: they are in another state.
-static foliot_status check_rules(const resuming *r, bool *changed)
+static foliot_status check_rules(resuming *r, bool *changed)
 {
     size_t stored_bytes = 0, length = 0;
     uint64_t tick = foliot_replay_get_tick(r->replay);
@@ -173,7 +170,7 @@ static foliot_status check_rules(const resuming *r, bool *changed)
 
 // Replays from the keyframe of tick `from` to the end, checking digests and the state of the rules.
 // `fresh`: for the first time.
-static foliot_status replay_from(const resuming *r, uint64_t from, bool fresh, bool *changed)
+static foliot_status replay_from(resuming *r, uint64_t from, bool fresh, bool *changed)
 {
     foliot_replay *replay = r->replay;
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
@@ -196,7 +193,7 @@ static foliot_status replay_from(const resuming *r, uint64_t from, bool fresh, b
 // or an earlier one if the replay from the last does not reproduce them. A simulation whose saved
 // state is incomplete may replay correctly only from the start. A false state of rules ends the
 // search: the ticks after it were played with it.
-static foliot_status replay_to_end(const resuming *r)
+static foliot_status replay_to_end(resuming *r)
 {
     foliot_replay *replay = r->replay;
     const foliot_recording_rules *rules = r->rules;
@@ -230,7 +227,7 @@ static foliot_status replay_to_end(const resuming *r)
 
 // Saves everything from `offset` on to FILE.cut-OFFSET: damage in the middle cuts off data that may
 // be worth having.
-static foliot_status save_rest(const resuming *r, uint64_t offset, foliot_resumption *about)
+static foliot_status save_rest(resuming *r, uint64_t offset, foliot_resumption *about)
 {
     uint8_t bytes[65536];
     int written =
@@ -254,7 +251,7 @@ static foliot_status save_rest(const resuming *r, uint64_t offset, foliot_resump
 }
 
 // Describes the recording for the host. Saves the part that is cut off, if it is more than scraps.
-static foliot_status describe_resumption(const resuming *r, foliot_resumption *about)
+static foliot_status describe_resumption(resuming *r, foliot_resumption *about)
 {
     const foliot_replay *replay = r->replay;
     about->tick = replay->about.last_tick;
@@ -273,7 +270,7 @@ static foliot_status describe_resumption(const resuming *r, foliot_resumption *a
 }
 
 // The recording in progress: cuts the file behind its last whole block, and appends a keyframe.
-static foliot_status continue_file(const resuming *r, foliot_recording **out)
+static foliot_status continue_file(resuming *r, foliot_recording **out)
 {
     foliot_replay *replay = r->replay;
     foliot_recording *recording;
@@ -317,7 +314,7 @@ static foliot_status continue_file(const resuming *r, foliot_recording **out)
 }
 
 // Damage at the end is not an obstacle; a newer format, or a file without a keyframe, is one.
-static foliot_status resume_replay(const resuming *r, const foliot_simulation *simulation,
+static foliot_status resume_replay(resuming *r, const foliot_simulation *simulation,
                                    foliot_recording **recording)
 {
     foliot_replay *replay = r->replay;
@@ -341,42 +338,47 @@ static foliot_status resume_replay(const resuming *r, const foliot_simulation *s
     return status == FOLIOT_STATUS_OK ? continue_file(r, recording) : status;
 }
 
+// Reports an error: the name of the file, and what is wrong with it.
+static foliot_status fail(const resuming *r, foliot_status status, foliot_error *error)
+{
+    const char *text = *r->problem ? r->problem : foliot_status_get_text(status);
+    foliot_error_set(error, status, "%s: %s", r->file, text);
+    if (error)
+        snprintf(error->file, sizeof error->file, "%s", r->file);
+    return status;
+}
+
 foliot_status foliot_recording_resume(const char *file, const foliot_recording_config *config,
                                       foliot_simulation *simulation, foliot_recording **recording,
-                                      char *problem, size_t problem_bytes)
+                                      foliot_error *error)
 {
-    resuming r = {.file = file,
-                  .config = config,
-                  .rules = config ? config->rules : NULL,
-                  .problem = problem,
-                  .problem_bytes = problem_bytes};
+    resuming r = {.file = file, .config = config, .rules = config ? config->rules : NULL};
     foliot_damage damage = {0};
     bool is_world = simulation->kind->step_tick == foliot_world_kind.step_tick,
          named = strcmp(simulation->kind->name, foliot_world_kind.name) == 0;
-    set_problem(&r, "%s", "");
     if (!foliot_simulation_kind_valid(simulation->kind) || is_world != named ||
         (is_world ? !simulation->self : config && config->rules))
-        return FOLIOT_STATUS_INVALID;
+        return fail(&r, FOLIOT_STATUS_INVALID, error);
     foliot_status status = foliot__file_sink(file, false, &r.sink);
     if (status != FOLIOT_STATUS_OK) {
         set_problem(&r, "%s",
                     status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
                                                   : foliot__file_problem(errno));
-        return status;
+        return fail(&r, status, error);
     }
     status = foliot_replay_open(file, simulation->kind, &r.replay, &damage);
     if (status != FOLIOT_STATUS_OK) {
         r.sink.close(r.sink.user);
-        set_problem(&r, "%s", *damage.text ? damage.text : foliot_status_get_text(status));
-        return status == FOLIOT_STATUS_TRUNCATED ? FOLIOT_STATUS_CORRUPT : status;
+        set_problem(&r, "%s", damage.text);
+        if (!*damage.text)
+            set_problem(&r, "%s", foliot_status_get_text(status));
+        return fail(&r, status == FOLIOT_STATUS_TRUNCATED ? FOLIOT_STATUS_CORRUPT : status, error);
     }
     status = resume_replay(&r, simulation, recording);
     if (status != FOLIOT_STATUS_OK) {
         r.sink.close(r.sink.user);
         foliot_replay_close(r.replay);
-        if (problem && problem_bytes && *problem == '\0')
-            set_problem(&r, "%s", foliot_status_get_text(status));
-        return status;
+        return fail(&r, status, error);
     }
     // The caller gets the replayed instance rather than its saved state: the instance has
     // everything that its steps depend on, saved or not.

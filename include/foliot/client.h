@@ -221,8 +221,6 @@ foliot_peer_kind foliot_client_get_kind(const foliot_client *client);
 // FOLIOT_STATUS_UNSUPPORTED: the session has no snapshots to watch.
 FOLIOT_MUST_CHECK foliot_status foliot_client_set_kind(foliot_client *client,
                                                        foliot_peer_kind kind);
-// Whether the client steps.
-bool foliot_client_get_lockstep(const foliot_client *client);
 // The simulation that the client steps, valid until the next update. NULL: it watches, or no state
 // has been received.
 const foliot_simulation *foliot_client_get_simulation(const foliot_client *client);

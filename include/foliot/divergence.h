@@ -79,10 +79,7 @@ void foliot_step_trace_reset(foliot_step_trace *trace, uint64_t tick);
 // the step; FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_step_trace_step(foliot_step_trace *trace,
                                                        foliot_simulation *simulation,
-                                                       const foliot_input *inputs, uint32_t count);
-FOLIOT_MUST_CHECK foliot_status foliot_step_trace_step_tick(foliot_step_trace *trace,
-                                                            foliot_simulation *simulation,
-                                                            const foliot_tick_inputs *tick);
+                                                       const foliot_tick_inputs *tick);
 // Captures the parts of `simulation` as they are now: what the run held. FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_step_trace_capture_held(foliot_step_trace *trace,
                                                                const foliot_simulation *simulation);
@@ -262,7 +259,7 @@ typedef struct foliot_harness_result {
     // The test whose instance is called now; FOLIOT_HARNESS_TEST_COUNT: the undisturbed run. With
     // `ticks` it shows where a simulation crashed; signal handlers may read both.
     foliot_harness_test running;
-    char problem[256]; // why there is no result, where the status alone does not say it; else empty
+    foliot_error error; // why there is no result; its status is FOLIOT_STATUS_OK where there is one
     foliot_harness_row row[FOLIOT_HARNESS_TEST_COUNT];
 } foliot_harness_result;
 

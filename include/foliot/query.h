@@ -204,7 +204,6 @@ void foliot_history_clear(foliot_history *history);
 FOLIOT_MUST_CHECK foliot_status foliot_history_append(foliot_history *history,
                                                       const foliot_world *world);
 
-uint32_t foliot_history_get_count(const foliot_history *history);  // of ticks that are kept
 uint64_t foliot_history_get_oldest(const foliot_history *history); // ticks; 0 where none is kept
 uint64_t foliot_history_get_newest(const foliot_history *history);
 

@@ -138,12 +138,12 @@ FOLIOT_MUST_CHECK foliot_status foliot_recording_open_sink(const foliot_recordin
 // build does not replay it to the same digests; FOLIOT_STATUS_CORRUPT: not even its first keyframe
 // is whole; FOLIOT_STATUS_AGAIN: another process writes to it; FOLIOT_STATUS_INVALID: the kind's
 // table, or a config with rules for a simulation that is not a world; FOLIOT_STATUS_IO;
-// FOLIOT_STATUS_MEMORY. `problem` (may be NULL) then holds a sentence.
+// FOLIOT_STATUS_MEMORY.
 FOLIOT_MUST_CHECK foliot_status foliot_recording_resume(const char *file,
                                                         const foliot_recording_config *config,
                                                         foliot_simulation *simulation,
-                                                        foliot_recording **recording, char *problem,
-                                                        size_t problem_bytes);
+                                                        foliot_recording **recording,
+                                                        foliot_error *error);
 
 // Verifies a player's token without containing it, so recordings can be shared. All zero: none.
 typedef struct foliot_player_proof {

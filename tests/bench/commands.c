@@ -418,7 +418,7 @@ static double measure_resume(uint32_t ticks, double *megabytes)
     foliot_recording *recording;
     foliot_scene *scene;
     struct stat about;
-    char problem[300] = "";
+    foliot_error error = {.text = ""};
     demand(foliot_world_create(s.scene, &s.world, NULL) == FOLIOT_STATUS_OK, "a siege");
     make_rules(&s);
     record_hour(&s, ticks);
@@ -427,9 +427,8 @@ static double measure_resume(uint32_t ticks, double *megabytes)
     double start = bench_now();
     make_rules(&again);
     foliot_recording_config config = config_of(&again);
-    if (resume_world(file, &config, &recording, &scene, &again.world, problem, sizeof problem) !=
-        FOLIOT_STATUS_OK)
-        demand(false, problem);
+    if (resume_world(file, &config, &recording, &scene, &again.world, &error) != FOLIOT_STATUS_OK)
+        demand(false, error.text);
     double seconds = bench_now() - start;
     demand(foliot_world_get_tick(again.world) + 60 > ticks, "it went on too early");
     foliot_recording_abandon(recording);

@@ -450,7 +450,7 @@ static void check_recording(duel *d, uint64_t *aims)
 
 static void crash_and_resume(duel *d)
 {
-    char problem[256] = "";
+    foliot_error error = {.text = ""};
     foliot_world *world;
     foliot_scene *scene;
     foliot_recording_abandon(d->c->recording);
@@ -458,9 +458,9 @@ static void crash_and_resume(duel *d)
     foliot_rules_destroy(d->c->rules);
     assert_true(make_rules(d, true));
     foliot_recording_config config = recording_config(d);
-    if (resume_world(d->file, &config, &d->c->recording, &scene, &world, problem, sizeof problem) !=
+    if (resume_world(d->file, &config, &d->c->recording, &scene, &world, &error) !=
         FOLIOT_STATUS_OK)
-        fail_msg("%s", problem);
+        fail_msg("%s", error.text);
     foliot_scene_destroy(scene);
     open_server(d, world, FOLIOT_SESSION_SNAPSHOTS);
 }

@@ -153,7 +153,7 @@ static void check_plays(fake_server *s, foliot_server *server, const fake_scene 
     run(s, server, 6);
     assert_int_equal(foliot_client_get_state(s->client), FOLIOT_CLIENT_PLAYING);
     fake_scene_check(s, m);
-    assert_int_equal(foliot_client_get_lockstep(s->client), lockstep);
+    assert_int_equal(foliot_client_get_kind(s->client) == FOLIOT_PEER_STEPPER, lockstep);
     foliot_client_statistics before = foliot_client_get_statistics(s->client);
     uint64_t heard = foliot_server_get_counters(server)->inputs;
     const int8_t axes[FOLIOT_AXIS_COUNT] = {push};

@@ -20,7 +20,8 @@
 static void check_kind(const cluster *a, unsigned client, foliot_peer_kind kind)
 {
     assert_int_equal(foliot_client_get_kind(a->clients[client]), kind);
-    assert_int_equal(foliot_client_get_lockstep(a->clients[client]), kind == FOLIOT_PEER_STEPPER);
+    assert_int_equal(foliot_client_get_kind(a->clients[client]) == FOLIOT_PEER_STEPPER,
+                     kind == FOLIOT_PEER_STEPPER);
     if (kind == FOLIOT_PEER_STEPPER)
         assert_true(cluster_agrees(a, client));
     else
@@ -179,7 +180,7 @@ TEST(a_change_loses_and_doubles_no_input)
         for (int round = 0; round < 8; round++) {
             run_counting(a, 4, c, 2);
             for (unsigned i = 0; i < 2; i++) {
-                bool steps = foliot_client_get_lockstep(a->clients[i]);
+                bool steps = foliot_client_get_kind(a->clients[i]) == FOLIOT_PEER_STEPPER;
                 assert_int_equal(steps, (round + i) % 2);
                 wish(a, i, steps ? FOLIOT_PEER_WATCHER : FOLIOT_PEER_STEPPER);
             }
@@ -224,7 +225,7 @@ static void record_session(const char *file, bool snapshots, bool mixed)
     }
     for (int round = 0; round < 6; round++) {
         cluster_run(a, 2.5);
-        bool steps = foliot_client_get_lockstep(a->clients[4]);
+        bool steps = foliot_client_get_kind(a->clients[4]) == FOLIOT_PEER_STEPPER;
         if (mixed)
             wish(a, 4, steps ? FOLIOT_PEER_WATCHER : FOLIOT_PEER_STEPPER);
     }
@@ -315,8 +316,9 @@ TEST(a_game_goes_on_through_a_change)
             foliot_client_order(a->clients[0], FOLIOT_ORDER_GAME, i % 2 ? "s" : "p", 1, NULL));
         if (i % 40 == 20)
             wish(a, changes,
-                 foliot_client_get_lockstep(a->clients[changes]) ? FOLIOT_PEER_WATCHER
-                                                                 : FOLIOT_PEER_STEPPER);
+                 foliot_client_get_kind(a->clients[changes]) == FOLIOT_PEER_STEPPER
+                     ? FOLIOT_PEER_WATCHER
+                     : FOLIOT_PEER_STEPPER);
         cluster_run(a, 0.1);
         while (foliot_client_poll(a->clients[changes], &e)) {
             spawned += e.kind == FOLIOT_CLIENT_SPAWNED;

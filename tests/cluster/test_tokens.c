@@ -226,10 +226,9 @@ static foliot_recorded_player recorded(const fixture *i)
     foliot_recording *recording;
     foliot_scene *scene;
     foliot_world *world;
-    char problem[256];
-    assert_int_equal(
-        resume_world(i->copy, NULL, &recording, &scene, &world, problem, sizeof problem),
-        FOLIOT_STATUS_OK);
+    foliot_error error = {.text = ""};
+    assert_int_equal(resume_world(i->copy, NULL, &recording, &scene, &world, &error),
+                     FOLIOT_STATUS_OK);
     const foliot_resumption *about = foliot_recording_get_resumption(recording);
     assert_int_equal(about->player_count, 1);
     foliot_recorded_player player = about->players[0];

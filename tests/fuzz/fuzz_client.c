@@ -572,7 +572,7 @@ static void come_back_honestly(game *g)
     FOLIOT_ASSERT(foliot_client_get_state(g->client) == FOLIOT_CLIENT_PLAYING);
     FOLIOT_ASSERT(foliot_client_get_scene(g->client) &&
                   strcmp(foliot_client_get_scene(g->client)->name, s->scene.name) == 0);
-    FOLIOT_ASSERT(!foliot_client_get_lockstep(g->client));
+    FOLIOT_ASSERT(foliot_client_get_kind(g->client) != FOLIOT_PEER_STEPPER);
     FOLIOT_ASSERT(foliot_client_sample(g->client, g->now_ns, &sample) == FOLIOT_STATUS_OK &&
                   sample.count == s->scene.body_count);
 }

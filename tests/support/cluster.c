@@ -250,7 +250,7 @@ static void open_first_server(cluster *c)
 
 void cluster_crash(cluster *c, double down_s)
 {
-    char problem[256];
+    foliot_error error = {.text = ""};
     foliot_world *world;
     foliot_recording_abandon(c->recording);
     cluster_stop(c);
@@ -259,8 +259,8 @@ void cluster_crash(cluster *c, double down_s)
     cluster_run(c, down_s);
     cluster_make_rules(c);
     foliot_recording_config config = cluster_recording_config(c);
-    demand(resume_world(c->options.record, &config, &c->recording, &c->resumed_scene, &world,
-                        problem, sizeof problem));
+    demand(
+        resume_world(c->options.record, &config, &c->recording, &c->resumed_scene, &world, &error));
     open_server(c, world);
 }
 

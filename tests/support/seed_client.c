@@ -543,11 +543,12 @@ static void check_claim(seed_run *run, seed_caller *c, const foliot_client_stati
         return;
     if ((seen->snapshots_received == 0 && seen->ticks_stepped == 0) ||
         (seen->digest.high | seen->digest.low) == 0 || seen->newest_tick == c->claimed_tick ||
-        c->plan->kind == SEED_SICK || (c->faulted && foliot_client_get_lockstep(c->client)))
+        c->plan->kind == SEED_SICK ||
+        (c->faulted && (foliot_client_get_kind(c->client) == FOLIOT_PEER_STEPPER)))
         return;
     c->claimed_tick = c->claim_tick = seen->newest_tick;
     c->claim = seen->digest;
-    c->claim_steps = foliot_client_get_lockstep(c->client);
+    c->claim_steps = foliot_client_get_kind(c->client) == FOLIOT_PEER_STEPPER;
     c->claim_era = h->era;
     c->claims = true;
     compare_claim(run, c);
@@ -655,7 +656,7 @@ static void check_followed(seed_run *run, seed_caller *c, const foliot_client_st
 // Wishes to be the other kind now and then; and once a bit of what it steps flips.
 static void change_kind(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
-    bool steps = foliot_client_get_lockstep(c->client);
+    bool steps = foliot_client_get_kind(c->client) == FOLIOT_PEER_STEPPER;
     if (c->plan->kind_hz > 0 && run->now_ns >= c->kind_ns) {
         c->kind_ns = run->now_ns + (uint64_t)(2e9 * foliot__rng_unit(&c->rng) / c->plan->kind_hz);
         allow_failure(foliot_client_set_kind(

@@ -572,23 +572,22 @@ static void resume_session(seed_run *run, uint32_t index)
     }
     foliot_recording_config config = recording_config(run, h);
     foliot_scene *scene = NULL;
-    char problem[300] = "";
-    foliot_status status =
-        resume_world(h->file, &config, &h->recording, &scene, &h->world, problem, sizeof problem);
+    foliot_error error = {.text = ""};
+    foliot_status status = resume_world(h->file, &config, &h->recording, &scene, &h->world, &error);
     bool spoilt = run->plan->storage[run->generation - 1] != SEED_STORAGE_SOUND;
     // Harm to bytes is found by checksums, not by replaying what they say.
     if (status == FOLIOT_STATUS_DIVERGED)
-        seed_fail(run, "session %u: a harmed recording was replayed: %s", index, problem);
-    if (status != FOLIOT_STATUS_OK && spoilt && problem[0]) {
+        seed_fail(run, "session %u: a harmed recording was replayed: %s", index, error.text);
+    if (status != FOLIOT_STATUS_OK && spoilt && error.text[0]) {
         seed_log(run, "server: session %u cannot be resumed: %s: %s", index,
-                 foliot_status_get_text(status), problem);
+                 foliot_status_get_text(status), error.text);
         run->result.tally.unresumable++;
         seed_server_begin_anew(run, h, h->plan);
         return;
     }
     if (status != FOLIOT_STATUS_OK) {
         seed_fail(run, "session %u cannot be resumed: %s: %s", index,
-                  foliot_status_get_text(status), problem);
+                  foliot_status_get_text(status), error.text);
         return;
     }
     foliot_scene_destroy(h->resumed);

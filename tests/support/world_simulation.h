@@ -18,12 +18,11 @@
 // foliot_recording_resume of any world; NULL where it fails.
 static inline foliot_status resume_world(const char *file, const foliot_recording_config *config,
                                          foliot_recording **recording, foliot_scene **scene,
-                                         foliot_world **world, char *problem, size_t problem_bytes)
+                                         foliot_world **world, foliot_error *error)
 {
     foliot_hosted_world hosted = {0};
     foliot_simulation resumed = {.kind = &foliot_world_kind, .self = &hosted};
-    foliot_status status =
-        foliot_recording_resume(file, config, &resumed, recording, problem, problem_bytes);
+    foliot_status status = foliot_recording_resume(file, config, &resumed, recording, error);
     *scene = hosted.scene;
     *world = hosted.world;
     return status;

@@ -168,7 +168,7 @@ TEST(a_compacted_file_resumes)
         foliot_world *world;
         foliot_recording_config config = live_config(compacted ? 60 : 0, true);
         record(file, &config);
-        assert_int_equal(resume_world(file, &config, &recording, &scene, &world, NULL, 0),
+        assert_int_equal(resume_world(file, &config, &recording, &scene, &world, NULL),
                          FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_get_tick(world), TICKS);
         const foliot_resumption *about = foliot_recording_get_resumption(recording);

@@ -245,7 +245,8 @@ static size_t whole_file(const char *file, uint8_t *bytes, size_t capacity)
 // keyframe.
 TEST(a_match_does_not_go_on_from_it)
 {
-    char file[] = P_tmpdir "/foliot-test-XXXXXX", problem[256];
+    char file[] = P_tmpdir "/foliot-test-XXXXXX";
+    foliot_error error = {.text = ""};
     int descriptor = mkstemp(file);
     check_ge(descriptor, 0);
     close(descriptor);
@@ -265,10 +266,9 @@ TEST(a_match_does_not_go_on_from_it)
         FILE *out = fopen(file, "wb");
         assert_int_equal(fwrite(t.memory.bytes, 1, cuts[i], out), cuts[i]);
         fclose(out);
-        assert_int_equal(
-            resume_world(file, &config, &recording, &scene, &world, problem, sizeof problem),
-            FOLIOT_STATUS_CORRUPT);
-        assert_non_null(strstr(problem, "keyframe of tick 120 "));
+        assert_int_equal(resume_world(file, &config, &recording, &scene, &world, &error),
+                         FOLIOT_STATUS_CORRUPT);
+        assert_non_null(strstr(error.text, "keyframe of tick 120 "));
         assert_int_equal(whole_file(file, after, t.memory.length + 1), cuts[i]); // left as it is
         assert_memory_equal(after, t.memory.bytes, cuts[i]);
     }

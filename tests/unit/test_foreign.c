@@ -329,7 +329,7 @@ static void finish(const crash *c, foliot_simulation *simulation, foliot_recordi
 
 TEST(it_goes_on_after_a_crash)
 {
-    char problem[256];
+    foliot_error error = {.text = ""};
     crash c = crash_of(CHAIN_NO_FAULT);
     foliot_simulation simulation, other;
     foliot_recording *recording = NULL;
@@ -338,30 +338,26 @@ TEST(it_goes_on_after_a_crash)
     foliot_simulation_kind newer = *c.kind;
     newer.version = 4;
     demand(foliot_simulation_create(&newer, "s", 1, &other));
-    assert_int_equal(
-        foliot_recording_resume(c.file, &c.config, &other, &recording, problem, sizeof problem),
-        FOLIOT_STATUS_UNSUPPORTED);
-    assert_non_null(strstr(problem, "these are version 4"));
+    assert_int_equal(foliot_recording_resume(c.file, &c.config, &other, &recording, &error),
+                     FOLIOT_STATUS_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "these are version 4"));
     foliot_simulation_destroy(&other);
     demand(foliot_simulation_create(c.kind, "t", 1, &other));
-    assert_int_equal(
-        foliot_recording_resume(c.file, &c.config, &other, &recording, problem, sizeof problem),
-        FOLIOT_STATUS_UNSUPPORTED);
-    assert_non_null(strstr(problem, "another setup"));
+    assert_int_equal(foliot_recording_resume(c.file, &c.config, &other, &recording, &error),
+                     FOLIOT_STATUS_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "another setup"));
     assert_int_equal(foliot_simulation_get_tick(&other), 0);
     foliot_simulation_destroy(&other);
     foliot_recording_config strange = c.config;
     strange.fingerprint = (foliot_digest){1, 2};
+    assert_int_equal(foliot_recording_resume(c.file, &strange, &simulation, &recording, &error),
+                     FOLIOT_STATUS_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "fingerprint"));
     assert_int_equal(
-        foliot_recording_resume(c.file, &strange, &simulation, &recording, problem, sizeof problem),
-        FOLIOT_STATUS_UNSUPPORTED);
-    assert_non_null(strstr(problem, "fingerprint"));
-    assert_int_equal(foliot_recording_resume("/nowhere/x", &c.config, &simulation, &recording,
-                                             problem, sizeof problem),
-                     FOLIOT_STATUS_IO);
+        foliot_recording_resume("/nowhere/x", &c.config, &simulation, &recording, &error),
+        FOLIOT_STATUS_IO);
     // The remaining ticks are played and recorded again.
-    assert_int_equal(foliot_recording_resume(c.file, &c.config, &simulation, &recording, problem,
-                                             sizeof problem),
+    assert_int_equal(foliot_recording_resume(c.file, &c.config, &simulation, &recording, &error),
                      FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_get_resumption(recording)->tick, 140);
     finish(&c, &simulation, recording);
@@ -380,13 +376,13 @@ TEST(it_goes_on_after_a_crash)
 // not. The replayed instance goes on.
 TEST(it_goes_on_from_an_earlier_keyframe)
 {
-    char problem[256];
+    foliot_error error = {.text = ""};
     crash c = crash_of(CHAIN_HIDDEN);
     foliot_simulation simulation = {.kind = c.kind, .setup = "s", .setup_bytes = 1}; // no instance
     foliot_recording *recording = NULL;
-    foliot_status status = foliot_recording_resume(c.file, &c.config, &simulation, &recording,
-                                                   problem, sizeof problem);
-    print_message("%s\n", problem);
+    foliot_status status =
+        foliot_recording_resume(c.file, &c.config, &simulation, &recording, &error);
+    print_message("%s\n", error.text);
     assert_int_equal(status, FOLIOT_STATUS_OK);
     finish(&c, &simulation, recording);
     unlink(c.file);
@@ -394,7 +390,8 @@ TEST(it_goes_on_from_an_earlier_keyframe)
 
 TEST(a_world_goes_on_as_any_simulation)
 {
-    char file[] = "/tmp/foliot-world-XXXXXX", problem[256];
+    char file[] = "/tmp/foliot-world-XXXXXX";
+    foliot_error error = {.text = ""};
     foliot_recording *recording = NULL;
     foliot_recording_config config = recording_fixture_config(5, 10);
     recording_memory memory = {0};
@@ -412,25 +409,25 @@ TEST(a_world_goes_on_as_any_simulation)
     foliot_simulation simulation = {&foliot_world_kind, &hosted, setup, length};
     // Another scene, another kind, no place for the world.
     setup[length - 1] ^= 1;
-    check_eq(foliot_recording_resume(file, &config, &simulation, &recording, problem, 256),
+    check_eq(foliot_recording_resume(file, &config, &simulation, &recording, &error),
              FOLIOT_STATUS_UNSUPPORTED);
-    assert_non_null(strstr(problem, "another setup"));
+    assert_non_null(strstr(error.text, "another setup"));
     foliot_simulation other = {.kind = chain_kind(CHAIN_NO_FAULT), .setup = "s", .setup_bytes = 1};
-    check_eq(foliot_recording_resume(file, &config, &other, &recording, problem, 256),
+    check_eq(foliot_recording_resume(file, &config, &other, &recording, &error),
              FOLIOT_STATUS_UNSUPPORTED);
     simulation.self = NULL;
-    check_eq(foliot_recording_resume(file, &config, &simulation, &recording, problem, 256),
+    check_eq(foliot_recording_resume(file, &config, &simulation, &recording, &error),
              FOLIOT_STATUS_INVALID);
     foliot_simulation_kind named = *other.kind;
     named.name = foliot_world_kind.name;
     other.kind = &named;
-    check_eq(foliot_recording_resume(file, &config, &other, &recording, problem, 256),
+    check_eq(foliot_recording_resume(file, &config, &other, &recording, &error),
              FOLIOT_STATUS_INVALID);
     assert_null(hosted.world);
     assert_null(recording);
     simulation.self = &hosted;
     setup[length - 1] ^= 1;
-    demand(foliot_recording_resume(file, &config, &simulation, &recording, problem, 256));
+    demand(foliot_recording_resume(file, &config, &simulation, &recording, &error));
     check_eq(foliot_simulation_get_tick(&simulation), 50);
     check_eq(hosted.scene->body_count, fixture.scene.body_count);
     demand(foliot_simulation_step(&simulation, NULL, 0));

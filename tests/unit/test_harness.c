@@ -233,8 +233,9 @@ TEST(a_tick_that_stands_has_a_sentence)
     config.setup_bytes = 1;
     assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_MISCOUNTED);
     assert_int_equal(result.ticks, 0);
-    assert_non_null(strstr(result.problem, " 7"));
-    assert_non_null(strstr(result.problem, " 8"));
+    assert_int_equal(result.error.status, FOLIOT_STATUS_MISCOUNTED);
+    assert_non_null(strstr(result.error.text, " 7"));
+    assert_non_null(strstr(result.error.text, " 8"));
 }
 
 static struct {

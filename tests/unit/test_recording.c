@@ -260,7 +260,7 @@ TEST(resumed_recordings_verify)
         foliot_scene *scene;
         foliot_world *world;
         put_file(file, &memory, cuts[i]);
-        assert_int_equal(resume_world(file, &config, &recording, &scene, &world, NULL, 0),
+        assert_int_equal(resume_world(file, &config, &recording, &scene, &world, NULL),
                          FOLIOT_STATUS_OK);
         uint64_t from = foliot_world_get_tick(world);
         assert_true(i < 2 ? from == 200 : from % 10 == 0 && from < 200);

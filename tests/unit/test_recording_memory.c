@@ -78,7 +78,7 @@ static void look_verify_resume(void)
     foliot_scene *scene;
     foliot_world *world;
     foliot_recording_config config = recording_fixture_config(5, 10);
-    char problem[256];
+    foliot_error error = {.text = ""};
     demand(foliot__replay_look(FILE_NAME, &replay, NULL));
     demand(foliot_replay_scan(replay));
     assert_null(foliot_replay_get_world(replay));
@@ -91,7 +91,7 @@ static void look_verify_resume(void)
     assert_int_equal(verdict.ticks, 20);
     demand(foliot_replay_seek(replay, 3));
     foliot_replay_close(replay);
-    demand(resume_world(FILE_NAME, &config, &recording, &scene, &world, problem, sizeof problem));
+    demand(resume_world(FILE_NAME, &config, &recording, &scene, &world, &error));
     assert_int_equal(foliot_world_get_tick(world), 20);
     foliot_recording_abandon(recording);
     foliot_world_destroy(world);

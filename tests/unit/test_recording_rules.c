@@ -397,21 +397,24 @@ TEST_BETWEEN(rules_go_on_after_a_crash, begin, end)
     foliot_scene_destroy(s->scene);
 
     uint32_t sequence = s->counting.sequence;
-    char problem[200];
+    foliot_error error = {.text = ""};
     foliot_recording_config config = recording_fixture_config(10, 60);
     s->counting = (counting){.sequence = sequence};
     foliot_recording_rules rules = rules_of(&s->counting);
     config.rules = &rules;
     rules.version = 3;
-    check_eq(resume_world(s->file, &config, &s->recording, &s->scene, &s->world, problem,
-                          sizeof problem),
+    check_eq(resume_world(s->file, &config, &s->recording, &s->scene, &s->world, &error),
              FOLIOT_STATUS_UNSUPPORTED);
-    assert_string_equal(problem, "it was recorded with version 2 of the rules counting, and these "
-                                 "are version 3 of counting");
+    assert_int_equal(error.status, FOLIOT_STATUS_UNSUPPORTED);
+    assert_string_equal(error.file, s->file);
+    assert_true(strncmp(error.text, s->file, strlen(s->file)) == 0);
+    assert_string_equal(error.text + strlen(s->file),
+                        ": it was recorded with version 2 of the rules counting, and these are "
+                        "version 3 of counting");
     rules.version = 2;
-    if (resume_world(s->file, &config, &s->recording, &s->scene, &s->world, problem,
-                     sizeof problem) != FOLIOT_STATUS_OK)
-        fail_msg("%s", problem);
+    if (resume_world(s->file, &config, &s->recording, &s->scene, &s->world, &error) !=
+        FOLIOT_STATUS_OK)
+        fail_msg("%s", error.text);
     check_eq(s->counting.restored, 1);
     check_eq(s->counting.ran, 90); // from the keyframe of tick 60, so that that of 120 is checked
     check_eq(s->counting.ticks, 150);
@@ -452,14 +455,14 @@ static void late_first_saves(uint32_t late, uint64_t first_state)
     foliot_replay_close(replay);
     foliot_world_destroy(s->world);
     foliot_scene_destroy(s->scene);
-    char problem[256] = "";
+    foliot_error error = {.text = ""};
     foliot_recording_config config = recording_fixture_config(10, 60);
     foliot_recording_rules rules = rules_of(&s->counting);
     config.rules = &rules;
     s->counting = (counting){0};
-    if (resume_world(s->file, &config, &s->recording, &s->scene, &s->world, problem,
-                     sizeof problem) != FOLIOT_STATUS_OK)
-        fail_msg("%s", problem);
+    if (resume_world(s->file, &config, &s->recording, &s->scene, &s->world, &error) !=
+        FOLIOT_STATUS_OK)
+        fail_msg("%s", error.text);
     uint64_t last = foliot_world_get_tick(s->world); // of the last whole block
     check_gt(last, 79);
     check_eq(s->counting.seen, s->seen[last]);
@@ -485,7 +488,7 @@ TEST_BETWEEN(a_session_without_a_state_of_rules_goes_on, begin, end)
 }
 
 // Played up to tick 150 with a state that is changed under right digests, and resumed.
-static foliot_status resume_forged(uint64_t forged, bool stopped, char *problem, size_t bytes)
+static foliot_status resume_forged(uint64_t forged, bool stopped, foliot_error *error)
 {
     s->recording = NULL;
     foliot_world_destroy(s->world);
@@ -504,8 +507,7 @@ static foliot_status resume_forged(uint64_t forged, bool stopped, char *problem,
     foliot_recording *recording;
     foliot_scene *scene;
     foliot_world *world;
-    foliot_status status =
-        resume_world(s->file, &config, &recording, &scene, &world, problem, bytes);
+    foliot_status status = resume_world(s->file, &config, &recording, &scene, &world, error);
     if (status == FOLIOT_STATUS_OK) {
         check_eq(s->counting.seen, seen + stopped);
         assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
@@ -517,20 +519,21 @@ static foliot_status resume_forged(uint64_t forged, bool stopped, char *problem,
 
 TEST_BETWEEN(a_forged_state_is_not_gone_on_from, begin, end)
 {
-    char problem[256] = "";
-    check_eq(resume_forged(120, false, problem, sizeof problem), FOLIOT_STATUS_DIVERGED);
-    assert_non_null(strstr(problem, " tick 120 "));
-    check_eq(resume_forged(60, false, problem, sizeof problem), FOLIOT_STATUS_DIVERGED);
-    assert_non_null(strstr(problem, " tick 120 "));
-    check_eq(resume_forged(0, false, problem, sizeof problem), FOLIOT_STATUS_OK);
-    assert_string_equal(problem, "");
+    foliot_error error = {.text = ""};
+    check_eq(resume_forged(120, false, &error), FOLIOT_STATUS_DIVERGED);
+    assert_non_null(strstr(error.text, " tick 120 "));
+    check_eq(resume_forged(60, false, &error), FOLIOT_STATUS_DIVERGED);
+    assert_non_null(strstr(error.text, " tick 120 "));
+    error.text[0] = 0;
+    check_eq(resume_forged(0, false, &error), FOLIOT_STATUS_OK);
+    assert_string_equal(error.text, "");
 }
 
 // A stop by the host need not recur when the rules are run again.
 TEST_BETWEEN(what_the_host_stopped_goes_on_as_it_was_stored, begin, end)
 {
-    char problem[256] = "";
-    check_eq(resume_forged(120, true, problem, sizeof problem), FOLIOT_STATUS_OK);
+    foliot_error error = {.text = ""};
+    check_eq(resume_forged(120, true, &error), FOLIOT_STATUS_OK);
 }
 
 // A file that was resumed right behind a keyframe has two of that tick.
@@ -545,14 +548,14 @@ TEST_BETWEEN(the_later_keyframe_of_a_tick_counts, begin, end)
     foliot_scene_destroy(s->scene);
     foliot_recording_config config = recording_fixture_config(10, 60);
     foliot_recording_rules rules = rules_of(&s->counting);
-    char problem[256] = "";
+    foliot_error error = {.text = ""};
     config.rules = &rules;
     rules.tick = NULL; // the state of tick 120 is believed
     uint64_t seen = s->counting.seen;
     s->counting = (counting){.forged = 120};
-    if (resume_world(s->file, &config, &s->recording, &s->scene, &s->world, problem,
-                     sizeof problem) != FOLIOT_STATUS_OK)
-        fail_msg("%s", problem);
+    if (resume_world(s->file, &config, &s->recording, &s->scene, &s->world, &error) !=
+        FOLIOT_STATUS_OK)
+        fail_msg("%s", error.text);
     check_eq(s->counting.seen, seen);
     assert_int_equal(foliot_recording_close(s->recording, NULL), FOLIOT_STATUS_OK);
     size_t length = 0;

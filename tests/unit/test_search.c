@@ -210,7 +210,8 @@ TEST(a_stage_is_named)
             kind->set_field(simulation.self, 1 + 6, 2, 4);
         assert_int_equal(foliot_step_trace_create(&trace[i]), FOLIOT_STATUS_OK);
         foliot_step_trace_reset(trace[i], 1);
-        assert_int_equal(foliot_step_trace_step(trace[i], &simulation, NULL, 0), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_step_trace_step(trace[i], &simulation, &(foliot_tick_inputs){0}),
+                         FOLIOT_STATUS_OK);
         demand(foliot_step_trace_capture_held(trace[i], &simulation));
         foliot_simulation_destroy(&simulation);
     }

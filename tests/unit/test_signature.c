@@ -82,9 +82,9 @@ static void resume(const foliot_signer *signer, uint64_t ticks, end how)
     foliot_scene *scene;
     foliot_world *world;
     foliot_recording_config config = config_of(signer);
-    char problem[256];
+    foliot_error error = {.text = ""};
     recording_fixture_init(&fixture, 6, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 8);
-    demand(resume_world(FILE_NAME, &config, &recording, &scene, &world, problem, sizeof problem));
+    demand(resume_world(FILE_NAME, &config, &recording, &scene, &world, &error));
     play(recording, &fixture, world, ticks, how);
     foliot_world_destroy(world);
     foliot_scene_destroy(scene);

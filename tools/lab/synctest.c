@@ -397,11 +397,8 @@ static int run_watched(const lab_context *context, const lab_synctest_options *o
         sigaction(crash_signals[i], &watched.before[crash_signals[i]], NULL);
     if (from->problem)
         return lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", from->problem);
-    if (status != FOLIOT_STATUS_OK && result->problem[0])
-        return lab_fail(context, FOLIOT__EXIT_ERROR, "%s", result->problem);
     if (status != FOLIOT_STATUS_OK)
-        return lab_fail(context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s",
-                        result->ticks, foliot_status_get_text(status));
+        return lab_fail(context, FOLIOT__EXIT_ERROR, "%s", result->error.text);
     return 0;
 }
 

@@ -159,11 +159,6 @@ void foliot_client_set_focus(foliot_client *client, const double position[3])
         client->outgoing.focus[k] = foliot_clamp(position[k], -1e300, 1e300);
 }
 
-bool foliot_client_get_lockstep(const foliot_client *client)
-{
-    return foliot__client_steps(client);
-}
-
 foliot_peer_kind foliot_client_get_kind(const foliot_client *client)
 {
     return !foliot__client_welcomed(client) ? FOLIOT_PEER_ANY

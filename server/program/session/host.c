@@ -405,18 +405,26 @@ static void apply_resumption(foliot__hosted *hosted, const char *file)
     hosted->lockstep = about->lockstep;
 }
 
+// The text of the error begins with the name of the file, as a complaint does.
+static int complain_resume(foliot_status status, const char *file, const foliot_error *error)
+{
+    size_t place = strlen(file) + 2;
+    const char *why = strlen(error->text) > place ? error->text + place : error->text;
+    return foliot__host_complain(resume_exit(status), file, why);
+}
+
 static int resume_simulation(foliot__hosted *hosted, const char *file,
                              const foliot__host_options *options)
 {
-    char problem[320];
+    foliot_error error;
     int code = open_recorded(hosted, file, options);
     if (code)
         return code;
     foliot_recording_config config = recording_config(hosted->pace_hz, options->signer);
-    foliot_status status = foliot_recording_resume(file, &config, &hosted->simulation,
-                                                   &hosted->recording, problem, sizeof problem);
+    foliot_status status =
+        foliot_recording_resume(file, &config, &hosted->simulation, &hosted->recording, &error);
     if (status != FOLIOT_STATUS_OK)
-        return foliot__host_complain(resume_exit(status), file, problem);
+        return complain_resume(status, file, &error);
     apply_resumption(hosted, file);
     return 0;
 }
@@ -424,7 +432,7 @@ static int resume_simulation(foliot__hosted *hosted, const char *file,
 int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
                           const foliot__host_options *options)
 {
-    char problem[320];
+    foliot_error error;
     int code = 0;
     memset(hosted, 0, sizeof *hosted);
     if (access(file, R_OK) != 0)
@@ -445,10 +453,10 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file,
         return code;
     foliot_hosted_world resumed = {0};
     foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &resumed};
-    foliot_status status = foliot_recording_resume(file, &config, &simulation, &hosted->recording,
-                                                   problem, sizeof problem);
+    foliot_status status =
+        foliot_recording_resume(file, &config, &simulation, &hosted->recording, &error);
     if (status != FOLIOT_STATUS_OK)
-        return foliot__host_complain(resume_exit(status), file, problem);
+        return complain_resume(status, file, &error);
     hosted->scene = resumed.scene;
     hosted->world = resumed.world;
     apply_resumption(hosted, file);
