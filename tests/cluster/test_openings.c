@@ -7,126 +7,57 @@
 // attackers at 127.0.0.2 and .3 with plain and raw sockets. The attackers write the datagrams of
 // docs/reference/protocol.md, section 1, by hand.
 #include "check.h"
-#include "clock.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/rng.h"
-#include "foliot/client.h"
-#include "foliot/server.h"
+#include "cluster.h"
 #include "net/admission.h"
 #include "net/raw_datagram.h"
 #include "wire/message.h"
 
 #define PEERS 32
 #define HONEST 6
+#define BODIES 200 // a complete snapshot is worth some kilobytes
 
-static foliot_digest fingerprint;
-
-typedef struct fixture {
-    foliot_scene scene;
-    foliot_body_definition bodies[200];
-    foliot_transport *host;
-    foliot_server *server;
-    uint16_t port;
-    foliot_transport *wires[HONEST];
-    foliot_client *clients[HONEST];
-    int count;
-    int cookie_reports; // events of datagrams_dropped_cookie
-} fixture;
-
-static void rest(void)
-{
-    struct timespec t = {.tv_nsec = 1000000};
-    nanosleep(&t, NULL);
-}
-
-static fixture *open_fixture(void)
+static cluster *open_cluster(void)
 {
     static const double spawn[1][3] = {{0, 5, 0}};
-    fixture *i = calloc(1, sizeof *i);
+    static foliot_body_definition bodies[BODIES];
+    static foliot_scene scene;
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_server_config config = foliot_server_config_default();
-    foliot_session_config session = {.name = "main", .scene = &i->scene, .pace_hz = 60};
-    assert_non_null(i);
-    fingerprint = foliot_get_fingerprint();
-    for (int b = 0; b < 200; b++) { // a complete snapshot is worth some kilobytes
-        i->bodies[b] = foliot_body_definition_default();
-        i->bodies[b].mass = 1;
-        i->bodies[b].position[0] = 1.5 * b;
-        i->bodies[b].position[1] = (b * 37 % 200) * 0.77;
-        i->bodies[b].velocity[2] = 0.1 * (b % 13);
+    cluster *c = cluster_create(&(cluster_options){.world = CLUSTER_EMPTY, .enet = true});
+    for (int b = 0; b < BODIES; b++) {
+        bodies[b] = foliot_body_definition_default();
+        bodies[b].mass = 1;
+        bodies[b].position[0] = 1.5 * b;
+        bodies[b].position[1] = (b * 37 % BODIES) * 0.77;
+        bodies[b].velocity[2] = 0.1 * (b % 13);
     }
-    i->scene = foliot_scene_default();
-    i->scene.name = "many";
-    i->scene.dt = 1.0 / 60;
-    i->scene.bodies = i->bodies;
-    i->scene.body_count = 200;
-    i->scene.players.limit = 16;
-    i->scene.players.body = i->bodies[0];
-    i->scene.players.positions = spawn;
-    i->scene.players.position_count = 1;
+    scene = foliot_scene_default();
+    scene.name = "many";
+    scene.dt = 1.0 / 60;
+    scene.bodies = bodies;
+    scene.body_count = BODIES;
+    scene.players.limit = 16;
+    scene.players.body = bodies[0];
+    scene.players.positions = spawn;
+    scene.players.position_count = 1;
     wire.bind = "0.0.0.0"; // so that all of the loopback reaches it
     wire.peers_max = PEERS;
-    assert_int_equal(foliot_transport_create_enet(&wire, clock_now_ns(), &i->host),
-                     FOLIOT_STATUS_OK);
-    i->port = foliot_transport_get_port(i->host);
-    config.transport = i->host;
-    config.fingerprint = fingerprint;
     config.players_per_address_max = HONEST;
-    assert_int_equal(foliot_server_create(&config, clock_now_ns(), &i->server), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_world_create(&i->scene, &session.world, NULL), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_server_add_session(i->server, &session, clock_now_ns()),
-                     FOLIOT_STATUS_OK);
-    return i;
+    cluster_serve(c, &config, &wire);
+    cluster_host(c, &(foliot_session_config){.name = "main", .scene = &scene, .pace_hz = 60});
+    return c;
 }
 
-static void close_fixture(fixture *i)
+static const foliot_transport_counters *host_counters(const cluster *c)
 {
-    for (int c = 0; c < i->count; c++) {
-        foliot_client_destroy(i->clients[c]);
-        foliot_transport_destroy(i->wires[c]);
-    }
-    foliot_server_destroy(i->server);
-    foliot_transport_destroy(i->host);
-    free(i);
-}
-
-static void update(fixture *i)
-{
-    foliot_server_event said;
-    foliot_server_update(i->server, clock_now_ns());
-    while (foliot_server_poll(i->server, &said))
-        i->cookie_reports += said.kind == FOLIOT_SERVER_REFUSALS &&
-                             strcmp(said.text, "datagrams_dropped_cookie") == 0;
-    for (int c = 0; c < i->count; c++)
-        foliot_client_update(i->clients[c], clock_now_ns());
-}
-
-static void run_for(fixture *i, int ms)
-{
-    for (uint64_t end = clock_now_ns() + (uint64_t)ms * 1000000u; clock_now_ns() < end; rest())
-        update(i);
-}
-
-static foliot_client *honest(fixture *i)
-{
-    foliot_transport_config wire = foliot_transport_config_default();
-    foliot_client_config config = foliot_client_config_default();
-    assert_int_equal(foliot_transport_create_enet(&wire, clock_now_ns(), &i->wires[i->count]),
-                     FOLIOT_STATUS_OK);
-    config.transport = i->wires[i->count];
-    config.port = i->port;
-    config.fingerprint = fingerprint;
-    assert_int_equal(foliot_client_create(&config, clock_now_ns(), &i->clients[i->count]),
-                     FOLIOT_STATUS_OK);
-    return i->clients[i->count++];
+    return foliot_transport_get_counters(c->host);
 }
 
 static bool playing(const foliot_client *client)
@@ -134,21 +65,24 @@ static bool playing(const foliot_client *client)
     return foliot_client_get_state(client) == FOLIOT_CLIENT_PLAYING;
 }
 
-static bool joins_within(fixture *i, foliot_client *client, int ms)
+// One more honest client plays within that time.
+static bool joins_within(cluster *c, double seconds)
 {
-    for (uint64_t end = clock_now_ns() + (uint64_t)ms * 1000000u;
-         clock_now_ns() < end && !playing(client); rest())
-        update(i);
-    return playing(client);
+    unsigned i = cluster_player(c, NULL);
+    for (uint64_t end = c->now_ns + (uint64_t)(seconds * 1e9);
+         c->now_ns < end && !playing(c->clients[i]);)
+        cluster_run(c, 0.001);
+    return playing(c->clients[i]);
 }
 
 // -- attackers
 
-static int attacker(const fixture *i, const char *address)
+static int attacker(const cluster *c, const char *address)
 {
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), bytes = 4 << 20;
     struct sockaddr_in from = {.sin_family = AF_INET},
-                       to = {.sin_family = AF_INET, .sin_port = htons(i->port)};
+                       to = {.sin_family = AF_INET,
+                             .sin_port = htons(foliot_transport_get_port(c->host))};
     inet_pton(AF_INET, address, &from.sin_addr);
     inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
@@ -175,13 +109,13 @@ static size_t write_question(uint8_t *bytes, uint32_t connect_id)
 }
 
 // The cookie of a connection of this socket's address.
-static uint64_t request_cookie(fixture *i, int fd, uint32_t connect_id)
+static uint64_t request_cookie(cluster *c, int fd, uint32_t connect_id)
 {
     uint8_t bytes[256];
     uint64_t cookie = 0;
     (void)!send(fd, bytes, write_question(bytes, connect_id), 0);
-    for (int tries = 0; tries < 200; tries++, rest()) {
-        update(i);
+    for (int tries = 0; tries < 200; tries++) {
+        cluster_run(c, 0.001);
         ssize_t length = recv(fd, bytes, sizeof bytes, 0);
         uint32_t of = 0;
         memcpy(&of, bytes + 8, 4);
@@ -214,14 +148,14 @@ static size_t write_hello(uint8_t *bytes, uint64_t cookie, uint32_t connect_id)
 
 TEST(an_address_that_has_echoed_nothing_gets_less_than_it_sends)
 {
-    fixture *i = open_fixture();
-    int own = attacker(i, "127.0.0.2"), victim = attacker(i, "127.0.0.3");
+    cluster *c = open_cluster();
+    int own = attacker(c, "127.0.0.2"), victim = attacker(c, "127.0.0.3");
     foliot__rng rng = foliot__rng_seeded(1);
     size_t sent = 0;
     for (uint32_t k = 0; k < 400; k++) {
         uint8_t bytes[1400];
         size_t length;
-        uint64_t cookie = request_cookie(i, own, k); // valid at the attacker's own address
+        uint64_t cookie = request_cookie(c, own, k); // valid at the attacker's own address
         if (k % 4 == 0)
             length = write_question(bytes, k);
         else if (k % 4 == 1)
@@ -237,47 +171,48 @@ TEST(an_address_that_has_echoed_nothing_gets_less_than_it_sends)
             bytes[7] = '9'; // of a version that is none of ours
         sent += send(victim, bytes, length, 0) > 0 ? length : 0;
     }
-    run_for(i, 300);
+    cluster_run(c, 0.3);
     size_t back = received_bytes(victim);
     print_message("%zu bytes sent in the victim's name, %zu came to it\n", sent, back);
     check_gt(back, 0);
     check_lt(back, sent / 2);
-    assert_int_equal(foliot_server_get_counters(i->server)->joins, 0);
-    check_ge(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 200);
+    assert_int_equal(cluster_get_counters(c)->joins, 0);
+    check_ge(host_counters(c)->datagrams_dropped_cookie, 200);
     // The same hello where its cookie is good: the server has much to say.
     uint8_t bytes[1400];
-    size_t length = write_hello(bytes, request_cookie(i, own, 1), 1);
+    size_t length = write_hello(bytes, request_cookie(c, own, 1), 1);
     received_bytes(own);
     (void)!send(own, bytes, length, 0);
-    run_for(i, 300);
+    cluster_run(c, 0.3);
     check_gt(received_bytes(own), 3 * length);
     close(own);
     close(victim);
-    close_fixture(i);
+    cluster_destroy(c);
 }
 
 // Joins over a lossy path send some datagrams before they have a cookie. The log has nothing of
 // them, and names those that no joins explain.
 TEST(only_many_bad_cookies_are_reported)
 {
-    fixture *i = open_fixture();
-    int fd = attacker(i, "127.0.0.2");
+    cluster *c = open_cluster();
+    int fd = attacker(c, "127.0.0.2");
     uint8_t bytes[1400];
     for (int k = 0; k < 4; k++) // earlier joins excuse nothing that comes later
-        assert_true(joins_within(i, honest(i), 3000));
-    run_for(i, 1500);
+        assert_true(joins_within(c, 3));
+    cluster_run(c, 1.5);
     for (uint32_t k = 0; k < 12; k++)
         (void)!send(fd, bytes, write_hello(bytes, 7, k), 0);
-    run_for(i, 1500);
-    check_eq(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 12);
-    check_eq(i->cookie_reports, 0);
+    cluster_run(c, 1.5);
+    check_eq(host_counters(c)->datagrams_dropped_cookie, 12);
+    check_eq(c->events[FOLIOT_SERVER_REFUSALS], 0);
     for (uint32_t k = 0; k < 60; k++)
         (void)!send(fd, bytes, write_hello(bytes, 7, k), 0);
-    run_for(i, 1500);
-    check_ge(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 60);
-    check_eq(i->cookie_reports, 1);
+    cluster_run(c, 1.5);
+    check_ge(host_counters(c)->datagrams_dropped_cookie, 60);
+    check_eq(c->events[FOLIOT_SERVER_REFUSALS], 1);
+    assert_string_equal(c->last[FOLIOT_SERVER_REFUSALS].text, "datagrams_dropped_cookie");
     close(fd);
-    close_fixture(i);
+    cluster_destroy(c);
 }
 
 // -- eviction
@@ -320,34 +255,34 @@ TEST(forged_datagrams_end_no_connection)
         print_message("skipped: raw sockets need root\n");
         return;
     }
-    fixture *i = open_fixture();
-    foliot_client *client = honest(i);
+    cluster *c = open_cluster();
     foliot__rng rng = foliot__rng_seeded(2);
-    assert_true(joins_within(i, client, 5000));
-    run_for(i, 200); // until ENet has connected too
+    assert_true(joins_within(c, 5));
+    const foliot_client *client = c->clients[0];
+    cluster_run(c, 0.2); // until ENet has connected too
     struct sockaddr_in own;
     socklen_t own_length = sizeof own;
-    assert_int_equal(getsockname(foliot_transport_get_descriptor(i->wires[0]),
+    assert_int_equal(getsockname(foliot_transport_get_descriptor(c->wires[0]),
                                  (struct sockaddr *)&own, &own_length),
                      0);
-    uint16_t port = ntohs(own.sin_port);
+    uint16_t port = ntohs(own.sin_port), host = foliot_transport_get_port(c->host);
     for (uint32_t k = 0; k < 112928; k++) {
         uint8_t bytes[32];
         uint32_t guess = (uint32_t)foliot__rng_u64(&rng), peer = k / 4 % PEERS;
         bool to_server = k % 8 != 0;
         size_t length = write_disconnect(bytes, to_server ? peer : 0, k % 4, k / (4 * PEERS) + 1,
                                          k % 3 ? &guess : NULL);
-        forge(raw, to_server ? port : i->port, to_server ? i->port : port, bytes, length);
+        forge(raw, to_server ? port : host, to_server ? host : port, bytes, length);
         if (k % 64 == 0)
-            update(i);
+            cluster_run(c, 0.001);
     }
-    run_for(i, 500);
+    cluster_run(c, 0.5);
     assert_true(playing(client));
     assert_int_equal(foliot_client_get_statistics(client).reconnects, 0);
-    assert_int_equal(foliot_server_get_presence(i->server).players, 1);
-    assert_int_equal(foliot_server_get_counters(i->server)->peers_lost, 0);
-    const foliot_transport_counters *at_host = foliot_transport_get_counters(i->host),
-                                    *at_client = foliot_transport_get_counters(i->wires[0]);
+    assert_int_equal(foliot_server_get_presence(c->server).players, 1);
+    assert_int_equal(cluster_get_counters(c)->peers_lost, 0);
+    const foliot_transport_counters *at_host = host_counters(c),
+                                    *at_client = foliot_transport_get_counters(c->wires[0]);
     print_message("%llu dropped by the server, %llu by the client\n",
                   (unsigned long long)(at_host->datagrams_dropped_unproven +
                                        at_host->datagrams_dropped_malformed),
@@ -356,7 +291,7 @@ TEST(forged_datagrams_end_no_connection)
     check_gt(at_host->datagrams_dropped_unproven, 10000);
     check_gt(at_client->datagrams_dropped_unproven, 1000);
     close(raw);
-    close_fixture(i);
+    cluster_destroy(c);
 }
 
 // -- locking out
@@ -365,11 +300,11 @@ TEST(forged_datagrams_end_no_connection)
 // soon as it is given up.
 TEST(one_address_locks_nobody_out)
 {
-    fixture *i = open_fixture();
-    int fd = attacker(i, "127.0.0.2");
+    cluster *c = open_cluster();
+    int fd = attacker(c, "127.0.0.2");
     uint64_t cookies[4 * PEERS];
     for (uint32_t k = 0; k < 4 * PEERS; k++)
-        cookies[k] = request_cookie(i, fd, k);
+        cookies[k] = request_cookie(c, fd, k);
     for (int round = 0; round < 20; round++) {
         for (uint32_t k = 0; k < 4 * PEERS; k++) {
             uint8_t bytes[1400];
@@ -377,56 +312,55 @@ TEST(one_address_locks_nobody_out)
             size_t length = write_hello(bytes, cookies[round % 2 ? k : 0], k);
             (void)!send(fd, bytes, hello ? length : FOLIOT__EARLY_HEAD_BYTES, 0);
         }
-        run_for(i, 5);
+        cluster_run(c, 0.005);
     }
-    uint32_t held = foliot_server_get_presence(i->server).peers;
+    uint32_t held = foliot_server_get_presence(c->server).peers;
     print_message("%u of %u connections held by one address\n", held, PEERS);
     check_ge(held, 4);
     check_le(held, PEERS / 4);
-    for (int c = 0; c < HONEST; c++)
-        assert_true(joins_within(i, honest(i), 3000));
-    check_gt(foliot_transport_get_counters(i->host)->connects_over_address, 0);
-    check_gt(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie, 0);
+    for (int k = 0; k < HONEST; k++)
+        assert_true(joins_within(c, 3));
+    check_gt(host_counters(c)->connects_over_address, 0);
+    check_gt(host_counters(c)->datagrams_dropped_cookie, 0);
     close(fd);
-    close_fixture(i);
+    cluster_destroy(c);
 }
 
 // Comes and goes as fast as it can: what it may open is soon used up, and comes back slowly.
 TEST(an_address_that_storms_is_put_off)
 {
-    fixture *i = open_fixture();
-    foliot_transport_config wire = foliot_transport_config_default();
-    foliot_transport *storm;
-    assert_int_equal(foliot_transport_create_enet(&wire, clock_now_ns(), &storm), FOLIOT_STATUS_OK);
+    cluster *c = open_cluster();
+    foliot_transport *storm = cluster_open_wire(c, NULL);
     int opened = 0;
-    uint64_t end = clock_now_ns() + 1500000000u, opened_ns = 0;
+    uint64_t end = c->now_ns + 1500000000u, opened_ns = 0;
     foliot_peer_id peer = {0};
-    while (clock_now_ns() < end) {
+    while (c->now_ns < end) {
         foliot_transport_event event;
         if (peer.value == 0)
-            assert_int_equal(
-                foliot_transport_connect(storm, "127.0.0.1", i->port, clock_now_ns(), &peer),
-                FOLIOT_STATUS_OK);
-        while (foliot_transport_poll(storm, clock_now_ns(), &event))
+            assert_int_equal(foliot_transport_connect(storm, "127.0.0.1",
+                                                      foliot_transport_get_port(c->host), c->now_ns,
+                                                      &peer),
+                             FOLIOT_STATUS_OK);
+        while (foliot_transport_poll(storm, c->now_ns, &event))
             if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
                 peer.value = 0;
-        foliot_transport_flush(storm, clock_now_ns());
-        update(i);
-        if ((int)foliot_transport_get_counters(i->host)->connects > opened) {
+        foliot_transport_flush(storm, c->now_ns);
+        cluster_run(c, 0.001);
+        if ((int)host_counters(c)->connects > opened) {
             opened++;
-            opened_ns = clock_now_ns();
+            opened_ns = c->now_ns;
         }
         if (opened_ns &&
-            clock_now_ns() - opened_ns > 10000000u) { // ENet has connected: it can say goodbye
+            c->now_ns - opened_ns > 10000000u) { // ENet has connected: it can say goodbye
             foliot_transport_disconnect(storm, peer, 0, true);
             peer.value = opened_ns = 0;
         }
     }
     print_message("%d connections opened in 1.5 s, put off %llu times\n", opened,
-                  (unsigned long long)foliot_transport_get_counters(i->host)->connects_too_fast);
+                  (unsigned long long)host_counters(c)->connects_too_fast);
     check_ge(opened, 4);
     check_le(opened, 24);
-    check_gt(foliot_transport_get_counters(i->host)->connects_too_fast, 0);
+    check_gt(host_counters(c)->connects_too_fast, 0);
     foliot_transport_destroy(storm);
-    close_fixture(i);
+    cluster_destroy(c);
 }
