@@ -132,14 +132,6 @@ static uint64_t client_of(const foliot_server *server, const foliot__peer *peer)
     return known && identity.security == FOLIOT_SECURITY_TOKEN ? identity.token.client : 0;
 }
 
-// Time in which this server did not run does not count.
-static uint64_t silence_of(const foliot_server *server, const foliot__player_slot *player)
-{
-    uint64_t received =
-        player->peer >= 0 ? server->peers[player->peer].received_ns : player->received_ns;
-    return server->now_ns - (received > server->ran_since_ns ? received : server->ran_since_ns);
-}
-
 // Places are kept for reconnect_ms of silence. Without newcomers they are kept longer, by the time
 // that the transport takes to notice that a peer is gone. A client that a connect token names
 // follows itself much sooner: nobody else has its identity.
@@ -161,7 +153,11 @@ bool foliot__players_yield(foliot__session *session, const foliot__peer *newcome
              server->peers[player->peer].departure.for_good))
             return true; // its place is free with the next tick
         const bool same = client != 0 && player->client == client;
-        const uint64_t silence = silence_of(server, player);
+        // Time in which this server did not run does not count.
+        uint64_t received =
+            player->peer >= 0 ? server->peers[player->peer].received_ns : player->received_ns;
+        received = received > server->ran_since_ns ? received : server->ran_since_ns;
+        const uint64_t silence = server->now_ns - received;
         if (silence < (same ? SILENCE_NS_SAME : keep_ns) || silence <= longest)
             continue;
         longest = silence;
