@@ -13,7 +13,7 @@ answers() { # NAME STATUS: of the probe
 
 exits "a port that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --http 99999
 exits "an address that is none" 2 'ADDRESS' "$server" "$scene" --port 0 --no-record --http example.com:80
-exits "names without a port" 2 '\-\-http-host: it is for --http' "$server" "$scene" --port 0 --no-record --http-host a
+exits "names without a port" 2 '\-\-http-host: it requires --http' "$server" "$scene" --port 0 --no-record --http-host a
 start "$scene" --port 0 --no-record --http 0 --http-host game.example
 http=$(http_port) url=http://127.0.0.1:$(http_port)
 exits "a busy port" 75 "port $http on 127.0.0.1: Address already in use" "$server" "$scene" --port 0 --no-record --http "$http"

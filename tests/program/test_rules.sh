@@ -65,7 +65,7 @@ wait $server_pid
 ok "which build its towers" grep -q '^commands  *[4-9][0-9]$' server.out
 machine_code() { "$replay" verify --rules siege.foliot | grep -q 'machine code'; }
 ok "they are not run again by who has none" machine_code
-exits "a module without --allow-modules" 78 'with --allow-modules' "$server" game.yaml --rules module.so --port 0 --no-record
+exits "a module without --allow-modules" 78 'allow-modules permits' "$server" game.yaml --rules module.so --port 0 --no-record
 exits "a module of another ABI" 78 'another ABI' "$server" game.yaml --rules other.so --allow-modules --port 0 --no-record
 exits "a module that is none" 78 'foliot_rules_entry' "$server" game.yaml --rules empty.so --allow-modules --port 0 --no-record
 exits "a module that is missing" 78 'none.so' "$server" game.yaml --rules none.so --allow-modules --port 0 --no-record

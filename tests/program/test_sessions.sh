@@ -8,7 +8,7 @@ scene=$scenes/spacewar.yaml
 
 exits "more sessions than there may be" 2 'from 1 to 1024' "$server" "$scene" --sessions 1025
 exits "one more than there may be" 2 'at most 1024 sessions' "$server" "$scene" --no-record --sessions 1024 --session "more=$scene"
-exits "sessions of no scene" 2 'of a SCENE' "$server" --sessions 3 --session "a=$scene"
+exits "sessions of no scene" 2 'requires a SCENE' "$server" --sessions 3 --session "a=$scene"
 exits "one recording for several" 2 'one file for one' "$server" "$scene" --sessions 2 --record a.foliot
 exits "too many workers" 2 'from 1 to 256' "$server" "$scene" --workers 257
 exits "a name that is there twice" 2 "two sessions named 'spacewar-2'" "$server" "$scene" --no-record --sessions 2 \

@@ -54,8 +54,8 @@ for (my $at = 16; $at < length $all;) {
 exits "a pair of keys" 0 '^[0-9a-f]{64}$' "$replay" keys a.key
 exits "no key is written over" 1 'exists' "$replay" keys a.key
 "$replay" keys b.key >/dev/null
-exits "a secret key is no public one" 78 'no key' "$replay" verify x.foliot --key a.key
-exits "a file that is no key" 78 'no key' "$replay" verify x.foliot --key "$scene"
+exits "a secret key is no public one" 78 'not a key' "$replay" verify x.foliot --key a.key
+exits "a file that is no key" 78 'not a key' "$replay" verify x.foliot --key "$scene"
 chmod 644 b.key
 exits "a secret key that others may read" 78 'chmod 600' "$build/foliot-server" "$scene" --port 0 --ticks 1 --sign b.key
 [ ! -e marbles*.foliot ] && echo "ok - a start that is refused leaves no file" || echo "not ok - a file is left"
