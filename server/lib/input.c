@@ -92,15 +92,6 @@ static void hold_change(foliot__session *session, foliot__player_slot *player,
         counters->inputs_refused++;
 }
 
-// After a server's death a client's oldest change may not be the next expected one.
-static bool skips_gap(foliot__player_slot *player, const foliot__change *change)
-{
-    if (!player->input.gap || change->sequence - player->input.next_sequence > FOLIOT__GAP_MAX)
-        return false;
-    player->input.next_sequence = change->sequence;
-    return true;
-}
-
 void foliot__input_receive(foliot__session *session, foliot__peer *peer,
                            const foliot__input_packet *packet)
 {
@@ -132,9 +123,13 @@ void foliot__input_receive(foliot__session *session, foliot__peer *peer,
         player->input.shown_before = packet->shown;
     for (uint32_t i = 0; i < packet->count; i++) {
         const foliot__change *change = &packet->changes[i];
+        // After a server's death a client's oldest change may not be the next expected one.
+        if (player->input.gap && change->sequence > player->input.next_sequence &&
+            change->sequence - player->input.next_sequence <= FOLIOT__GAP_MAX)
+            player->input.next_sequence = change->sequence;
         if (change->sequence < player->input.next_sequence)
             server->counters.inputs_repeated++;
-        else if (change->sequence == player->input.next_sequence || skips_gap(player, change))
+        else if (change->sequence == player->input.next_sequence)
             hold_change(session, player, change);
         player->input.gap = false;
     }

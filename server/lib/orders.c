@@ -228,22 +228,6 @@ void foliot__orders_forget(foliot__session *session, uint32_t p)
 
 // -- acknowledging
 
-static void advance_safe(const foliot__session *session, foliot__order_book *book)
-{
-    foliot_recording_state state = {.written_tick = UINT64_MAX}; // no recording: safe at once
-    if (book->saving_tick && session->recording)
-        state = foliot_recording_get_state(session->recording);
-    if (book->saving_tick &&
-        (state.stopped != FOLIOT_STATUS_OK || state.written_tick >= book->saving_tick)) {
-        book->safe = book->saving;
-        book->saving_tick = 0;
-    }
-    if (!book->saving_tick && book->closed != book->safe) {
-        book->saving = book->closed;
-        book->saving_tick = session->tick; // the state that its tick's step gave
-    }
-}
-
 void foliot__orders_acknowledge(foliot__session *session)
 {
     foliot_server *server = session->server;
@@ -253,7 +237,18 @@ void foliot__orders_acknowledge(foliot__session *session)
         if (player->state == FOLIOT__PLAYER_NONE ||
             (book->closed == book->safe && book->safe == book->acknowledged))
             continue;
-        advance_safe(session, book);
+        foliot_recording_state state = {.written_tick = UINT64_MAX}; // no recording: safe at once
+        if (book->saving_tick && session->recording)
+            state = foliot_recording_get_state(session->recording);
+        if (book->saving_tick &&
+            (state.stopped != FOLIOT_STATUS_OK || state.written_tick >= book->saving_tick)) {
+            book->safe = book->saving;
+            book->saving_tick = 0;
+        }
+        if (!book->saving_tick && book->closed != book->safe) {
+            book->saving = book->closed;
+            book->saving_tick = session->tick; // the state that its tick's step gave
+        }
         if (player->peer < 0 || book->safe == book->acknowledged ||
             server->now_ns - book->acknowledged_ns < FOLIOT__ORDER_ACKNOWLEDGE_NS ||
             server->peers[player->peer].state != FOLIOT__PEER_IN)

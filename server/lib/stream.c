@@ -16,14 +16,6 @@
 
 // -- receiving
 
-static bool same_inputs(const foliot_input *a, const foliot_input *b, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (memcmp(a[i].axes, b[i].axes, sizeof a->axes) != 0 || a[i].buttons != b[i].buttons)
-            return false;
-    return true;
-}
-
 static void queue_inputs(foliot__input_queue *queue, uint64_t tick, const foliot_input *inputs,
                          uint32_t count)
 {
@@ -72,7 +64,11 @@ static void receive_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
     if (foliot__tick_log_has(&stream->log, tick)) { // repeated, or contradicted
         foliot_input before[FOLIOT__INPUTS_A_TICK];
         uint32_t had = foliot__tick_log_read(&stream->log, tick, before, FOLIOT__INPUTS_A_TICK);
-        if (had != count || !same_inputs(before, inputs, count))
+        bool same = had == count;
+        for (uint32_t i = 0; same && i < count; i++)
+            same = memcmp(before[i].axes, inputs[i].axes, sizeof inputs->axes) == 0 &&
+                   before[i].buttons == inputs[i].buttons;
+        if (!same)
             foliot__peer_violated(s, peer, FOLIOT__VIOLATION_violations_contradicted);
         else
             counters->inputs_repeated += count;
@@ -230,20 +226,6 @@ static size_t encode_first(foliot__session *s, uint32_t *taken,
     return *taken ? foliot__early_encode(&packet, bytes) : 0;
 }
 
-// Whether something in the packet is new to the peer.
-static bool wants_early(const foliot__session *s, const foliot__peer *peer, uint32_t count)
-{
-    const foliot__early_queue *q = &s->lockstep->early;
-    if (peer->state != FOLIOT__PEER_IN || !foliot__peer_is_stepper(peer) ||
-        !peer->lockstep.transfer.bulk_sent || peer->player == FOLIOT_NO_PLAYER ||
-        peer->lockstep.early_until_ns <= s->server->now_ns)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        if (q->inputs[i].player != peer->player)
-            return true;
-    return false;
-}
-
 void foliot__early_update(foliot__session *s)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
@@ -259,9 +241,17 @@ void foliot__early_update(foliot__session *s)
     if (q->count == 0 || q->sent_before > closes || foliot__session_has_ended(s))
         return;
     size_t length = encode_first(s, &taken, bytes);
-    for (foliot__peer *peer = s->peers; length > 0 && peer; peer = peer->next)
-        if (wants_early(s, peer, taken))
+    for (foliot__peer *peer = s->peers; length > 0 && peer; peer = peer->next) {
+        if (peer->state != FOLIOT__PEER_IN || !foliot__peer_is_stepper(peer) ||
+            !peer->lockstep.transfer.bulk_sent || peer->player == FOLIOT_NO_PLAYER ||
+            peer->lockstep.early_until_ns <= server->now_ns)
+            continue;
+        bool news = false; // to this peer
+        for (uint32_t i = 0; i < taken && !news; i++)
+            news = q->inputs[i].player != peer->player;
+        if (news)
             server->group[peers++] = peer->id;
+    }
     if ((double)(length * peers) > q->bytes)
         return; // they wait; their tick may be closed before
     if (peers > 0) {

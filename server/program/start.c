@@ -70,17 +70,6 @@ static void resume_found(foliot__app *a, const char *file, const foliot__host_op
     }
 }
 
-// Gives a part without ticks its end. Its ticks are in no file, or in the resumed previous part.
-static void end_empty(foliot__app *a, const char *file, const foliot__host_options *options)
-{
-    foliot__hosted *h = &a->hosted[a->hosted_count++];
-    if (foliot__hosted_resume(h, file, options) == 0) {
-        fprintf(stderr, "foliot-server: --resume-all: %s has no ticks, and ends here\n", file);
-        (void)!foliot__hosted_end_recording(h);
-    }
-    leave_out(a, h);
-}
-
 static int resume_all(foliot__app *a, const foliot__host_options *options)
 {
     uint32_t count, empties;
@@ -101,8 +90,16 @@ static int resume_all(foliot__app *a, const foliot__host_options *options)
         free(files[i]);
     }
     for (uint32_t i = count; i < count + empties; i++) {
-        if (a->hosted_count < FOLIOT_SESSIONS_MAX)
-            end_empty(a, files[i], options);
+        // A part without ticks gets its end: its ticks are in no file, or in the part before it.
+        if (a->hosted_count < FOLIOT_SESSIONS_MAX) {
+            foliot__hosted *h = &a->hosted[a->hosted_count++];
+            if (foliot__hosted_resume(h, files[i], options) == 0) {
+                fprintf(stderr, "foliot-server: --resume-all: %s has no ticks, and ends here\n",
+                        files[i]);
+                (void)!foliot__hosted_end_recording(h);
+            }
+            leave_out(a, h);
+        }
         free(files[i]);
     }
     free(files);
@@ -184,30 +181,6 @@ static int open_listed(foliot__app *a, const foliot__arguments *arguments,
     return code;
 }
 
-static int check_names(const foliot__app *a)
-{
-    for (uint32_t i = 0; i < a->hosted_count; i++)
-        for (uint32_t k = 0; k < i; k++)
-            if (strcmp(a->hosted[i].name, a->hosted[k].name) == 0) {
-                fprintf(stderr, "foliot-server: there are two sessions named '%s'\n",
-                        a->hosted[i].name);
-                return FOLIOT__EXIT_USAGE;
-            }
-    return 0;
-}
-
-// A recording of lockstep is resumed in lockstep.
-static int check_interest(const foliot__app *a, const foliot__arguments *arguments)
-{
-    for (uint32_t i = 0; i < a->hosted_count; i++)
-        if (a->choices->play.interest_text && foliot__app_lockstep(a, &a->hosted[i]))
-            return foliot__options_wrong(
-                &foliot__server_program, arguments,
-                "--interest is for --mode snapshot: the session '%s' continues in lockstep",
-                a->hosted[i].name);
-    return 0;
-}
-
 int foliot__app_read_signer(foliot__app *a)
 {
     foliot_error error;
@@ -218,31 +191,35 @@ int foliot__app_read_signer(foliot__app *a)
     return FOLIOT__EXIT_SCENE;
 }
 
-// Unusable folders; checked early, since they may be needed only much later.
-static int check_folders(const foliot__app *a)
-{
-    const foliot__server_choices *choices = a->choices;
-    const char *recordings = choices->recording.off ? NULL : choices->recording.folder;
-    bool named =
-        choices->sessions.scenes && !foliot__folder_usable(choices->sessions.scenes, false);
-    if (!named && (!recordings || foliot__folder_usable(recordings, true)))
-        return 0;
-    int error = errno;
-    fprintf(stderr, "foliot-server: %s %s: %s\n", named ? "--scenes" : "--recordings",
-            named ? choices->sessions.scenes : recordings, foliot__file_problem(error));
-    return foliot__host_exit_for(error);
-}
-
 int foliot__app_open_sessions(foliot__app *a, const foliot__arguments *arguments,
                               const foliot__host_options *options)
 {
-    int code = check_folders(a);
-    if (code == 0)
-        code = open_listed(a, arguments, options);
-    if (code == 0)
-        code = check_names(a);
-    if (code == 0)
-        code = check_interest(a, arguments);
+    const foliot__server_choices *choices = a->choices;
+    // Folders are checked early, since they may be needed only much later.
+    const char *recordings = choices->recording.off ? NULL : choices->recording.folder;
+    bool named =
+        choices->sessions.scenes && !foliot__folder_usable(choices->sessions.scenes, false);
+    if (named || (recordings && !foliot__folder_usable(recordings, true))) {
+        int error = errno;
+        fprintf(stderr, "foliot-server: %s %s: %s\n", named ? "--scenes" : "--recordings",
+                named ? choices->sessions.scenes : recordings, foliot__file_problem(error));
+        return foliot__host_exit_for(error);
+    }
+    int code = open_listed(a, arguments, options);
+    for (uint32_t i = 0; code == 0 && i < a->hosted_count; i++)
+        for (uint32_t k = 0; code == 0 && k < i; k++)
+            if (strcmp(a->hosted[i].name, a->hosted[k].name) == 0) {
+                fprintf(stderr, "foliot-server: there are two sessions named '%s'\n",
+                        a->hosted[i].name);
+                code = FOLIOT__EXIT_USAGE;
+            }
+    // A recording of lockstep is resumed in lockstep.
+    for (uint32_t i = 0; code == 0 && i < a->hosted_count; i++)
+        if (choices->play.interest_text && foliot__app_lockstep(a, &a->hosted[i]))
+            code = foliot__options_wrong(
+                &foliot__server_program, arguments,
+                "--interest is for --mode snapshot: the session '%s' continues in lockstep",
+                a->hosted[i].name);
     return code;
 }
 

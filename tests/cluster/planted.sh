@@ -51,7 +51,7 @@ planted() { # NAME FILE SED-COMMAND
 
 planted forgotten-player server/lib/player.c 's/player->token.proof = r->proof;//'
 planted ghost-player server/lib/player.c 's/if (here \&\& (is_new || is_before))/if (here \&\& is_new)/'
-planted deaf-after-resume server/lib/input.c 's/if (!player->input.gap ||/if (true ||/'
+planted deaf-after-resume server/lib/input.c 's/if (player->input.gap \&\&/if (false \&\&/'
 planted player-for-ever server/lib/player.c 's/bool over = player->leaves ||.*;/bool over = player->leaves;/'
 planted uncounted-input server/lib/step.c '/counters.inputs_abandoned +=$/,/;/d'
 planted input-twice server/lib/input.c 's/server->counters.inputs_repeated++;/{ server->counters.inputs_repeated++; if (i == 0 \&\& packet->count > 1) { hold_change(session, player, change); player->next_sequence--; } }/'

@@ -21,12 +21,6 @@ static int complain(const char *what, const char *why)
     return foliot__host_complain(FOLIOT__EXIT_SCENE, what, why);
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t length = strlen(text), tail = strlen(end);
-    return length >= tail && strcmp(text + length - tail, end) == 0;
-}
-
 // A copy that lives as long as the rules, which may be created before the world is resumed.
 static foliot_scene *copy_scene(const foliot_scene *scene)
 {
@@ -102,7 +96,8 @@ int foliot__hosted_make_rules(foliot__hosted *h, const foliot_scene *scene,
         return complain(file, "the scene takes no commands: it lacks limits: {commands_max}");
     if (!options->rules && scene->script.kind == FOLIOT_SCRIPT_LUA)
         return copy_script(h, scene->script.text, scene->script.bytes, file);
-    if (options->rules && !ends_with(file, ".so")) {
+    size_t length = strlen(file);
+    if (options->rules && (length < 3 || strcmp(file + length - 3, ".so") != 0)) {
         errno = 0;
         h->script = foliot__file_slurp_text(file, FOLIOT_RULES_SCRIPT_BYTES_MAX, &h->script_bytes);
         if (!h->script)

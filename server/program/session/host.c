@@ -141,14 +141,6 @@ static int copy_setup(foliot__hosted *h, const char *file)
     return h->setup ? 0 : complain(file, foliot_status_get_text(FOLIOT_STATUS_MEMORY));
 }
 
-static int open_recorded(foliot__hosted *h, const char *file, const foliot__host_options *options)
-{
-    int code = load(h, options);
-    if (code == 0)
-        code = copy_setup(h, file);
-    return code ? code : create(h, file, options);
-}
-
 void foliot__hosted_destroy_simulation(foliot__hosted *h)
 {
     foliot_simulation_destroy(&h->simulation);
@@ -240,30 +232,22 @@ static foliot_recording_config recording_config(double pace_hz, const foliot_sig
     return config;
 }
 
-// The file may be a key, a scene or bans, for example, that somebody named by mistake.
-static bool something_else(const char *file)
-{
-    uint8_t bytes[FOLIOT__RECORDING_MAGIC_BYTES] = {0};
-    int descriptor = foliot__file_open(file);
-    ssize_t length = descriptor < 0 ? 0 : pread(descriptor, bytes, sizeof bytes, 0);
-    if (descriptor >= 0)
-        close(descriptor);
-    return length > 0 && memcmp(bytes, FOLIOT__RECORDING_MAGIC, sizeof bytes) != 0;
-}
-
 // Renames a recording that a crash left without an end: --resume may still need it.
 int foliot__host_keep_unfinished(const char *file)
 {
     char kept[544], told[600];
-    if (something_else(file))
+    // The file may be a key, a scene or bans, for example, that somebody named by mistake.
+    uint8_t bytes[FOLIOT__RECORDING_MAGIC_BYTES] = {0};
+    int descriptor = foliot__file_open(file);
+    ssize_t length = descriptor < 0 ? 0 : pread(descriptor, bytes, sizeof bytes, 0);
+    bool idle = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (length > 0 && memcmp(bytes, FOLIOT__RECORDING_MAGIC, sizeof bytes) != 0)
         return foliot__host_complain(FOLIOT__EXIT_SCENE, file,
                                      "exists already, and is not a recording");
     // A recording without an end that no process is writing to.
     foliot_replay *replay;
-    int descriptor = foliot__file_open(file);
-    bool idle = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
-    if (descriptor >= 0)
-        close(descriptor);
     if (!idle || foliot__replay_look(file, &replay, NULL) != FOLIOT_STATUS_OK)
         return 0;
     bool closed = foliot_replay_get_summary(replay)->closed;
@@ -417,7 +401,11 @@ static int resume_simulation(foliot__hosted *hosted, const char *file,
                              const foliot__host_options *options)
 {
     foliot_error error;
-    int code = open_recorded(hosted, file, options);
+    int code = load(hosted, options);
+    if (code == 0)
+        code = copy_setup(hosted, file);
+    if (code == 0)
+        code = create(hosted, file, options);
     if (code)
         return code;
     foliot_recording_config config = recording_config(hosted->pace_hz, options->signer);
