@@ -29,8 +29,8 @@ void web_send_packet(int fd, foliot_delivery delivery, const uint8_t *bytes, siz
 // Waits for a frame for `ms`. False: none came.
 bool web_receive(int fd, int ms, web_frame *frame);
 
-// What a transport whose one peer is a browser has no more of: nothing waits in it, and nothing is
-// known of the other side.
+// For a transport whose one peer is a browser: nothing waits in it, and nothing is known of the
+// other side.
 void web_lone_flush(foliot_transport *transport, uint64_t now_ns);
 uint64_t web_lone_wake_ns(const foliot_transport *transport);
 uint16_t web_lone_port(const foliot_transport *transport);
