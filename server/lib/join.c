@@ -241,6 +241,7 @@ static bool awaits_place(foliot__session *session, foliot__peer *peer, uint64_t 
     if (!foliot__players_yield(session, peer, host))
         return false;
     peer->connected_ns = session->server->now_ns; // is not silent
+    session->server->counters.messages_ignored++;
     return true;
 }
 
