@@ -173,7 +173,7 @@ TEST(a_stopped_server_waits_for_a_starved_client)
             check_lt(c->now_ns - stopped_ns, 3 * SECOND);
             for (unsigned i = 0; i < 2; i++)
                 if (c->clients[i] && !plays(c, i))
-                    cluster_leave(c, i); // as a program does that was told
+                    cluster_leave(c, i); // as a program does at the end
             step(c, begun_ns);
         }
         cluster_run(c, 3.01 - 1e-9 * (double)(c->now_ns - stopped_ns));
