@@ -92,8 +92,8 @@ int main()
     if (foliot_world_create(&scene, &world, nullptr) != FOLIOT_STATUS_OK ||
         foliot_world_step(world, nullptr, 0, nullptr) != FOLIOT_STATUS_OK)
         return 1;
-    foliot_body_id ball = foliot_world_get_body_id(world, 0);
-    std::printf("%g m/s at tick %d\n", foliot_world_get_body_state(world, ball).velocity[2],
+    foliot_body_id id = foliot_world_get_body_id(world, 0);
+    std::printf("%g m/s at tick %d\n", foliot_world_get_body_state(world, id).velocity[2],
                 static_cast<int>(foliot_world_get_tick(world)));
     foliot_world_destroy(world);
     std::printf("version %s %s\n", FOLIOT_VERSION, foliot_get_version());
