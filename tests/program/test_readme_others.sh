@@ -16,6 +16,7 @@ mkdir build
 for part in obj .deps .flags libfoliot.a libfoliot.so; do
     [ ! -e "$build/$part" ] || cp -al "$build/$part" build/ 2>/dev/null || cp -a "$build/$part" build/
 done
+rm -f build/obj/web_files.o # (it says whether there is a page)
 unset MAKEFLAGS MAKELEVEL MAKEOVERRIDES BUILD
 ok "make" sh -c 'make >make.out 2>make.log </dev/null'
 server=$work/build/foliot-server
