@@ -529,6 +529,8 @@ static void read_limits(foliot__scene_source *source, const foliot__node *node,
     foliot__read_mapping(source, node, path, limits_keys, target);
 }
 
+static const char *const joint_solver_words[] = {"auto", "exact", "fast", NULL};
+
 #define SCENE(member) scene.member
 static const foliot__key top_keys[] = {
     SKIP("foliot"),
@@ -540,6 +542,7 @@ static const foliot__key top_keys[] = {
     WHOLE("substeps", foliot__assembly, SCENE(substeps)),
     NESTED("integrator", foliot__assembly, scene, read_integrator),
     WHOLE("constraint_iterations", foliot__assembly, SCENE(constraint_iterations)),
+    CHOICE("joints", foliot__assembly, SCENE(joint_solver), joint_solver_words),
     FLAG("sleep", foliot__assembly, SCENE(sleep)),
     {"seed", FOLIOT__SEED, offsetof(foliot__assembly, SCENE(seed)), false, 1, NULL, NULL},
     VECTOR("gravity", foliot__assembly, SCENE(gravity), 3),

@@ -310,6 +310,18 @@ typedef struct foliot_units {
     const char *length, *time, *mass;
 } foliot_units;
 
+// How ball joints, hinges, welds and anchored distances are solved.
+typedef enum foliot_joint_solver {
+    // Exactly where few bodies hang together: at most FOLIOT_EXACT_JOINTS_MAX joints, of which at
+    // most FOLIOT_EXACT_LOOPS_MAX close a loop; and everywhere if the scene and its commands have
+    // no more joints than that. Fast elsewhere.
+    FOLIOT_JOINT_SOLVER_AUTO = 0,
+    FOLIOT_JOINT_SOLVER_EXACT = 1, // always; the cost of nets grows with the cube of their loops
+    FOLIOT_JOINT_SOLVER_FAST = 2,  // always as soft constraints, with the contacts
+} foliot_joint_solver;
+#define FOLIOT_EXACT_JOINTS_MAX 64u
+#define FOLIOT_EXACT_LOOPS_MAX 4u
+
 typedef struct foliot_scene {
     const char *name;
     foliot_units units;
@@ -340,6 +352,7 @@ typedef struct foliot_scene {
     const foliot_body_definition *prototypes; // that commands spawn bodies from; with names
     uint32_t prototype_count;
     foliot_script_definition script;
+    uint32_t joint_solver; // foliot_joint_solver
 } foliot_scene;
 
 // The documented defaults of every key: integrator semi-implicit-euler, automatic substeps, no

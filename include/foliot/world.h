@@ -218,7 +218,8 @@ typedef struct foliot_world_config {
     uint32_t commands_max;
     uint32_t joints_added_max; // of the joints: that commands may make
     uint32_t prototypes_max;
-    bool senses; // some body or prototype is a sensor
+    bool senses;      // some body or prototype is a sensor
+    bool fast_joints; // some joints may be solved with the contacts (foliot_joint_solver)
     foliot_integrator integrator;
 } foliot_world_config;
 

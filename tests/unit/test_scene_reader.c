@@ -444,12 +444,13 @@ TEST(a_scene_from_memory_names_no_files)
 
 TEST(faults_hold_no_control_characters)
 {
-    expect_error(HEAD "\"a\\e[31m\\x07b\": 1\n" BALL,
-                 "text:4:1: a?[31m?b: unknown key; known here are foliot, name, units, dt, "
-                 "tick_hz, pace_hz, "
-                 "substeps, integrator, constraint_iterations, sleep, seed, gravity, limits, "
-                 "forces, bodies, "
-                 "prototypes, script, constraints, players");
+    expect_error(
+        HEAD "\"a\\e[31m\\x07b\": 1\n" BALL,
+        "text:4:1: a?[31m?b: unknown key; known here are foliot, name, units, dt, "
+        "tick_hz, pace_hz, "
+        "substeps, integrator, constraint_iterations, joints, sleep, seed, gravity, limits, "
+        "forces, bodies, "
+        "prototypes, script, constraints, players");
 }
 
 TEST(a_missing_error_is_no_fault)

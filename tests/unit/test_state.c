@@ -56,7 +56,7 @@ static uint64_t little(const uint8_t *at, int width)
 }
 
 // Length of the motion section of captured bytes.
-static size_t motion_length(const uint8_t *bytes)
+static size_t motion_length(const uint8_t *bytes, bool fast_joints)
 {
     uint32_t bodies = (uint32_t)little(bytes + 56, 4), fields = (uint32_t)little(bytes + 60, 4);
     size_t at = 64;
@@ -64,7 +64,8 @@ static size_t motion_length(const uint8_t *bytes)
         at += fields >> f & 1 ? 8 * (size_t)bodies : 0;
     at += 4 * (size_t)bodies;
     at += 4 + 12 * (size_t)little(bytes + at, 4);
-    return at + 4 + 56 * (size_t)little(bytes + at, 4);
+    at += 4 + 56 * (size_t)little(bytes + at, 4);
+    return fast_joints ? at + 4 + 32 * (size_t)little(bytes + at, 4) : at;
 }
 
 // Length of the definition section, at `definition`: 17 arrays of 8 bytes and 6 of 4, then
@@ -84,9 +85,9 @@ static void append_hash(uint8_t *at, const uint8_t *section, size_t length)
     }
 }
 
-static foliot_digest digest_of_capture(const uint8_t *bytes, size_t length)
+static foliot_digest digest_of_capture(const uint8_t *bytes, size_t length, bool fast_joints)
 {
-    size_t motion = motion_length(bytes);
+    size_t motion = motion_length(bytes, fast_joints);
     size_t session = motion + definition_length(bytes, bytes + motion);
     uint8_t *all = malloc(motion + 32);
     assert_non_null(all);
@@ -112,7 +113,8 @@ TEST(a_reader_of_the_documented_bytes_finds_the_digest)
             foliot_world *world = probe_world((foliot__probe_kind)kind, schemes[i], 15);
             size_t length = 0;
             uint8_t *bytes = captured(world, &length);
-            assert_true(foliot_digest_equal(digest_of_capture(bytes, length),
+            bool fast = probe.scene.joint_solver == FOLIOT_JOINT_SOLVER_FAST;
+            assert_true(foliot_digest_equal(digest_of_capture(bytes, length, fast),
                                             foliot_world_get_digest(world)));
             free(bytes);
             foliot_world_destroy(world);
@@ -138,7 +140,9 @@ TEST(every_bit_of_the_state_changes_the_digest)
                     continue;
                 foliot_field field = (foliot_field)f;
                 uint64_t bits = slot_field(world, slot, field);
-                (void)!slot_set_field(world, slot, field, bits ^ 1);
+                // A body that is not alive has no id.
+                uint64_t other = field == FOLIOT_FIELD_flags ? FOLIOT_BODY_STARTED : 1;
+                (void)!slot_set_field(world, slot, field, bits ^ other);
                 assert_false(foliot_digest_equal(foliot_world_get_digest(world), before));
                 (void)!slot_set_field(world, slot, field, bits);
                 assert_true(foliot_digest_equal(foliot_world_get_digest(world), before));
@@ -212,8 +216,8 @@ TEST(a_broken_constraint_and_a_spawn_are_in_the_next_digest)
     assert_false(world->digests.definition_dirty);
     size_t length = 0;
     uint8_t *bytes = captured(world, &length);
-    assert_true(
-        foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_get_digest(world)));
+    assert_true(foliot_digest_equal(digest_of_capture(bytes, length, false),
+                                    foliot_world_get_digest(world)));
     free(bytes);
     foliot_world_destroy(world);
 }

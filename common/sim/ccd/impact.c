@@ -446,13 +446,18 @@ void foliot__find_paths(foliot__collider *c)
 
 void foliot__collide(const foliot__step *step)
 {
-    if (!step->world->scene.collides)
+    if (!foliot__uses_contact_solver(step->world))
         return;
     foliot__ccd ccd = foliot__ccd_of(step);
     foliot__collider *c = &ccd.collider;
     foliot__find_paths(c);
     if (step->index == 0)
         memset(ccd.stopped_in, 0, step->count * sizeof *ccd.stopped_in);
+    if (!step->world->scene.collides) {
+        c->counts->stale = step->index == 0;
+        c->counts->pairs = 0;
+        return;
+    }
     c->counts->stale = step->index == 0 || foliot__fat_bounds_left(c);
     if (c->counts->stale) {
         foliot__find_pairs(c);

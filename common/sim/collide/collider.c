@@ -5,6 +5,7 @@
 //
 // The table of pairs has a fixed room: a pair without room is dropped and counted. Invariant: after
 // foliot__order_pairs, pairs ascend by (a, b) and each is there once.
+#include "sim/state/workspace.h"
 #include "sim/collide/collide.h"
 
 #include <string.h>
@@ -82,7 +83,7 @@ static void begin_range(void *context, uint32_t begin, uint32_t end)
 
 void foliot__paths_begin(const foliot__step *step)
 {
-    if (!step->world->scene.collides)
+    if (!foliot__uses_contact_solver(step->world))
         return;
     foliot__collider c = foliot__collider_of(step);
     foliot__parallel_run(c.workers, 0, step->count, FOLIOT__GRAIN_BODIES, begin_range, &c);

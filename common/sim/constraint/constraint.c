@@ -129,6 +129,8 @@ void foliot__constraint_prepare(foliot_world *world)
 void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break cause)
 {
     foliot__constraint_state(world)[index] = FOLIOT__CONSTRAINT_BROKEN;
+    if (world->scene.fast_joints)
+        foliot__joint_impulse(world)[index] = (foliot__joint_warm){0};
     world->digests.definition_dirty = 1;
     foliot__event(world, &(foliot_event){.kind = FOLIOT_EVENT_JOINT_BROKEN,
                                          .player = FOLIOT_NO_PLAYER,

@@ -34,8 +34,15 @@ void foliot__joints_begin(const foliot__step *step, bool first)
     if (!foliot__has_joints(world))
         return;
     foliot__joints j = foliot__joints_of(world);
-    if (first && !world->joints_ready)
+    if (first && !world->joints_ready) {
         foliot__joints_find_islands(world, &j);
+        if (foliot__may_have_fast_joints(world))
+            foliot__joint_blocks_make(world, &j);
+    }
+    if (first && foliot__may_have_fast_joints(world)) {
+        foliot__joint_blocks_begin(world, &j);
+        foliot__joint_limits_measure(world, step->dt);
+    }
     for (uint32_t i = 0; first && i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++)
         foliot__joint_begin_angle(world, &j.joints[i]);
     // Without contacts, later substeps start from the rows that the last one ended with.
@@ -467,6 +474,8 @@ void foliot__joints_finish(const foliot__step *step)
     if (!step->last)
         return;
     double duration = step->dt * world->scene.substeps;
+    if (foliot__may_have_fast_joints(world))
+        foliot__joint_blocks_end(world, &j, duration);
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j.joints[i];
         const foliot_constraint_definition *d = &foliot__constraint(world)[joint->index];

@@ -11,10 +11,9 @@
 #define FOLIOT_SIM_JOINT_JOINT_INTERNAL_H
 
 #include "sim/joint/joint.h"
-#include "sim/state/workspace.h"
+#include "sim/joint/joint_block.h"
 
 #define FOLIOT__ROWS 6 // of one joint, its free row included
-#define FOLIOT__NONE UINT32_MAX
 
 // The state of a joint's limit row: the angle of a hinge or the length of a rope. The row's
 // impulse is a decreasing step function of its speed. From low to high speed, it is any impulse
@@ -123,8 +122,21 @@ typedef struct foliot__island {
     bool unchecked; // the solver's velocities may still hold energy that joints have added
 } foliot__island;
 
+// joint_blocks.c: joints of islands that no array below lists.
+typedef struct foliot__joint_fast {
+    uint32_t *count, *index; // constraints, ascending
+    uint32_t *limit;         // row of `joints` of one with a limit, or FOLIOT__NONE
+    uint8_t *kind, *colour;
+    uint64_t *taken; // bit c: a joint of colour c has the body; by slot
+    foliot__joint_block *blocks;
+    uint32_t *colour_begin;
+    char *arena;
+    vec3 *spin; // of the bodies, as joint_block.h says
+} foliot__joint_fast;
+
 typedef struct foliot__joints {
     foliot__joint_table table;
+    foliot__joint_fast fast;
     foliot__joint *joints; // by island, tree joints then loops; both in the order of their search
     foliot__joint_body *bodies;
     foliot__island *islands;
@@ -133,6 +145,11 @@ typedef struct foliot__joints {
     uint32_t *listed, *taken, *waiting;
     double *loop[5]; // FOLIOT__ROWS a joint: for the loops' solver
 } foliot__joints;
+
+// joint_blocks.c: after the islands are found; at a tick's start; and at its end.
+void foliot__joint_blocks_make(const foliot_world *world, foliot__joints *j);
+void foliot__joint_blocks_begin(foliot_world *world, foliot__joints *j);
+void foliot__joint_blocks_end(foliot_world *world, foliot__joints *j, double duration);
 
 // joint_islands.c: the table, laid out.
 foliot__joints foliot__joints_of(const foliot_world *world);

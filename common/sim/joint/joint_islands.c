@@ -9,9 +9,28 @@
 
 #include <string.h>
 
+#define OF_BLOCKS (FOLIOT__NONE - 1) // `body_of` a body whose joints are fast
+
 // -- the arrays of the table `joint_workspace`; its first part is foliot__joint_table
 
-static uint64_t lay_out(foliot__joints *j, char *base, size_t slots, size_t count)
+static void lay_out_fast(foliot__joint_fast *f, foliot__carver *from, size_t slots, size_t joints)
+{
+    uint64_t most =
+        joints / FOLIOT__JOINT_COLUMNS + (uint64_t)FOLIOT__JOINT_COLOUR_COUNT * FOLIOT__JOINT_KINDS;
+    most = most < joints ? most : joints;
+    FOLIOT__CARVE(from, f->count, 1);
+    FOLIOT__CARVE(from, f->index, joints);
+    FOLIOT__CARVE(from, f->limit, joints);
+    FOLIOT__CARVE(from, f->kind, joints);
+    FOLIOT__CARVE(from, f->colour, joints);
+    FOLIOT__CARVE(from, f->taken, slots);
+    FOLIOT__CARVE(from, f->spin, slots);
+    FOLIOT__CARVE(from, f->blocks, most);
+    FOLIOT__CARVE(from, f->colour_begin, FOLIOT__JOINT_COLOUR_COUNT + 1);
+    f->arena = foliot__carve(from, most, FOLIOT__JOINT_BLOCK_BYTES);
+}
+
+static uint64_t lay_out(foliot__joints *j, char *base, size_t slots, size_t count, bool fast)
 {
     foliot__carver from = {base, 0};
     size_t bodies = slots < 2 * count ? slots : 2 * count;
@@ -27,6 +46,8 @@ static uint64_t lay_out(foliot__joints *j, char *base, size_t slots, size_t coun
     FOLIOT__CARVE(&from, j->waiting, count);
     for (int i = 0; i < 5; i++)
         FOLIOT__CARVE(&from, j->loop[i], count * FOLIOT__ROWS);
+    if (fast)
+        lay_out_fast(&j->fast, &from, slots, count);
     return from.at;
 }
 
@@ -34,14 +55,15 @@ uint64_t foliot__joint_workspace_bytes(const foliot_world_config *config)
 {
     foliot__joints j;
     size_t slots = foliot__slots_of(config->bodies_max);
-    return config->joints_max ? lay_out(&j, NULL, slots, config->joints_max) : 0;
+    return config->joints_max ? lay_out(&j, NULL, slots, config->joints_max, config->fast_joints)
+                              : 0;
 }
 
 foliot__joints foliot__joints_of(const foliot_world *world)
 {
     foliot__joints j;
     lay_out(&j, (char *)foliot__joint_workspace(world), world->capacity.slots,
-            world->capacity.joints);
+            world->capacity.joints, world->capacity.joint_impulses > 0);
     return j;
 }
 
@@ -126,6 +148,16 @@ static void add_neighbours(const foliot_world *world, foliot__joints *j, uint32_
     }
 }
 
+// Takes the last island back: its joints are fast.
+static void leave_to_blocks(foliot__joints *j, const foliot__island *island)
+{
+    for (uint32_t i = 0; i < island->bodies; i++)
+        j->body_of[j->bodies[island->body + i].slot] = OF_BLOCKS;
+    j->table.counts[FOLIOT__JOINTS_BODIES] = island->body;
+    j->table.counts[FOLIOT__JOINTS_COUNT] = island->joint;
+    j->table.counts[FOLIOT__JOINTS_ISLANDS]--;
+}
+
 // Finds the island of the body in `slot`, which listed joint `root` holds to what does not move (or
 // FOLIOT__NONE).
 static void add_island(const foliot_world *world, foliot__joints *j, uint32_t slot, uint32_t root)
@@ -142,6 +174,10 @@ static void add_island(const foliot_world *world, foliot__joints *j, uint32_t sl
     island->bodies = j->table.counts[FOLIOT__JOINTS_BODIES] - island->body;
     island->joints = j->table.counts[FOLIOT__JOINTS_COUNT] - island->joint;
     island->loops = waiting;
+    bool large = island->joints > FOLIOT_EXACT_JOINTS_MAX || waiting > FOLIOT_EXACT_LOOPS_MAX;
+    if (world->scene.fast_joints == FOLIOT__FAST_JOINTS_ALL ||
+        (world->scene.fast_joints == FOLIOT__FAST_JOINTS_LARGE && large))
+        leave_to_blocks(j, island);
 }
 
 static void find_islands(const foliot_world *world, foliot__joints *j, uint32_t count)
@@ -171,9 +207,22 @@ static uint32_t row_of(const foliot__joints *j, uint32_t slot)
 
 void foliot__joints_find_islands(foliot_world *world, foliot__joints *j)
 {
+    bool fast = foliot__may_have_fast_joints(world);
     memset(j->table.counts, 0, FOLIOT__JOINTS_COUNTS * sizeof *j->table.counts);
+    if (fast)
+        *j->fast.count = 0;
     uint32_t count = list_joints(world, j);
     find_islands(world, j, count);
+    if (fast) {
+        // An exact joint carries nothing from one tick to the next.
+        for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++)
+            foliot__joint_impulse(world)[j->joints[i].index] = (foliot__joint_warm){0};
+        for (uint32_t i = 0; i < count; i++) {
+            const foliot_constraint_definition *d = definition_of(world, j, i);
+            if (j->body_of[body_moves(world, d->a) ? d->a : d->b] == OF_BLOCKS)
+                j->fast.index[(*j->fast.count)++] = j->listed[i];
+        }
+    }
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         j->joints[i].a = row_of(j, j->joints[i].slot_a);
         j->joints[i].b = row_of(j, j->joints[i].slot_b);
@@ -187,8 +236,8 @@ void foliot__joints_find_islands(foliot_world *world, foliot__joints *j)
     }
     // Pairs that do not collide.
     uint32_t separate = 0;
-    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
-        const foliot_constraint_definition *d = &foliot__constraint(world)[j->joints[i].index];
+    for (uint32_t i = 0; i < count; i++) {
+        const foliot_constraint_definition *d = definition_of(world, j, i);
         if (d->kind > FOLIOT_CONSTRAINT_ROD && !d->collides && d->b != FOLIOT_NO_BODY)
             j->table.separate[separate++] = foliot__joint_pair_key(d->a, d->b);
     }

@@ -231,6 +231,19 @@ bool foliot__scene_joins(const foliot_scene *scene)
     return scene->joints_max > 0;
 }
 
+foliot__fast_joints foliot__scene_fast_joints(const foliot_scene *scene)
+{
+    uint64_t joints = scene->joints_max;
+    for (uint32_t i = 0; i < scene->constraint_count; i++)
+        joints += foliot__constraint_is_joint(&scene->constraints[i]);
+    bool all = scene->joint_solver == FOLIOT_JOINT_SOLVER_FAST,
+         some = scene->joint_solver == FOLIOT_JOINT_SOLVER_AUTO && joints > FOLIOT_EXACT_JOINTS_MAX;
+    return joints == 0 ? FOLIOT__FAST_JOINTS_NONE
+           : all       ? FOLIOT__FAST_JOINTS_ALL
+           : some      ? FOLIOT__FAST_JOINTS_LARGE
+                       : FOLIOT__FAST_JOINTS_NONE;
+}
+
 bool foliot__scene_collides(const foliot_scene *scene)
 {
     uint64_t shapes = 0, moving = 0;

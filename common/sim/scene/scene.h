@@ -6,11 +6,19 @@
 
 #include "foliot/scene.h"
 
+// Which joints are fast: the scene's `joints`, and how many there may be.
+typedef enum foliot__fast_joints {
+    FOLIOT__FAST_JOINTS_NONE,
+    FOLIOT__FAST_JOINTS_LARGE, // those of islands of many joints, or of several loops
+    FOLIOT__FAST_JOINTS_ALL,
+} foliot__fast_joints;
+
 // Some pair of shapes of this scene can touch: a moving sphere, box or capsule and any other shape
 // that is not a point, players' bodies included. The one place that says so.
 bool foliot__scene_collides(const foliot_scene *scene);
 // Some body, prototype or player is a sensor.
 bool foliot__scene_senses(const foliot_scene *scene);
+foliot__fast_joints foliot__scene_fast_joints(const foliot_scene *scene);
 // Its JOIN gives a player a body.
 bool foliot__scene_spawns(const foliot_scene *scene);
 // Some body turns, or may once a command has changed how it moves.

@@ -42,7 +42,8 @@ static const field scene_fields[] = {
     SCENE(gravity, 3, F64), SCENE(speed_max, 1, F64), SCENE(bodies_max, 1, U32),
     SCENE(sleep, 1, FLAG), SCENE(commands_max, 1, U32), SCENE(joints_max, 1, U32),
     SCENE(script.digest.low, 1, U64), SCENE(script.digest.high, 1, U64),
-    SCENE(script.history_ticks, 1, U32), SCENE(prototype_count, 1, U32), FIELD_END,
+    SCENE(script.history_ticks, 1, U32), SCENE(prototype_count, 1, U32),
+    SCENE(joint_solver, 1, U32), FIELD_END,
 };
 
 #define BODY(member, count, type) FIELD(foliot_body_definition, member, count, type)

@@ -119,6 +119,7 @@ static void check_top(foliot__checker *c)
     check_count(c, "integrator.form", scene->form, 0, 1);
     check_count(c, "integrator.iterations", scene->iterations_max, 1, ITERATIONS_MAX);
     check_count(c, "constraint_iterations", scene->constraint_iterations, 1, ITERATIONS_MAX);
+    check_count(c, "joints", scene->joint_solver, 0, FOLIOT_JOINT_SOLVER_FAST);
     if (!(scene->speed_max > 0)) // may be infinite
         foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "limits.speed_max",
                          "must be greater than 0");

@@ -50,7 +50,8 @@
     X(rods, "rods")                                                                                \
     X(crates, "contacts of boxes and capsules")                                                    \
     X(linkage, "joints")                                                                           \
-    X(queries, "queries, contact events")
+    X(queries, "queries, contact events")                                                          \
+    X(soft, "fast joints")
 
 #define TICKS_FACTOR_ALONE 4 // of a probe with one integrator; twice what was seen to be enough
 
@@ -367,6 +368,12 @@ static void run_linkage(mixer *m)
     run_probe(m, FOLIOT__PROBE_linkage, 5);
 }
 
+static void run_soft(mixer *m)
+{
+    run_probe(m, FOLIOT__PROBE_soft_linkage, 5);
+    run_probe(m, FOLIOT__PROBE_soft_limbs, 5);
+}
+
 static void mix_hit(mixer *m, bool found, const foliot_query_hit *hit)
 {
     mix(m, found ? foliot_body_id_get_slot(hit->body) : FOLIOT_NO_BODY);
@@ -514,6 +521,8 @@ static part_set parts_of_constraints(const foliot_scene *scene)
         set |= foliot__constraint_is_joint(&scene->constraints[i])   ? 1u << PART_linkage
                : scene->constraints[i].kind == FOLIOT_CONSTRAINT_ROD ? 1u << PART_rods
                                                                      : 1u << PART_net;
+    if (foliot__scene_fast_joints(scene) != FOLIOT__FAST_JOINTS_NONE)
+        set |= 1u << PART_soft;
     return set;
 }
 

@@ -27,3 +27,4 @@
 #define GOLDEN_crates 0x63fc9ddd2e7776f5u
 #define GOLDEN_linkage 0xc8a85657d89f85f2u
 #define GOLDEN_queries 0x25e8de5182a5aabbu
+#define GOLDEN_soft 0x4bceacc6bfac6af8u

@@ -507,6 +507,18 @@ static void make_limbs(maker *m)
         box->inertia[k] = 0.031 * (1 + 1e-11 * k);
 }
 
+static void make_soft_linkage(maker *m)
+{
+    make_linkage(m);
+    m->probe->scene.joint_solver = FOLIOT_JOINT_SOLVER_FAST;
+}
+
+static void make_soft_limbs(maker *m)
+{
+    make_limbs(m);
+    m->probe->scene.joint_solver = FOLIOT_JOINT_SOLVER_FAST;
+}
+
 void foliot__probe_make(foliot__probe *probe, foliot__probe_kind kind)
 {
     static const char *const names[] = {

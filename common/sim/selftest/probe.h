@@ -26,7 +26,9 @@
     X(slope)   /* fast and spinning solids on an oblique floor, far from the origin */             \
     X(drowse)  /* bodies on the border of being still */                                           \
     X(linkage) /* every joint, without contacts */                                                 \
-    X(limbs)   /* joints with contacts */
+    X(limbs)   /* joints with contacts */                                                          \
+    X(soft_linkage) /* both with fast joints */                                                    \
+    X(soft_limbs)
 
 typedef enum foliot__probe_kind {
 #define FOLIOT__PROBE_ENUM(name) FOLIOT__PROBE_##name,

@@ -40,6 +40,9 @@
 // and rocks the doll; so the correction is softer, too.
 #define RELAXING_JOINED 6
 #define JOINED_HERTZ 0.5
+// Fast joints.
+#define JOINT_HERTZ 60
+#define JOINT_DAMPING 5
 
 // -- the table
 
@@ -113,10 +116,10 @@ void foliot__contact_prepare(foliot_world *world)
 
 // -- phases
 
-static foliot__softness softness_of(double hertz, double h)
+static foliot__softness softness_of(double hertz, double damping_ratio, double h)
 {
     double omega = 2 * 3.14159265358979323846 * hertz;
-    double a1 = 2 * DAMPING_RATIO + h * omega, a2 = h * omega * a1, a3 = 1 / (1 + a2);
+    double a1 = 2 * damping_ratio + h * omega, a2 = h * omega * a1, a3 = 1 / (1 + a2);
     return (foliot__softness){(float)(omega / a1), (float)(a2 * a3), (float)a3};
 }
 
@@ -186,25 +189,31 @@ static void solve_phases(foliot__solver *s)
 {
     foliot_world *world = s->world;
     const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
-    bool joints = foliot__has_joints(world);
+    foliot__joint_solver fast = {s, foliot__joint_blocks_of(world), NULL};
+    bool exact = foliot__has_exact_joints(world), joints = exact || fast.joints.count > 0;
     double h = s->step->dt;
     double hertz = foliot__smaller(HERTZ_A_TICK / world->scene.dt, HERTZ_A_STEP / h);
-    if (joints)
+    if (exact)
         hertz *= JOINED_HERTZ;
     double loaded = s->counts->loaded ? LOADED_HERTZ : 1;
-    foliot__iteration relaxing = {.solver = s,
-                                  .phase = {.h = (float)h,
-                                            .per_h = (float)(1 / h),
-                                            .moving = softness_of(loaded * hertz, h),
-                                            .still = softness_of(STILL_HERTZ * hertz, h)}};
+    foliot__iteration relaxing = {
+        .solver = s,
+        .phase = {.h = (float)h,
+                  .per_h = (float)(1 / h),
+                  .moving = softness_of(loaded * hertz, DAMPING_RATIO, h),
+                  .still = softness_of(STILL_HERTZ * hertz, DAMPING_RATIO, h),
+                  .joint = softness_of(foliot__smaller(JOINT_HERTZ, HERTZ_A_STEP / h),
+                                       JOINT_DAMPING, h)}};
     foliot__iteration soft = relaxing;
     soft.phase.soft = true;
     soft.phase.ahead = soft.phase.h / 2;
     uint32_t soft_count = (ITERATIONS + world->scene.substeps - 1) / world->scene.substeps;
     if (s->counts->loaded)
         soft_count *= LOADED_ITERATIONS;
-    uint32_t relaxing_count = (joints ? RELAXING_JOINED : RELAXING) * soft_count;
+    uint32_t relaxing_count = exact ? RELAXING_JOINED : s->counts->blocks > 0 ? RELAXING : 1;
+    relaxing_count *= soft_count;
     place_kinematics(s, s->ccd.collider.paths.start, true);
+    foliot__fast_joints_begin(&fast);
     if (joints) {
         plan_active(s, clear_range);
         foliot__plan_colours(s, kernel->warm, s);
@@ -213,6 +222,8 @@ static void solve_phases(foliot__solver *s)
         foliot__parallel_wait(s->workers);
         foliot__joints_remember_smooth(world, s->bodies, s->colours_taken);
         plan_active(s, kernel->begin_soft);
+        // They move positions in full under every scheme: the relaxing phase finds the velocities.
+        foliot__fast_joints_warm(&fast);
     } else {
         plan_active(s, kernel->load_and_begin);
     }
@@ -222,11 +233,13 @@ static void solve_phases(foliot__solver *s)
             plan_active(s, kernel->advance);
             if (world->counts.kinematic > 0)
                 foliot__parallel_enqueue(s->workers, 0, 1, 1, advance_kinematics, s);
+            foliot__fast_joints_move(&fast);
         }
-        if (joints) {
+        if (exact) {
             foliot__parallel_wait(s->workers);
             foliot__joints_solve(world, s->bodies, iteration->phase.h, iteration->phase.soft);
         }
+        foliot__fast_joints_iterate(&fast, &iteration->phase);
         foliot__plan_colours(s, kernel->iterate, iteration);
     }
     plan_active(s, kernel->store);
@@ -256,7 +269,7 @@ static void solve(foliot__workers *workers, void *context)
 
 void foliot__solve_contacts(const foliot__step *step)
 {
-    if (!step->world->scene.collides)
+    if (!foliot__uses_contact_solver(step->world))
         return;
     foliot__solver s = foliot__solver_of(step);
     bool many = s.ccd.collider.counts->pairs >= PAIRS_SHARED && !s.workers;

@@ -129,6 +129,9 @@ static inline uint32_t foliot__active_bits(uint32_t row)
 // solver_prepare.c: enqueues `part` on all blocks, colour after colour; those without a colour in
 // one chunk.
 void foliot__plan_colours(foliot__solver *s, foliot__loop_body *part, void *context);
+// The inverse inertia of a moving body with orientation q, in world axes: R diag(inverse) R^t.
+void foliot__solver_set_inertia(const foliot_world *world, uint32_t i, quat q,
+                                foliot__solver_mass *mass);
 // Manifolds at the present poses, in blocks, with their earlier impulses.
 void foliot__prepare_contacts(foliot__solver *s);
 // The manifolds' impulses so far in the tick go to the world's table.

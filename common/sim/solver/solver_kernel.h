@@ -6,6 +6,7 @@
 #define FOLIOT_SIM_SOLVER_SOLVER_KERNEL_H
 
 #include "base/cpu.h"
+#include "sim/joint/joint_block.h"
 #include "sim/solver/solver.h"
 
 #define FOLIOT__BLOCK 8
@@ -25,6 +26,7 @@ typedef struct foliot__phase {
     float ahead;                    // half of h in the soft phase, in which bodies still move; or 0
     bool soft;                      // overlaps are resolved; else only velocities are corrected
     foliot__softness moving, still; // two that move; one of the two cannot
+    foliot__softness joint;         // of fast joints
 } foliot__phase;
 
 // One iteration over all blocks.
@@ -98,6 +100,27 @@ static inline uint32_t *foliot__block_names(const foliot__solver *s,
     return (uint32_t *)(void *)(s->arena + block->at);
 }
 
+// The fast joints, and the poses from which their geometry follows.
+typedef struct foliot__joint_solver {
+    const foliot__solver *s;
+    foliot__joint_blocks joints;
+    const foliot__phase *phase;
+} foliot__joint_solver;
+
+// fast_joints.c, in the order of a substep: before anything is applied; the impulses of the last
+// one; one iteration, `phase` must live until the loops have run; after the soft phase has moved
+// bodies.
+void foliot__fast_joints_begin(foliot__joint_solver *fast);
+void foliot__fast_joints_warm(foliot__joint_solver *fast);
+void foliot__fast_joints_iterate(foliot__joint_solver *fast, const foliot__phase *phase);
+void foliot__fast_joints_move(foliot__joint_solver *fast);
+
+typedef struct foliot__joint_geometry {
+    const foliot__joint_solver *solver;
+    foliot__v3 x;
+    double *q[4];
+} foliot__joint_geometry;
+
 // Bodies of loops; the context is the solver, unless stated.
 typedef struct foliot__solver_kernel {
     // -- on blocks [begin, end)
@@ -122,6 +145,11 @@ typedef struct foliot__solver_kernel {
     foliot__loop_body
         *advance; // moves poses by the result of the soft phase; the relaxing phase begins
     foliot__loop_body *store; // velocities
+
+    // -- on blocks [begin, end) of fast joints; the context is a foliot__joint_solver, of the first
+    // a foliot__joint_geometry
+
+    foliot__loop_body *prepare_joints, *warm_joints, *iterate_joints;
 } foliot__solver_kernel;
 
 extern const foliot__solver_kernel foliot__solver_base;

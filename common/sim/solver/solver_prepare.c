@@ -68,8 +68,8 @@ static uint32_t kinds_of(const foliot_world *world)
 
 // -- bodies
 
-// Inverse inertia in world axes: R diag(inverse) R^t.
-static void set_inverse_inertia(const foliot_world *world, uint32_t i, foliot__solver_mass *mass)
+void foliot__solver_set_inertia(const foliot_world *world, uint32_t i, quat q,
+                                foliot__solver_mass *mass)
 {
     vec3 inverse = foliot__v3_get(foliot__inverse_inertia(world), i);
     if (inverse.x == inverse.y && inverse.y == inverse.z) {
@@ -77,7 +77,7 @@ static void set_inverse_inertia(const foliot_world *world, uint32_t i, foliot__s
         mass->xy = mass->xz = mass->yz = 0;
         return;
     }
-    mat3 r = mat3_transpose(quat_axes(foliot__quat_get(world, i)));
+    mat3 r = mat3_transpose(quat_axes(q));
     vec3 s[3];
     for (int k = 0; k < 3; k++)
         s[k] = vec3_multiply(r.row[k], inverse);
@@ -105,7 +105,7 @@ static void place_body(foliot__solver *s, uint32_t i)
         return;
     if (!carries) {
         mass->inverse_mass = (float)inverse_mass;
-        set_inverse_inertia(world, i, mass);
+        foliot__solver_set_inertia(world, i, foliot__quat_get(world, i), mass);
     }
     double left = s->step->left;
     double spin = vec3_length(foliot__v3_get(foliot__angular_velocity(world), i));

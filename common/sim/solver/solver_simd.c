@@ -139,6 +139,7 @@ typedef int32_t slim_marks FOLIOT__SIMD(int32_t, WIDE);
 #define EACH_HALF(p, i, first)                                                                     \
     UNROLL for (uint32_t p = 0, i = (first); p < 8 / WIDE; p++, i += WIDE)
 #define IN static inline __attribute__((always_inline)) void
+#include "sim/solver/joint_lanes.h"
 #define FOLLOWS_MOVED 0x1p-6f   // of the inradius
 #define FOLLOWS_TURNED 0x1p-13f // radians
 
@@ -427,5 +428,6 @@ static void store(void *context, uint32_t begin, uint32_t end)
 }
 
 const foliot__solver_kernel FOLIOT__KERNEL(foliot__solver) = {
-    prepare, warm,       iterate,        store_impulses, remember_given, begin_tick,
-    load,    begin_soft, load_and_begin, advance,        store};
+    prepare,    warm,           iterate,     store_impulses, remember_given,
+    begin_tick, load,           begin_soft,  load_and_begin, advance,
+    store,      prepare_joints, warm_joints, iterate_joints};

@@ -119,6 +119,25 @@ typedef struct foliot__contact_row {
 #define FOLIOT__IMPULSE_MAX 0x1p100f // beyond it a row cannot have come from a step
 _Static_assert(sizeof(foliot__contact_row) == 4 * FOLIOT__CONTACT_WORDS, "all words have 4 bytes");
 
+// The impulses of a fast joint (joint/joint_block.h) in the last substep, on b, from which the next
+// tick starts: one line per word, in digest order.
+#define FOLIOT__JOINT_IMPULSE(X)                                                                   \
+    X(f32, force_x) /* world axes */                                                               \
+    X(f32, force_y)                                                                                \
+    X(f32, force_z)                                                                                \
+    X(f32, torque_x) /* of what keeps its axes together */                                         \
+    X(f32, torque_y)                                                                               \
+    X(f32, torque_z)                                                                               \
+    X(f32, bound) /* at the limit that it is at, or along the line of a distance */                \
+    X(f32, motor)
+typedef struct foliot__joint_warm {
+#define MEMBER(type, name) foliot__##type name;
+    FOLIOT__JOINT_IMPULSE(MEMBER)
+#undef MEMBER
+} foliot__joint_warm;
+#define FOLIOT__JOINT_IMPULSES 8
+_Static_assert(sizeof(foliot__joint_warm) == 4 * FOLIOT__JOINT_IMPULSES, "all words have 4 bytes");
+
 // Two bodies in contact when the step began, the one with the lower slot first.
 typedef struct foliot__contact_before {
     foliot_body_id a, b;
@@ -171,6 +190,7 @@ typedef struct foliot__session_section {
     X(double, constraint_force, constraints)  /* cache: of the last step, for break_force */       \
     X(double, joint_start,                                                                         \
       joint_starts) /* fixed by the scene: b's turn against a, four a constraint */                \
+    X(foliot__joint_warm, joint_impulse, joint_impulses) /* state, of fast joints */               \
     X(foliot__player, players, players)                                                            \
     X(foliot__contact_row, contact,                                                                \
       contacts)                       /* state: what pushed in the last step, ascending (a, b) */  \
@@ -203,8 +223,8 @@ typedef struct foliot__session_section {
 
 typedef struct foliot__capacity {
     uint32_t slots; // padded to FOLIOT__LANES
-    uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events, impacts,
-        briefs;
+    uint32_t forces, constraints, joints, joint_starts, joint_impulses, contacts, players, spawns,
+        events, impacts, briefs;
     uint32_t vars, targets; // 0 where no commands come
     uint32_t prototypes;
     uint32_t sensed_paths;               // slots, where there are sensors
@@ -243,9 +263,11 @@ typedef struct foliot__world_scene {
     uint32_t prototype_count;
     uint32_t commands_max; // 0: the world takes no commands
     uint32_t joints;       // of the constraints: joint.h's
-    uint32_t rotates;      // some body has an inertia
-    uint32_t collides;     // some pair of shapes can collide
-    uint32_t sleeps;       // bodies at rest are left out
+    uint32_t
+        fast_joints;   // foliot__fast_joints (scene.h): which of them are solved with the contacts
+    uint32_t rotates;  // some body has an inertia
+    uint32_t collides; // some pair of shapes can collide
+    uint32_t sleeps;   // bodies at rest are left out
     uint32_t state_fields; // bit f: field f is digested in this world (see foliot__state_fields)
 } foliot__world_scene;
 

@@ -78,6 +78,22 @@ static inline bool foliot__has_joints(const foliot_world *world)
     return world->scene.joints > 0;
 }
 
+// Whether the stages `collide` and `solve` have work: bodies may collide, or joints be fast, which
+// the contact solver solves.
+static inline bool foliot__uses_contact_solver(const foliot_world *world)
+{
+    return world->scene.collides || world->scene.fast_joints;
+}
+
+// Whether there are joints that are solved exactly. Known once the islands are.
+static inline bool foliot__has_exact_joints(const foliot_world *world)
+{
+    return foliot__has_joints(world) &&
+           (world->scene.fast_joints == 0 ||
+            ((const uint32_t *)(const void *)foliot__joint_workspace(world))[FOLIOT__JOINTS_COUNT] >
+                0);
+}
+
 // A body began or ceased to move, or a joint broke: joint/ finds its islands again before the next
 // tick.
 static inline void foliot__joints_changed(foliot_world *world)

@@ -34,6 +34,7 @@ foliot_world_config foliot_world_config_default(const foliot_scene *scene)
         .joints_added_max = scene->joints_max,
         .prototypes_max = scene->prototype_count,
         .senses = foliot__scene_senses(scene),
+        .fast_joints = foliot__scene_fast_joints(scene) != FOLIOT__FAST_JOINTS_NONE,
         .integrator = scene->integrator,
     };
     config.constraints_max += config.joints_added_max;
@@ -81,6 +82,7 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .spawns = 3 * config->spawns_max,
         .joints = config->joints_max,
         .joint_starts = config->joints_max ? 4 * config->constraints_max : 0,
+        .joint_impulses = config->fast_joints ? config->constraints_max : 0,
         .events = FOLIOT_EVENTS_MAX,
         .impacts = config->contacts_max < FOLIOT_HIT_EVENTS_MAX ? config->contacts_max
                                                                 : FOLIOT_HIT_EVENTS_MAX,
@@ -220,6 +222,7 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(uint8_t, constraint_state, from->constraint_count)
     COPY(double, constraint_force, from->constraint_count)
     COPY(double, joint_start, capacity->joint_starts)
+    COPY(foliot__joint_warm, joint_impulse, capacity->joint_impulses ? from->constraint_count : 0)
     COPY(foliot__player, players, capacity->players)
     COPY(double, spawn_position, capacity->spawns)
     COPY(foliot__contact_row, contact, from->contact_count)
@@ -238,5 +241,5 @@ void foliot_world_copy(void *block, const foliot_world *from)
     ((foliot_world *)block)->joints_ready = 0;
 }
 // A table that is added must be copied above, or declared to be rebuilt.
-_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 34,
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 35,
                "foliot_world_copy knows every table");

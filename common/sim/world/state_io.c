@@ -41,13 +41,13 @@ enum {
 #define COUNT_BODY(type, name) +1
     CACHE_COUNT = 0 FOLIOT__BODY_CACHE(COUNT_BODY),
 #undef COUNT_BODY
-    // State: constraint_state, players, contact. Fixed by the scene: force, constraint,
-    // spawn_position, joint_start, prototypes. Cache: scratch, constraint_force, target, events,
-    // impacts, contacts_before, brief_contacts, four of sensors, two lists of contacts and the five
-    // workspaces.
-    OTHER_COUNT = 3 + 5 + 18,
+    // State: constraint_state, joint_impulse, players, contact. Fixed by the scene: force,
+    // constraint, spawn_position, joint_start, prototypes. Cache: scratch, constraint_force,
+    // target, events, impacts, contacts_before, brief_contacts, four of sensors, two lists of
+    // contacts and the five workspaces.
+    OTHER_COUNT = 4 + 5 + 18,
     SESSION_COUNT = 8, // tag, driven, five of variables, joint_bytes
-    SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1 + 2 * 8,
+    SPANS_MAX = 4 + FOLIOT_FIELD_COUNT + 1 + 6 + 1 + 2 * 8,
 };
 _Static_assert(FOLIOT__TABLE_COUNT == FOLIOT_FIELD_COUNT + FOLIOT__STATE_DEFINITION_COUNT +
                                           CACHE_COUNT + OTHER_COUNT + SESSION_COUNT,
@@ -199,6 +199,12 @@ static void motion_section(const foliot_world *world, section *s)
     s->contact_count = world->contact_count;
     add_span(s, &s->contact_count, 1, 4);
     add_span(s, foliot__contact(world), (size_t)FOLIOT__CONTACT_WORDS * world->contact_count, 4);
+    if (!world->scene.fast_joints)
+        return;
+    s->constraint_count = world->constraint_count;
+    add_span(s, &s->constraint_count, 1, 4);
+    add_span(s, foliot__joint_impulse(world),
+             (size_t)FOLIOT__JOINT_IMPULSES * world->constraint_count, 4);
 }
 
 static void definition_section(const foliot_world *world, section *s)

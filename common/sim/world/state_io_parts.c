@@ -310,6 +310,52 @@ static void contact_put(foliot_world *world, uint32_t index, uint32_t field, uin
     }
 }
 
+// Its state, and what it pushed with if it is a fast joint.
+enum {
+    CONSTRAINT_FIELDS = 1 + FOLIOT__JOINT_IMPULSES,
+#define NUMBER(type, name) IMPULSE_##name,
+    IMPULSE_BEFORE = 0,
+    FOLIOT__JOINT_IMPULSE(NUMBER)
+#undef NUMBER
+};
+
+static uint32_t constraint_fields(const foliot_world *world, uint32_t index,
+                                  foliot__state_entry *fields)
+{
+    static const foliot__joint_warm none;
+    const foliot__joint_warm *row =
+        world->scene.fast_joints ? &foliot__joint_impulse(world)[index] : &none;
+    uint32_t count = 1;
+    fields[0] = ITEM("state", u32, foliot__constraint_state(world)[index]);
+#define FIELD(type, name)                                                                          \
+    fields[count] = ITEM("joint_" #name, type, foliot__bits_##type(row->name));                    \
+    fields[count++].digested = world->scene.fast_joints != 0;
+    FOLIOT__JOINT_IMPULSE(FIELD)
+#undef FIELD
+    return count;
+}
+
+static void constraint_put(foliot_world *world, uint32_t index, uint32_t field, uint64_t bits)
+{
+    if (field == 0) {
+        foliot__constraint_state(world)[index] = (uint8_t)bits;
+        world->digests.definition_dirty = 1;
+        return;
+    }
+    if (world->scene.fast_joints == 0)
+        return;
+    switch (field) {
+#define CASE(type, name)                                                                           \
+    case IMPULSE_##name:                                                                           \
+        foliot__joint_impulse(world)[index].name = foliot__value_##type(bits);                     \
+        break;
+        FOLIOT__JOINT_IMPULSE(CASE)
+#undef CASE
+    default:
+        break;
+    }
+}
+
 // -- any of them
 
 uint32_t foliot__state_field_count(const foliot_world *world, uint32_t part)
@@ -320,7 +366,7 @@ uint32_t foliot__state_field_count(const foliot_world *world, uint32_t part)
         [FOLIOT__STATE_WORLD] = WORLD_FIELDS,
         [FOLIOT__STATE_SESSION] = SESSION_FIELDS,
         [FOLIOT__STATE_PLAYER] = PLAYER_FIELDS,
-        [FOLIOT__STATE_CONSTRAINT] = 1,
+        [FOLIOT__STATE_CONSTRAINT] = CONSTRAINT_FIELDS,
         [FOLIOT__STATE_CONTACT] = CONTACT_FIELDS,
         [FOLIOT__STATE_VARIABLE] = VARIABLE_FIELDS,
         [FOLIOT__STATE_JOINT] = JOINT_WORDS,
@@ -355,8 +401,7 @@ uint32_t foliot__state_fields_of(const foliot_world *world, uint32_t part,
     case FOLIOT__STATE_END:
         return word_fields("text", world->session.end_reason, END_WORDS, fields);
     default:
-        fields[0] = ITEM("state", u32, foliot__constraint_state(world)[index]);
-        return 1;
+        return constraint_fields(world, index, fields);
     }
 }
 
@@ -391,8 +436,7 @@ void foliot__state_field_put(foliot_world *world, uint32_t part, uint32_t field,
         world->digests.session_dirty = 1;
         return;
     case FOLIOT__STATE_CONSTRAINT:
-        foliot__constraint_state(world)[index] = (uint8_t)bits;
-        world->digests.definition_dirty = 1;
+        constraint_put(world, index, field, bits);
         return;
     default:
         return;

@@ -19,7 +19,7 @@ typedef struct layout {
     uint32_t count, contacts; // bodies, contacts
     size_t state[FOLIOT_FIELD_COUNT];
     size_t definition[FOLIOT__STATE_DEFINITION_COUNT];
-    size_t players, contact, broken;
+    size_t players, contact, impulses, broken;
     uint32_t constraints; // the scene's and those that commands made
     foliot__session_layout session;
     size_t length; // 0: the bytes end before it is known
@@ -53,6 +53,8 @@ static void lay_out_end(const foliot_world *world, layout *p, size_t length, siz
         return;
     p->misfit = !foliot__session_lay_out(world, p->bytes + at, p->count, &p->session);
     p->misfit |= p->constraints != world->scene.constraint_count + p->session.joint_count;
+    p->misfit |= world->scene.fast_joints &&
+                 foliot__load_little(p->bytes + p->impulses - 4, 4) != p->constraints;
     p->length = at + p->session.length;
 }
 
@@ -78,6 +80,16 @@ static layout layout_of(const foliot_world *world, const uint8_t *bytes, size_t 
     if (p.misfit)
         return p;
     at = p.contact + FOLIOT__STATE_CONTACT_BYTES * (size_t)p.contacts;
+    if (world->scene.fast_joints) {
+        if (length < at + 4)
+            return p;
+        uint32_t rows = (uint32_t)foliot__load_little(bytes + at, 4);
+        p.misfit = rows > world->capacity.constraints;
+        if (p.misfit)
+            return p;
+        p.impulses = at + 4;
+        at = p.impulses + sizeof(foliot__joint_warm) * (size_t)rows;
+    }
     unsigned table = 0;
 #define PLACE(type, name)                                                                          \
     p.definition[table++] = at;                                                                    \
@@ -330,6 +342,32 @@ static bool contacts_valid(const foliot_world *world, const layout *p)
     return true;
 }
 
+static foliot__joint_warm read_impulse(const layout *p, uint32_t index)
+{
+    float row[FOLIOT__JOINT_IMPULSES];
+    for (uint32_t k = 0; k < FOLIOT__JOINT_IMPULSES; k++) {
+        uint32_t word = (uint32_t)read_entry(p, p->impulses, index * FOLIOT__JOINT_IMPULSES + k, 4);
+        memcpy(&row[k], &word, sizeof word);
+    }
+    foliot__joint_warm impulse;
+    memcpy(&impulse, row, sizeof impulse);
+    return impulse;
+}
+
+static bool impulses_valid(const foliot_world *world, const layout *p)
+{
+    for (uint32_t i = 0; world->scene.fast_joints && i < p->constraints; i++) {
+        foliot__joint_warm row = read_impulse(p, i);
+        const float *at = &row.force_x;
+        bool broken = p->bytes[p->broken + i] & FOLIOT__CONSTRAINT_BROKEN;
+        for (uint32_t k = 0; k < FOLIOT__JOINT_IMPULSES; k++)
+            if (!(at[k] >= -FOLIOT__IMPULSE_MAX && at[k] <= FOLIOT__IMPULSE_MAX) ||
+                (broken && at[k] != 0))
+                return false;
+    }
+    return true;
+}
+
 // A constraint is broken, or its byte is even: twice the half turns of its hinge.
 static bool constraint_states_valid(const layout *p)
 {
@@ -420,7 +458,7 @@ foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, si
     if (foliot__load_little(bytes + p.players - 4, 4) != world->player.limit ||
         foliot__load_little(bytes + p.broken - 4, 4) != p.constraints || !motion_valid(world, &p) ||
         !slots_valid(world, &p) || !players_valid(world, &p) || !contacts_valid(world, &p) ||
-        !constraint_states_valid(&p) ||
+        !impulses_valid(world, &p) || !constraint_states_valid(&p) ||
         !foliot__session_valid(world, &p.session, flags_of, bytes + p.broken, &p))
         return FOLIOT_STATUS_CORRUPT;
     uint32_t end = p.count > world->body_count ? p.count : world->body_count;
@@ -447,6 +485,8 @@ foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, si
     world->contact_count = p.contacts;
     for (uint32_t i = 0; i < p.contacts; i++)
         foliot__contact(world)[i] = read_contact(&p, i);
+    for (uint32_t i = 0; world->scene.fast_joints && i < p.constraints; i++)
+        foliot__joint_impulse(world)[i] = read_impulse(&p, i);
     if (p.constraints)
         memcpy(foliot__constraint_state(world), p.bytes + p.broken, p.constraints);
     world->tick = foliot__load_little(bytes, 8);

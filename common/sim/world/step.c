@@ -18,6 +18,7 @@
 #include "sim/state/body.h"
 #include "sim/state/parallel_for.h"
 #include "sim/state/state.h"
+#include "sim/state/workspace.h"
 #include "sim/world/stage.h"
 #include "sim/world/state_io.h"
 
@@ -257,7 +258,7 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_tick_
         // its own thread, and a small world finishes before another thread has woken up.
         advance_task task = {world, dt, host};
         bool calls_back = host->after_stage || host->callback_count > 0;
-        if (world->scene.collides && world->body_count >= BODIES_SHARED && !calls_back)
+        if (foliot__uses_contact_solver(world) && world->body_count >= BODIES_SHARED && !calls_back)
             foliot__workers_run(host, run_substeps, &task);
         else
             run_substeps(NULL, &task);

@@ -48,6 +48,7 @@ static void copy_settings(foliot_world *world, const foliot_scene *scene)
     for (uint32_t i = 0; i < scene->constraint_count; i++)
         world->scene.joints += foliot__constraint_is_joint(&scene->constraints[i]);
     world->scene.joints += scene->joints_max;
+    world->scene.fast_joints = foliot__scene_fast_joints(scene);
     world->scene.rotates = foliot__scene_rotates(scene);
     // Its steps back return to the same bits; rotation has no such scheme, so nothing rotates
     // there.
@@ -71,7 +72,8 @@ static foliot_status check_config(const foliot_world_config *config, const folio
         config->gravitates < needed.gravitates || config->calls_back < needed.calls_back ||
         config->sleeps < needed.sleeps || config->commands_max < needed.commands_max ||
         config->joints_added_max < needed.joints_added_max ||
-        config->prototypes_max < needed.prototypes_max || config->senses < needed.senses)
+        config->prototypes_max < needed.prototypes_max || config->senses < needed.senses ||
+        config->fast_joints < needed.fast_joints)
         return FOLIOT_STATUS_INVALID;
     return FOLIOT_STATUS_OK;
 }
