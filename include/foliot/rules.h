@@ -143,7 +143,7 @@ typedef struct foliot_rules_kind {
 //     const foliot_rules_module foliot_rules_entry = FOLIOT_RULES_MODULE(&my_kind);
 // and is linked with the libfoliot of the same ABI.
 
-#define FOLIOT_RULES_ABI 2u // grows with every change of what modules share with their host
+#define FOLIOT_RULES_ABI 3u // grows with every change of what modules share with their host
 typedef struct foliot_rules_module {
     uint32_t abi;                                                              // FOLIOT_RULES_ABI
     uint32_t module_bytes, kind_bytes, view_bytes, command_bytes, order_bytes; // sizeof
