@@ -255,6 +255,37 @@ TEST(a_thrown_weld_gains_nothing)
     }
 }
 
+// A pendulum of two rods keeps its exact solver, and its bits, next to a chain that is fast.
+TEST(both_solvers_work_in_one_world)
+{
+    static const char pendulum[] =
+        "  - {name: rod, mass: 1, position: [0.5, 5, 0], inertia: [0.01, 0.08, 0.09]}\n"
+        "  - {name: end, mass: 2, position: [1.5, 5, 0], inertia: [0.01, 0.08, 0.09]}\n",
+                      joints[] = "  - {kind: hinge, a: rod, anchor: [0, 5, 0], axis: [0, 1, 0]}\n"
+                                 "  - {kind: ball, a: rod, b: end, anchor: [1, 5, 0]}\n";
+    begin_with("auto", "velocity-verlet", 4, G);
+    add("%sconstraints:\n%s", pendulum, joints);
+    joint_world alone = make();
+    begin_with("auto", "velocity-verlet", 4, G);
+    add("%s  - {name: link, mass: 1, position: [0.1, 0, 0], inertia: [0.003, 0.003, 0.003],"
+        " grid: {columns: 70, right: [0.2, 0, 0]}}\nconstraints:\n"
+        "  - {kind: ball, a: link.0.0, anchor: [0, 0, 0]}\n  - {kind: ball, grid: link}\n%s",
+        pendulum, joints);
+    joint_world both = make();
+    for (int t = 0; t < 240; t++) {
+        step(&alone);
+        step(&both);
+        foliot_body_state a = state_of(&alone, "end"), b = state_of(&both, "end");
+        assert_memory_equal(a.position, b.position, sizeof a.position);
+        assert_memory_equal(a.velocity, b.velocity, sizeof a.velocity);
+        assert_memory_equal(a.orientation, b.orientation, sizeof a.orientation);
+    }
+    check_below(worst_gap(&both), 0.02);
+    assert_true(worst_gap(&both) > 1e-8);
+    end(&alone);
+    end(&both);
+}
+
 // -- determinism
 
 static void same_future(bool collides, const foliot_host *host)
