@@ -106,11 +106,10 @@ foliot_status foliot_server_pause_session(foliot_server *server, const char *ses
         return FOLIOT_STATUS_INVALID;
     if (paused && !s->life.paused)
         s->life.paused_ns = now_ns;
-    if (!paused && s->life.paused) { // places that were kept are kept as long again
+    if (!paused && s->life.paused) {
         uint64_t rested = now_ns - s->life.paused_ns;
         s->clock.base_ns += rested;
-        for (uint32_t p = 0; p < s->player_limit; p++)
-            s->players[p].lost_ns += rested;
+        foliot__players_rest(s, rested, now_ns);
     }
     s->life.paused = paused;
     s->life.notice_ns = now_ns;

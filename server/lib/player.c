@@ -289,6 +289,22 @@ void foliot__players_expire(foliot__session *session)
     }
 }
 
+static void defer(uint64_t *time_ns, uint64_t rested_ns, uint64_t now_ns)
+{
+    *time_ns = *time_ns + rested_ns < now_ns ? *time_ns + rested_ns : now_ns;
+}
+
+void foliot__players_rest(foliot__session *session, uint64_t rested_ns, uint64_t now_ns)
+{
+    for (uint32_t p = 0; p < session->player_limit; p++) {
+        foliot__player_slot *player = &session->players[p];
+        defer(&player->lost_ns, rested_ns, now_ns);
+        defer(player->peer >= 0 ? &session->server->peers[player->peer].received_ns
+                                : &player->received_ns,
+              rested_ns, now_ns);
+    }
+}
+
 // Keeps the places of players who were present when the server that wrote the recording died.
 void foliot__players_keep(foliot__session *s)
 {

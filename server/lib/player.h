@@ -108,6 +108,8 @@ void foliot__player_acknowledge_token(foliot__session *session,
 // The peer has ended. Whether its player was its own still, and has no peer now.
 bool foliot__player_peer_lost(foliot__session *session, const foliot__peer *peer);
 void foliot__players_expire(foliot__session *session); // those whose peers do not come back
+// A pause that lasted for `rested_ns` ends: places are kept as long again.
+void foliot__players_rest(foliot__session *session, uint64_t rested_ns, uint64_t now_ns);
 
 // input.c
 void foliot__input_receive(foliot__session *session, foliot__peer *peer,

@@ -87,6 +87,38 @@ TEST(a_server_that_was_held_gives_no_place_away)
     cluster_destroy(c);
 }
 
+// A pause does not count, whether the transport notices before it or while it lasts that a client
+// is gone. All have one address, which may have two places.
+TEST(a_pause_keeps_places)
+{
+    for (int before = 0; before < 2; before++) {
+        cluster *c = cluster_create(&(cluster_options){.world = CLUSTER_SPRINGS,
+                                                       .step_ns = 4000000,
+                                                       .enet = true,
+                                                       .idle = true,
+                                                       .reconnect_ms = 2000 * KEPT_S});
+        cluster_player(c, NULL);
+        cluster_player(c, NULL);
+        cluster_run(c, 1);
+        c->asleep[1] = true;
+        cluster_run(c, before ? KEPT_S + 1 : 2);
+        check_eq(foliot_server_get_presence(c->server).absent, before ? 1 : 0);
+        assert_int_equal(foliot_server_pause_session(c->server, "main", true, c->now_ns),
+                         FOLIOT_STATUS_OK);
+        cluster_run(c, 3 * KEPT_S);
+        assert_int_equal(foliot_server_pause_session(c->server, "main", false, c->now_ns),
+                         FOLIOT_STATUS_OK);
+        unsigned newcomer = cluster_player(c, NULL);
+        cluster_run(c, 5);
+        check_eq(state_of(c, newcomer), FOLIOT_CLIENT_REFUSED);
+        check_eq(yielded(c), 0);
+        check_eq(foliot_server_get_presence(c->server).absent, 1);
+        cluster_run(c, 2 * KEPT_S);
+        check_eq(foliot_server_get_presence(c->server).absent, 0);
+        cluster_destroy(c);
+    }
+}
+
 // An address has two of four places.
 TEST(neighbours_take_no_place_of_those_who_play)
 {
