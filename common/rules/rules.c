@@ -51,6 +51,7 @@ typedef struct host_drops {
     uint64_t given[FOLIOT_ORDERS_DROPPED_MAX]; // checks at which a rerun drops
     uint32_t given_count;
     bool late;                       // the host dropped something in this tick
+    bool orders_late;                // orders took all the time that they have
     uint32_t late_ticks, late_saves; // in a row
     const char *save_late;           // why the last save of the tick failed; NULL if it did not
     bool save_whole;                 // the save that runs takes the time that it needs
@@ -232,6 +233,7 @@ void foliot__rules_drop_at(foliot_rules *rules, uint64_t check)
 {
     foliot_rules_drops *drops = &rules->drops;
     rules->host.late |= !(check & (FOLIOT__RULES_ALONE | FOLIOT__RULES_ORDERS));
+    rules->host.orders_late |= (check & FOLIOT__RULES_ORDERS) != 0;
     FOLIOT_ASSERT(drops->order_count < FOLIOT_ORDERS_DROPPED_MAX);
     foliot_order *order = &drops->orders[drops->order_count];
     *order = (foliot_order){.player = FOLIOT_PLAYERS_MAX,
@@ -389,10 +391,14 @@ void foliot_rules_destroy(foliot_rules *rules)
     free(rules);
 }
 
-// A script that is too slow for its host in every tick would run only a part of its callbacks.
+// A script that is too slow for its host in every tick would run only a part of its callbacks. A
+// tick whose time the orders of players took says nothing of the script: they must not stop it.
 static foliot_status count_late(foliot_rules *rules, char *problem, size_t problem_bytes)
 {
-    rules->host.late_ticks = rules->host.late ? rules->host.late_ticks + 1 : 0;
+    if (!rules->host.late)
+        rules->host.late_ticks = 0;
+    else if (!rules->host.orders_late)
+        rules->host.late_ticks++;
     if (rules->host.late_ticks < LATE_TICKS_MAX)
         return FOLIOT_STATUS_OK;
     rules->by_host = true;
@@ -412,7 +418,7 @@ foliot_status foliot_rules_tick(foliot_rules *rules, const foliot_rules_view *vi
     forget_saved(rules);
     foliot_rules_view seen = *view;
     rules->host.reruns = view->recorded;
-    rules->host.late = false;
+    rules->host.late = rules->host.orders_late = false;
     rules->host.save_late = NULL;
     read_dropped(rules, &seen);
     foliot_status status = FOLIOT_STATUS_OK;

@@ -579,6 +579,48 @@ TEST(the_orders_of_all_players_never_cost_the_game_its_time)
     game_end(&g);
 }
 
+// Where orders take all the time that they have, the game may lack time for its part in every tick.
+// The rules are not stopped for it, nor are they in a rerun.
+TEST(the_orders_of_players_never_stop_the_rules)
+{
+    static const char script[] =
+        "state.n = 0\n"
+        "function on_order(player, text) while true do state.n = state.n + 1 end end\n"
+        "function on_tick() while true do state.n = state.n + 1 end end\n";
+    lua_game g;
+    game_make_scene(&g);
+    assert_int_equal(foliot_world_create(&g.scene, &g.world, NULL), FOLIOT_STATUS_OK);
+    foliot_lua_limits limits = foliot_lua_limits_default();
+    limits.instructions *= 1000; // as a slow machine
+    foliot_rules *again;
+    assert_int_equal(foliot_rules_create_lua(script, strlen(script), "game.lua", &limits, &g.scene,
+                                             &g.rules, g.problem, sizeof g.problem),
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_rules_create_lua(script, strlen(script), "game.lua", &limits, &g.scene,
+                                             &again, g.problem, sizeof g.problem),
+                     FOLIOT_STATUS_OK);
+    for (uint64_t tick = 1; tick <= 250; tick++) {
+        foliot_order orders[1 + FOLIOT_ORDERS_DROPPED_MAX] = {
+            game_order(FOLIOT_ORDER_GAME, 0, "a")};
+        const bool spoken = tick <= 150;
+        foliot_rules_view view = {.scene = &g.scene,
+                                  .world = g.world,
+                                  .tick = tick,
+                                  .orders = orders,
+                                  .order_count = spoken};
+        const bool stops = foliot_rules_tick(g.rules, &view) != FOLIOT_STATUS_OK;
+        check_eq(stops, tick == 250); // 100 ticks without orders
+        view.order_count += copy_drops(g.rules, orders + spoken);
+        check_eq(view.order_count, spoken ? 3 : 1);
+        view.recorded = true;
+        check_eq(foliot_rules_tick(again, &view) != FOLIOT_STATUS_OK, stops);
+        if (!stops) // the reasons of a stop differ
+            check_same(g.rules, again);
+    }
+    foliot_rules_destroy(again);
+    game_end(&g);
+}
+
 // -- a join that the rules did not see
 
 // Joins and leaves have a reserve: what was late or expensive before them costs them nothing.
