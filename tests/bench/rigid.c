@@ -8,18 +8,16 @@
 //
 // One scene, fewer ticks, other threads than 2 (1: no such row), other substeps than the default,
 // no opponents. y is up in these scenes.
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "foliot/foliot.h"
+#include "opponent.h"
 #include "opponents/rigid_problem.h"
 #include "overlap.h"
 #include "task_pool.h"
@@ -106,70 +104,6 @@ static foliot_world *world_of(const problem *p)
     return world;
 }
 
-// -- opponents
-
-typedef struct opponent {
-    pid_t pid;
-    FILE *to, *from;
-} opponent;
-
-// A program that is not there, or ends early, is found out when it does not answer.
-static opponent opponent_start(const char *folder, const char *name, const char *file)
-{
-    char program[600];
-    int to[2], from[2];
-    snprintf(program, sizeof program, "%s/opponents/%s_rigid", folder, name);
-    // Closed in the next opponent, or this one would not see its input end.
-    if (pipe2(to, O_CLOEXEC) || pipe2(from, O_CLOEXEC))
-        return (opponent){0};
-    opponent other = {.pid = fork()};
-    if (other.pid == 0) {
-        dup2(to[0], 0);
-        dup2(from[1], 1);
-        execl(program, program, file, (char *)NULL);
-        _exit(127);
-    }
-    close(to[0]);
-    close(from[1]);
-    other.to = fdopen(to[1], "w");
-    other.from = fdopen(from[0], "r");
-    return other;
-}
-
-static void opponent_stop(opponent *other)
-{
-    if (!other->to)
-        return;
-    fclose(other->to);
-    fclose(other->from);
-    waitpid(other->pid, NULL, 0);
-    *other = (opponent){0};
-}
-
-static void opponent_step(opponent *other, uint32_t ticks, double *ms)
-{
-    if (!other->to)
-        return;
-    fprintf(other->to, "step %u\n", ticks);
-    fflush(other->to);
-    for (uint32_t t = 0; t < ticks; t++)
-        if (fscanf(other->from, "%lf", &ms[t]) != 1) {
-            opponent_stop(other);
-            return;
-        }
-}
-
-static bool opponent_look(opponent *other, uint32_t count, rigid_state *states)
-{
-    fprintf(other->to, "bodies\n");
-    fflush(other->to);
-    for (uint32_t i = 0; i < count; i++)
-        for (unsigned k = 0; k < sizeof *states / sizeof(double); k++)
-            if (fscanf(other->from, "%lf", &states[i].position[k]) != 1)
-                return false;
-    return true;
-}
-
 // -- ours
 
 static void our_step(foliot_world *world, const foliot_host *host, uint32_t ticks, double *cpu_ms,
@@ -199,21 +133,12 @@ static void our_look(const foliot_world *world, uint32_t count, rigid_state *sta
 
 static double kinetic_of(const rigid_body *row, const rigid_state *s)
 {
-    const double *q = s->orientation, *h = row->half, *v = s->velocity, *w = s->angular_velocity;
+    const double *h = row->half;
     double r2 = row->radius * row->radius;
     const double moments[3] = {row->is_sphere ? 0.4 * r2 : (h[1] * h[1] + h[2] * h[2]) / 3,
                                row->is_sphere ? 0.4 * r2 : (h[0] * h[0] + h[2] * h[2]) / 3,
                                row->is_sphere ? 0.4 * r2 : (h[0] * h[0] + h[1] * h[1]) / 3};
-    double sum = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
-    for (int k = 0; k < 3; k++) { // w along the body's axis k: w . (q e_k q*)
-        int i = (k + 1) % 3, j = (k + 2) % 3;
-        double a = q[0] * q[0] + q[1 + k] * q[1 + k] - q[1 + i] * q[1 + i] - q[1 + j] * q[1 + j];
-        double b = 2 * (q[1 + k] * q[1 + i] + q[0] * q[1 + j]);
-        double c = 2 * (q[1 + k] * q[1 + j] - q[0] * q[1 + i]);
-        double turn = a * w[k] + b * w[i] + c * w[j];
-        sum += moments[k] * turn * turn;
-    }
-    return 0.5 * row->mass * sum;
+    return rigid_kinetic(row->mass, moments, s);
 }
 
 static void report_quality(const problem *p, const char *engine, const rigid_state *states)
@@ -377,7 +302,7 @@ static void report(const problem *p, race *r, const options *o)
         }
     }
     for (int k = 0; k < OPPONENTS; k++)
-        if (r->others[k].to && opponent_look(&r->others[k], p->count, states))
+        if (opponent_look(&r->others[k], p->count * RIGID_STATE_VALUES, states->position))
             report_quality(p, opponent_names[k], states);
     if (r->alone && strcmp(p->name, "grid") == 0)
         report_state(p, r->alone);
@@ -421,8 +346,11 @@ static void run_scene(const char *name, const options *o)
     r.threaded_wall = times + 3 * o->ticks;
     for (int k = 0; k < OPPONENTS; k++) {
         r.other_cpu[k] = times + (4 + k) * o->ticks;
-        if (!o->alone)
-            r.others[k] = opponent_start(o->folder, opponent_names[k], p.file);
+        if (o->alone)
+            continue;
+        char program[600];
+        snprintf(program, sizeof program, "%s/opponents/%s_rigid", o->folder, opponent_names[k]);
+        r.others[k] = opponent_start(program, p.file);
     }
     task_pool *pool = task_pool_create(o->threads);
     foliot_host host = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rigid_problem.h: the scenes of the rigid-body bench for every engine: bodies from a CSV file (y is up),
-// and how a program that runs an opponent is talked to, so that engines can be timed in turn within one run:
+// and how a program that runs an opponent is talked to, here and in the bench of joints, so that engines can be timed in
+// turn within one run:
 //
 //     in   step N       N ticks; out: N lines, CPU ms of each
 //     in   bodies       out: one line a body, in the file's order: position, orientation w x y z, velocity,
@@ -30,6 +31,7 @@ typedef struct rigid_body {
 typedef struct rigid_state {
     double position[3], orientation[4], velocity[3], angular_velocity[3];
 } rigid_state;
+#define RIGID_STATE_VALUES (sizeof(rigid_state) / sizeof(double))
 
 // All rows of `file`, a CSV compressed by xz, on the heap; NULL if it cannot be read.
 static inline rigid_body *rigid_read(const char *file, uint32_t *count)
@@ -55,6 +57,22 @@ static inline rigid_body *rigid_read(const char *file, uint32_t *count)
     }
     pclose(pipe);
     return bodies;
+}
+
+// Kinetic energy of a body with these principal moments per unit of its mass.
+static inline double rigid_kinetic(double mass, const double moments[3], const rigid_state *s)
+{
+    const double *q = s->orientation, *v = s->velocity, *w = s->angular_velocity;
+    double sum = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
+    for (int k = 0; k < 3; k++) { // w along the body's axis k: w . (q e_k q*)
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        double a = q[0] * q[0] + q[1 + k] * q[1 + k] - q[1 + i] * q[1 + i] - q[1 + j] * q[1 + j];
+        double b = 2 * (q[1 + k] * q[1 + i] + q[0] * q[1 + j]);
+        double c = 2 * (q[1 + k] * q[1 + j] - q[0] * q[1 + i]);
+        double turn = a * w[k] + b * w[i] + c * w[j];
+        sum += moments[k] * turn * turn;
+    }
+    return 0.5 * mass * sum;
 }
 
 // CPU time of this process: other programs on the machine are no part of a figure.
@@ -83,8 +101,8 @@ static inline int rigid_serve(uint32_t count, void (*step)(void *), void (*look)
                 rigid_state s;
                 look(engine, i, &s);
                 const double *value = s.position;
-                for (unsigned k = 0; k < sizeof s / sizeof *value; k++)
-                    printf("%.17g%c", value[k], k + 1 < sizeof s / sizeof *value ? ' ' : '\n');
+                for (unsigned k = 0; k < RIGID_STATE_VALUES; k++)
+                    printf("%.17g%c", value[k], k + 1 < RIGID_STATE_VALUES ? ' ' : '\n');
             }
         }
         fflush(stdout);
