@@ -13,8 +13,8 @@
 // All other time and memory have one budget each. A callback that exceeds one is dropped at a place
 // that is recorded, and with it all later callbacks of its part of the tick. Joins and leaves
 // behind it are the second part, and on_tick is the last one: each has a reserve of time, of new
-// memory and of units. Orders have half of the time. Behind that the rest of the orders is dropped,
-// and nothing else: players alone never cost the game a callback.
+// memory and of units. Orders have half of the time, and each player a part of what is left of it.
+// Behind that the rest of the orders is dropped, and nothing else.
 #ifndef FOLIOT_NO_LUA
 #include "rules/lua_state.h"
 
@@ -242,7 +242,8 @@ static void call_speech(lua_State *L, const foliot_order *order, share *left)
 }
 
 // The share of each player with a message or an order in this tick. Orders are sorted by player.
-static share share_of_players(const foliot__lua *lua, const foliot_rules_view *view)
+static share share_of_players(const foliot__lua *lua, const foliot_rules_view *view,
+                              uint32_t *players)
 {
     uint32_t speakers = 0, last = UINT32_MAX;
     for (uint32_t i = 0; i < view->order_count; i++) {
@@ -253,16 +254,26 @@ static share share_of_players(const foliot__lua *lua, const foliot_rules_view *v
         last = order->player;
         speakers++;
     }
+    *players = speakers;
     uint64_t most = lua->limits.instructions / ORDERS_PLAYER_PART;
     uint64_t units = speakers ? lua->limits.instructions / ORDERS_PART / speakers : 0;
     return (share){units < most ? units : most, ORDER_BYTES_PER_UNIT * most};
+}
+
+// A player's part of the time that is left for orders. Those behind it have what it does not use.
+static void give_time(foliot__lua *lua, uint32_t players)
+{
+    foliot__lua_budget *b = &lua->budget;
+    const uint64_t left = b->orders_ns > b->spent_ns ? b->orders_ns - b->spent_ns : 0;
+    b->player_ns = b->spent_ns + left / players;
 }
 
 // Orders first: they have the names. Without orders, inputs give joins and leaves without names.
 static void call_players(lua_State *L, const foliot_rules_view *view)
 {
     foliot__lua *lua = foliot__lua_of(L);
-    const share whole = share_of_players(lua, view);
+    uint32_t players = 0, speaker = UINT32_MAX;
+    const share whole = share_of_players(lua, view, &players);
     share left = {0};
     bool dismissed[FOLIOT_PLAYERS_MAX] = {false}; // in this tick: the script sees no more of them
     for (uint32_t i = 0; i < view->order_count; i++) {
@@ -276,6 +287,9 @@ static void call_players(lua_State *L, const foliot_rules_view *view)
         switch (order->kind) {
         case FOLIOT_ORDER_GAME:
         case FOLIOT_ORDER_CHAT:
+            if (order->player != speaker)
+                give_time(lua, players--);
+            speaker = order->player;
             if (!dismissed[order->player])
                 call_speech(L, order, &left);
             break;

@@ -138,8 +138,8 @@ static void drop_next(foliot__lua *lua, const char *why)
     lua->host.check_at = 0;
 }
 
-// The next check ends the order that runs: alone, for its player's bytes, or with all other orders
-// of the tick, for the time. Where an order alone cannot be recorded, it continues.
+// The next check ends the order that runs: alone, for its player's bytes or time, or with all other
+// orders of the tick, for their time. Where an order alone cannot be recorded, it continues.
 static void drop_order_next(foliot__lua *lua, uint64_t scope, const char *why)
 {
     const bool alone = scope == FOLIOT__RULES_ALONE;
@@ -219,14 +219,16 @@ void foliot__lua_look(foliot__lua *lua)
     uint64_t now = now_ns(CLOCK_MONOTONIC), step = now - lua->budget.looked_ns;
     lua->budget.looked_ns = now;
     lua->budget.spent_ns += step < PIECE_NS_MAX ? step : PIECE_NS_MAX;
-    const uint64_t limit = lua->budget.of_player ? lua->budget.orders_ns : lua->budget.allowed_ns;
+    const uint64_t limit = lua->budget.of_player ? lua->budget.player_ns : lua->budget.allowed_ns;
     if (step < PIECE_NS_MAX && lua->budget.spent_ns <= limit)
         return;
     uint64_t cpu = now_ns(CLOCK_THREAD_CPUTIME_ID) - lua->budget.cpu_start_ns;
     if (cpu < lua->budget.spent_ns || cpu > INTERRUPTED_TIMES * lua->budget.allowed_ns)
         lua->budget.spent_ns = cpu;
     if (lua->budget.spent_ns > limit && lua->budget.of_player)
-        drop_order_next(lua, FOLIOT__RULES_ORDERS,
+        drop_order_next(lua,
+                        lua->budget.spent_ns > lua->budget.orders_ns ? FOLIOT__RULES_ORDERS
+                                                                     : FOLIOT__RULES_ALONE,
                         "orders take more time than they have in a tick");
     else if (lua->budget.spent_ns > limit)
         drop_next(lua, "the script takes more time than a tick has");

@@ -103,6 +103,7 @@ typedef struct foliot__lua_budget {
     uint64_t unlooked;     // units since the clock was last looked at
     uint64_t looked_ns, spent_ns, allowed_ns, cpu_start_ns;
     uint64_t orders_ns; // of the tick, after which no order begins or continues
+    uint64_t player_ns; // after which none of the player's does whose order runs
     uint64_t tick_ns;   // that the last tick took; its save adds to it
 } foliot__lua_budget;
 

@@ -572,10 +572,59 @@ TEST(the_orders_of_all_players_never_cost_the_game_its_time)
         check_eq(foliot_rules_get_commands(g.rules)->count, 1);
         check_eq(foliot_rules_get_commands(g.rules)->commands[0].as.var.integer, (int)tick % 2);
         uint32_t count = copy_drops(g.rules, orders + 4);
-        check_eq(count, 1);
-        assert_true(check_of(&orders[4]) & ORDERS);
+        check_eq(count, 3);
+        assert_true(check_of(&orders[4]) & ALONE);
+        assert_true(check_of(&orders[5]) & ALONE);
+        assert_true(check_of(&orders[6]) & ORDERS);
         check_eq(refused_of(g.rules, 0) + refused_of(g.rules, 1) + refused_of(g.rules, 3), 3);
     }
+    game_end(&g);
+}
+
+// A player behind those who use up their time is served: each has a part of what is left.
+TEST(the_orders_of_players_do_not_take_the_time_of_others)
+{
+    static const char script[] = "state.n = 0\n"
+                                 "function on_order(player, text)\n"
+                                 "  while text == 'loop' do state.n = state.n + 1 end\n"
+                                 "  set_var('served.' .. player, 1)\n"
+                                 "end\n";
+    lua_game g;
+    foliot_rules *again;
+    game_make_scene(&g);
+    assert_int_equal(foliot_world_create(&g.scene, &g.world, NULL), FOLIOT_STATUS_OK);
+    foliot_lua_limits limits = foliot_lua_limits_default();
+    limits.instructions *= 1000; // as a slow machine
+    assert_int_equal(foliot_rules_create_lua(script, strlen(script), "game.lua", &limits, &g.scene,
+                                             &g.rules, g.problem, sizeof g.problem),
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_rules_create_lua(script, strlen(script), "game.lua", &limits, &g.scene,
+                                             &again, g.problem, sizeof g.problem),
+                     FOLIOT_STATUS_OK);
+    for (uint64_t tick = 1; tick <= 20; tick++) {
+        foliot_order orders[6 + FOLIOT_ORDERS_DROPPED_MAX] = {
+            game_order(FOLIOT_ORDER_GAME, 0, "loop"), game_order(FOLIOT_ORDER_GAME, 0, "loop"),
+            game_order(FOLIOT_ORDER_GAME, 1, "loop"), game_order(FOLIOT_ORDER_GAME, 2, "go"),
+            game_order(FOLIOT_ORDER_GAME, 3, "loop"), game_order(FOLIOT_ORDER_GAME, 3, "go")};
+        foliot_rules_view view = {
+            .scene = &g.scene, .world = g.world, .tick = tick, .orders = orders, .order_count = 6};
+        assert_int_equal(foliot_rules_tick(g.rules, &view), FOLIOT_STATUS_OK);
+        check_eq(refused_of(g.rules, 0), 2);
+        check_eq(refused_of(g.rules, 1), 1);
+        check_eq(refused_of(g.rules, 2), 0);
+        check_eq(refused_of(g.rules, 3), 2);
+        assert_true(is_var_set(&g, "served.2"));
+        uint32_t count = copy_drops(g.rules, orders + 6);
+        check_eq(count, 3);
+        assert_true(check_of(&orders[6]) & check_of(&orders[7]) & ALONE);
+        assert_true(check_of(&orders[8]) & ORDERS);
+        view.order_count += count;
+        view.recorded = true;
+        assert_int_equal(foliot_rules_tick(again, &view), FOLIOT_STATUS_OK);
+        check_eq(refused_of(again, 3), 2);
+        check_same(g.rules, again);
+    }
+    foliot_rules_destroy(again);
     game_end(&g);
 }
 
