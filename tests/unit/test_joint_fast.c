@@ -4,6 +4,7 @@
 // the next tick needs.
 #include "joint_world.h"
 
+#include "base/rng.h"
 #include "task_pool.h"
 
 static void begin_with(const char *solver, const char *integrator, int substeps, double gravity)
@@ -390,4 +391,161 @@ TEST(forged_impulses_are_refused)
     uint32_t joints;
     uint32_t exact = refused_words("exact", &joints), fast = refused_words("fast", &joints);
     check_eq(fast - exact, 8 * joints + 1);
+}
+
+// -- commands
+
+#define HAS FOLIOT_COMMAND_HAS
+#define LINKS 70
+#define AGO 6    // ticks that a world goes back
+#define DRAWN 4 // commands in a tick, at most
+
+static foliot_body_id drawn_body(const foliot_world *world, foliot__rng *rng)
+{
+    return foliot_world_get_body_id(world,
+                                    foliot__rng_below(rng, foliot_world_get_body_count(world)));
+}
+
+static foliot_command drawn_joint(const foliot_world *world, foliot__rng *rng)
+{
+    static const foliot_constraint_kind kinds[] = {
+        FOLIOT_CONSTRAINT_DISTANCE, FOLIOT_CONSTRAINT_BALL, FOLIOT_CONSTRAINT_HINGE,
+        FOLIOT_CONSTRAINT_WELD};
+    foliot_command c = foliot_command_default(FOLIOT_COMMAND_joint);
+    c.fields = HAS(joint, kind) | HAS(joint, a) | HAS(joint, b);
+    c.as.joint.kind = kinds[foliot__rng_below(rng, 4)];
+    c.as.joint.a = drawn_body(world, rng);
+    c.as.joint.b = drawn_body(world, rng);
+    if (foliot__rng_below(rng, 2) && c.as.joint.kind == FOLIOT_CONSTRAINT_HINGE) {
+        c.fields |= HAS(joint, angle_min) | HAS(joint, angle_max) | HAS(joint, motor_speed) |
+                    HAS(joint, motor_torque);
+        c.as.joint.angle_min = -0.5f;
+        c.as.joint.angle_max = 0.7f;
+        c.as.joint.motor_speed = 1;
+        c.as.joint.motor_torque = 0.5f;
+    }
+    return c;
+}
+
+// A chain breaks and is joined again, so its islands cross the bound of 64 joints.
+static foliot_command drawn_command(const foliot_world *world, foliot__rng *rng)
+{
+    uint32_t kind = foliot__rng_below(rng, 16);
+    foliot_command c;
+    if (kind < 6)
+        return drawn_joint(world, rng);
+    if (kind < 9) {
+        c = foliot_command_default(FOLIOT_COMMAND_break_joint);
+        c.fields = HAS(break_joint, joint);
+        uint32_t joints = foliot_world_get_joint_count(world);
+        c.as.break_joint.joint = foliot_world_get_joint_id(
+            world, foliot__rng_below(rng, 2) ? joints - 1 - foliot__rng_below(rng, 4)
+                                             : foliot__rng_below(rng, joints));
+        return c;
+    }
+    if (kind < 12) {
+        c = foliot_command_default(FOLIOT_COMMAND_set_body);
+        c.fields = HAS(set_body, body) | HAS(set_body, motion);
+        c.as.set_body.body = drawn_body(world, rng);
+        c.as.set_body.motion = foliot__rng_below(rng, 3) ? FOLIOT_MOTION_DYNAMIC
+                               : foliot__rng_below(rng, 2) ? FOLIOT_MOTION_STATIC
+                                                         : FOLIOT_MOTION_KINEMATIC;
+        return c;
+    }
+    if (kind < 13) {
+        c = foliot_command_default(FOLIOT_COMMAND_despawn);
+        c.fields = HAS(despawn, body);
+        c.as.despawn.body = drawn_body(world, rng);
+        return c;
+    }
+    if (kind < 14) {
+        c = foliot_command_default(FOLIOT_COMMAND_impulse);
+        c.fields = HAS(impulse, body) | HAS(impulse, linear);
+        c.as.impulse.body = drawn_body(world, rng);
+        c.as.impulse.linear[0] = 2;
+        return c;
+    }
+    c = foliot_command_default(FOLIOT_COMMAND_spawn);
+    c.fields = HAS(spawn, prototype) | HAS(spawn, position);
+    c.as.spawn.position[0] = foliot__rng_below(rng, 14);
+    c.as.spawn.position[2] = foliot__rng_below(rng, 3);
+    return c;
+}
+
+static joint_world commanded_world(const char *solver, bool collides)
+{
+    begin_with(solver, "semi-implicit-euler", 2, G);
+    char *bodies = strstr(text, "bodies:\n");
+    sprintf(bodies, "sleep: true\nlimits: {commands_max: 8, joints_max: 40, bodies_max: 100}\n"
+                    "prototypes:\n  - {name: crate, mass: 2, inertia: [0.1, 0.2, 0.15]%s}\nbodies:\n",
+            collides ? ", shape: {kind: box, half: [0.2, 0.1, 0.3]}" : "");
+    if (collides)
+        add("  - {name: floor, static: true, shape: {kind: plane, normal: [0, 0, 1], offset: "
+            "-1}}\n");
+    add("  - {name: link, mass: 1, position: [0.1, 0, 0], inertia: [0.0034, 0.0034, 0.0002],"
+        " grid: {columns: %d, right: [0.2, 0, 0]}%s}\n"
+        "constraints:\n  - {kind: ball, grid: link, break_force: 3000}\n",
+        LINKS, collides ? ", shape: {kind: sphere, radius: 0.05}" : "");
+    return make();
+}
+
+static void step_commands(foliot_world *world, const foliot_command *commands, uint32_t count)
+{
+    const foliot_tick_inputs tick = {.commands = commands, .command_count = count};
+    assert_int_equal(foliot_world_step_tick(world, &tick, NULL), FOLIOT_STATUS_OK);
+}
+
+// A world that is brought back to an earlier tick, from bytes and from a copy in turn, and takes
+// the commands since then once more.
+static void replays_alike(const char *solver, bool collides, uint64_t seed)
+{
+    static uint8_t bytes[1 << 20];
+    joint_world y = commanded_world(solver, collides), again = commanded_world(solver, collides),
+                kept = commanded_world(solver, collides);
+    foliot__rng rng = foliot__rng_seeded(seed);
+    foliot_command commands[AGO][DRAWN];
+    uint32_t counts[AGO], sequence = 0;
+    size_t length = 0;
+    for (uint32_t t = 0; t < 900; t++) {
+        uint32_t at = t % AGO;
+        if (at == 0) {
+            foliot_world_copy(kept.world, y.world);
+            assert_int_equal(foliot_world_capture(y.world, bytes, sizeof bytes, &length),
+                             FOLIOT_STATUS_OK);
+        }
+        counts[at] = t % 300 < 200 ? foliot__rng_below(&rng, DRAWN + 1) : 0; // then some sleep
+        for (uint32_t k = 0; k < counts[at]; k++) {
+            commands[at][k] = drawn_command(y.world, &rng);
+            commands[at][k].sequence = ++sequence;
+        }
+        step_commands(y.world, commands[at], counts[at]);
+        step_commands(again.world, commands[at], counts[at]);
+        for (int twice = 0; twice < 2; twice++) {
+            assert_true(foliot_digest_equal(foliot_world_get_digest(y.world),
+                                            foliot_world_get_digest(again.world)));
+            if (at < AGO - 1)
+                break;
+            if (t / AGO % 2)
+                foliot_world_copy(again.world, kept.world);
+            else
+                assert_int_equal(foliot_world_restore(again.world, bytes, length),
+                                 FOLIOT_STATUS_OK);
+            for (uint32_t k = 0; k < AGO; k++)
+                step_commands(again.world, commands[k], counts[k]);
+        }
+        assert_true(foliot_digest_equal(foliot_world_get_digest(y.world),
+                                        foliot_world_get_digest(again.world)));
+    }
+    end(&y);
+    end(&again);
+    end(&kept);
+}
+
+TEST(replayed_commands_give_the_same_joints)
+{
+    uint64_t seed = check_seed(7);
+    for (uint32_t k = 0; k < 2; k++) {
+        replays_alike("auto", k, seed);
+        replays_alike("fast", k, seed + 1);
+    }
 }

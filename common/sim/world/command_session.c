@@ -178,6 +178,9 @@ static void add_joint(foliot_world *world, uint32_t row, const foliot_constraint
     foliot__joint_record_load(world, row);
     foliot__constraint_state(world)[index] = 0;
     foliot__constraint_force(world)[index] = 0;
+    // A world that was brought back to fewer joints may have a row of a later one there.
+    if (world->scene.fast_joints)
+        foliot__joint_impulse(world)[index] = (foliot__joint_warm){0};
 }
 
 reason foliot__command_joint(foliot_world *world, const foliot_command *c)
