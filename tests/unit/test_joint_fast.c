@@ -397,7 +397,7 @@ TEST(forged_impulses_are_refused)
 
 #define HAS FOLIOT_COMMAND_HAS
 #define LINKS 70
-#define AGO 6    // ticks that a world goes back
+#define AGO 6   // ticks that a world goes back
 #define DRAWN 4 // commands in a tick, at most
 
 static foliot_body_id drawn_body(const foliot_world *world, foliot__rng *rng)
@@ -408,9 +408,9 @@ static foliot_body_id drawn_body(const foliot_world *world, foliot__rng *rng)
 
 static foliot_command drawn_joint(const foliot_world *world, foliot__rng *rng)
 {
-    static const foliot_constraint_kind kinds[] = {
-        FOLIOT_CONSTRAINT_DISTANCE, FOLIOT_CONSTRAINT_BALL, FOLIOT_CONSTRAINT_HINGE,
-        FOLIOT_CONSTRAINT_WELD};
+    static const foliot_constraint_kind kinds[] = {FOLIOT_CONSTRAINT_DISTANCE,
+                                                   FOLIOT_CONSTRAINT_BALL, FOLIOT_CONSTRAINT_HINGE,
+                                                   FOLIOT_CONSTRAINT_WELD};
     foliot_command c = foliot_command_default(FOLIOT_COMMAND_joint);
     c.fields = HAS(joint, kind) | HAS(joint, a) | HAS(joint, b);
     c.as.joint.kind = kinds[foliot__rng_below(rng, 4)];
@@ -447,9 +447,9 @@ static foliot_command drawn_command(const foliot_world *world, foliot__rng *rng)
         c = foliot_command_default(FOLIOT_COMMAND_set_body);
         c.fields = HAS(set_body, body) | HAS(set_body, motion);
         c.as.set_body.body = drawn_body(world, rng);
-        c.as.set_body.motion = foliot__rng_below(rng, 3) ? FOLIOT_MOTION_DYNAMIC
+        c.as.set_body.motion = foliot__rng_below(rng, 3)   ? FOLIOT_MOTION_DYNAMIC
                                : foliot__rng_below(rng, 2) ? FOLIOT_MOTION_STATIC
-                                                         : FOLIOT_MOTION_KINEMATIC;
+                                                           : FOLIOT_MOTION_KINEMATIC;
         return c;
     }
     if (kind < 13) {
@@ -476,8 +476,9 @@ static joint_world commanded_world(const char *solver, bool collides)
 {
     begin_with(solver, "semi-implicit-euler", 2, G);
     char *bodies = strstr(text, "bodies:\n");
-    sprintf(bodies, "sleep: true\nlimits: {commands_max: 8, joints_max: 40, bodies_max: 100}\n"
-                    "prototypes:\n  - {name: crate, mass: 2, inertia: [0.1, 0.2, 0.15]%s}\nbodies:\n",
+    sprintf(bodies,
+            "sleep: true\nlimits: {commands_max: 8, joints_max: 40, bodies_max: 100}\n"
+            "prototypes:\n  - {name: crate, mass: 2, inertia: [0.1, 0.2, 0.15]%s}\nbodies:\n",
             collides ? ", shape: {kind: box, half: [0.2, 0.1, 0.3]}" : "");
     if (collides)
         add("  - {name: floor, static: true, shape: {kind: plane, normal: [0, 0, 1], offset: "
@@ -548,4 +549,113 @@ TEST(replayed_commands_give_the_same_joints)
         replays_alike("auto", k, seed);
         replays_alike("fast", k, seed + 1);
     }
+}
+
+// -- masses of every size
+
+// A binary order of magnitude more or less mass changes no bit of the motion.
+static void tumble(double scale, foliot_body_state *arm, foliot_body_state *load, double *worst)
+{
+    begin_with("fast", "semi-implicit-euler", 4, G);
+    add("  - {name: arm, mass: %.17g, position: [0.3, 0.1, 0], inertia: [%.17g, %.17g, %.17g]}\n"
+        "  - {name: load, mass: %.17g, position: [0.7, 0.1, 0.1], inertia: [%.17g, %.17g, %.17g]}\n"
+        "  - {name: bob, mass: %.17g, position: [0.7, 0.1, -1], inertia: [%.17g, %.17g, %.17g]}\n"
+        "constraints:\n  - {kind: hinge, a: arm, anchor: [0, 0, 0], axis: [0, 1, 0], limits: "
+        "[-0.7, 0.5]}\n"
+        "  - {kind: weld, a: arm, b: load, anchor: [0.5, 0, 0]}\n"
+        "  - {kind: ball, a: load, b: bob, anchor: [0.7, 0.1, -0.5]}\n",
+        scale, 0.01 * scale, 0.02 * scale, 0.025 * scale, 2 * scale, 0.01 * scale, 0.02 * scale,
+        0.025 * scale, scale / 4, 0.01 * scale, 0.01 * scale, 0.015 * scale);
+    joint_world y = make();
+    *worst = 0;
+    for (int t = 0; t < 240; t++) {
+        step(&y);
+        *worst = fmax(*worst, worst_gap(&y));
+    }
+    *arm = state_of(&y, "arm");
+    *load = state_of(&y, "load");
+    end(&y);
+}
+
+TEST(grains_and_planets_are_joined_alike)
+{
+    foliot_body_state arm[2], load[2];
+    double worst;
+    tumble(1, &arm[0], &load[0], &worst);
+    check_below(worst, 0.02);
+    static const double scales[] = {0x1p-60, 0x1p-40, 0x1p40, 0x1p80};
+    for (int k = 0; k < 4; k++) {
+        tumble(scales[k], &arm[1], &load[1], &worst);
+        assert_memory_equal(&arm[0], &arm[1], sizeof arm[0]);
+        assert_memory_equal(&load[0], &load[1], sizeof load[0]);
+    }
+}
+
+// The angle by which a body has turned from an orientation.
+static double turned_from(const foliot_body_state *body, const double q[4])
+{
+    double dot = 0, length = 0;
+    for (int k = 0; k < 4; k++) {
+        dot += body->orientation[k] * q[k];
+        length += q[k] * q[k];
+    }
+    return 2 * acos(fmin(fabs(dot) / sqrt(length), 1));
+}
+
+// A beam of thin rods that lies skew to the world's axes: what bends it has a hundred-thousandth
+// of the response of what twists it, and its own axes are those of no entry.
+TEST(a_beam_of_thin_rods_stays_straight)
+{
+    static const double q[4] = {0.8, 0.2, 0.4, 0.4}; // turns x to (0.36, 0.8, -0.48)
+    for (double thin = 1e-1; thin > 1e-9; thin /= 10) {
+        begin_with("fast", "semi-implicit-euler", 4, G);
+        for (int i = 0; i < 3; i++)
+            add("  - {name: r%d, mass: 1, position: [%.17g, %.17g, %.17g], orientation: [0.8, 0.2, "
+                "0.4, 0.4], inertia: [%.17g, 0.08, 0.08]}\n",
+                i, i * 0.36, i * 0.8, i * -0.48, 0.08 * thin);
+        add("constraints:\n  - {kind: weld, a: r0, anchor: [-0.18, -0.4, 0.24]}\n"
+            "  - {kind: weld, a: r0, b: r1, anchor: [0.18, 0.4, -0.24]}\n"
+            "  - {kind: weld, a: r1, b: r2, anchor: [0.54, 1.2, -0.72]}\n");
+        joint_world y = make();
+        double start = energy(&y), most = start, turned = 0, worst = 0;
+        for (int t = 0; t < 600; t++) {
+            step(&y);
+            foliot_body_state last = state_of(&y, "r2");
+            most = fmax(most, energy(&y));
+            turned = fmax(turned, turned_from(&last, q));
+            worst = fmax(worst, worst_gap(&y));
+        }
+        printf("rods %.0e thin: turned by %.3g, gap %.3g m, energy %.4g, at most %.4g\n", thin,
+               turned, worst, start, most);
+        check_below(turned, 0.05);
+        check_below(worst, 0.01);
+        check_below(most, start + 1e-3);
+        end(&y);
+    }
+}
+
+// The bar is welded to the hub by the 65th joint, which has no colour: unequal moments again.
+TEST(a_weld_without_a_colour_gains_nothing)
+{
+    begin_with("fast", "semi-implicit-euler", 4, 0);
+    add("  - {name: hub, mass: 0.5, inertia: [0.004, 0.004, 0.004], angular_velocity: [8, 0.02, "
+        "0]}\n"
+        "  - {name: bar, mass: 1, position: [0.15, 0, 0], inertia: [0.05, 0.002, 0.05], "
+        "angular_velocity: [8, 0.02, 0], velocity: [0, 0, -0.003]}\n"
+        "  - {name: s, mass: 0.0001, inertia: [0.0001, 0.0001, 0.0001], grid: {columns: 64, right: "
+        "[0, 0, 0]}}\n"
+        "constraints:\n");
+    for (int i = 0; i < 64; i++)
+        add("  - {kind: ball, a: hub, b: s.0.%d, anchor: [0, 0, 0]}\n", i);
+    add("  - {kind: weld, a: hub, b: bar}\n");
+    joint_world y = make();
+    double start = energy(&y), most = 0;
+    for (int t = 0; t < 1200; t++) {
+        step(&y);
+        most = fmax(most, energy(&y));
+    }
+    printf("a weld without a colour: energy %.4g to %.4g, at most %.4g\n", start, energy(&y), most);
+    check_below(most, start * 1.005);
+    check_below(0.9 * start, energy(&y));
+    end(&y);
 }

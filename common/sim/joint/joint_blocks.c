@@ -70,13 +70,13 @@ static uint32_t colour_of(const foliot_world *world, foliot__joint_fast *f, uint
 {
     bool a_moves = moves(world, a), b_moves = moves(world, b);
     uint64_t taken = (a_moves ? f->taken[a] : 0) | (b_moves ? f->taken[b] : 0);
-    if (taken == UINT64_MAX)
-        return UNCOLOURED;
-    uint32_t colour = (uint32_t)__builtin_ctzll(~taken);
+    // Without a colour it takes the last one from both, so that either is seen to have a joint.
+    uint32_t colour = taken == UINT64_MAX ? UNCOLOURED : (uint32_t)__builtin_ctzll(~taken);
+    uint64_t bit = (uint64_t)1 << (colour == UNCOLOURED ? UNCOLOURED - 1 : colour);
     if (a_moves)
-        f->taken[a] |= (uint64_t)1 << colour;
+        f->taken[a] |= bit;
     if (b_moves)
-        f->taken[b] |= (uint64_t)1 << colour;
+        f->taken[b] |= bit;
     return colour;
 }
 
@@ -322,6 +322,10 @@ void foliot__joint_blocks_end(foliot_world *world, foliot__joints *j, double dur
                 else
                     force = held < 0 ? -held : held;
                 foliot__joint_end_angle(world, &j->joints[j->fast.limit[t->joint[l]]]);
+            } else if (foliot__constraint_state(world)[index] != 0) {
+                // It had limits, and counts no turns since a command has taken them away.
+                foliot__constraint_state(world)[index] = 0;
+                world->digests.definition_dirty = 1;
             }
             const foliot_constraint_definition *d = &foliot__constraint(world)[index];
             bool torn = force > d->break_force, twisted = torque > d->break_torque;

@@ -35,6 +35,16 @@ static bool has_unequal_moments(const foliot__joint_solver *fast, uint32_t i)
     return inverse.x[i] != inverse.y[i] || inverse.y[i] != inverse.z[i];
 }
 
+// The moments of which foliot__solver_inverse_moments has the inverse.
+static vec3 moments_of(const foliot_world *world, uint32_t i)
+{
+    vec3 own = foliot__v3_get(foliot__inertia(world), i),
+         inverse = foliot__v3_get(foliot__inverse_inertia(world), i),
+         used = foliot__solver_inverse_moments(world, i);
+    return (vec3){used.x < inverse.x ? 1 / used.x : own.x, used.y < inverse.y ? 1 / used.y : own.y,
+                  used.z < inverse.z ? 1 / used.z : own.z};
+}
+
 // A vector in world axes times the moments in the axes of q.
 static vec3 times_moments(quat q, vec3 moment, vec3 v)
 {
@@ -60,7 +70,7 @@ static void remember_spins(void *context, uint32_t begin, uint32_t end)
     for (uint32_t i = begin; i < end; i++)
         if (has_unequal_moments(fast, i))
             fast->joints.spin[i] =
-                times_moments(foliot__quat_get(world, i), foliot__v3_get(foliot__inertia(world), i),
+                times_moments(foliot__quat_get(world, i), moments_of(world, i),
                               foliot__v3_get(foliot__angular_velocity(world), i));
 }
 
@@ -76,11 +86,11 @@ static void turn_inertias(void *context, uint32_t begin, uint32_t end)
             continue;
         quat q = foliot__quat_get(world, i),
              before = {start[0][i], start[1][i], start[2][i], start[3][i]};
-        vec3 inverse = foliot__v3_get(foliot__inverse_inertia(world), i);
+        vec3 inverse = foliot__solver_inverse_moments(world, i);
         vec3 w = times_moments(q, inverse, fast->joints.spin[i]);
         float(*given)[8] = s->given[i / 8].row, (*begun)[8] = s->begun[i / 8].row;
         vec3 pushed = {(double)given[3][i % 8], (double)given[4][i % 8], (double)given[5][i % 8]};
-        pushed = times_moments(before, foliot__v3_get(foliot__inertia(world), i), pushed);
+        pushed = times_moments(before, moments_of(world, i), pushed);
         double own[3], all[3];
         vec3_store(w, own);
         vec3_store(times_moments(q, inverse, pushed), all);

@@ -282,21 +282,57 @@ IN load_apart(const foliot__joint_geometry *g, const foliot__joint_head *t, lane
     }
 }
 
-// The inverse of a symmetric matrix; 0 where it has none.
+// A matrix is inverted at a trace of 1 to 2: `down` is the power of two that brings it there.
+// Without it, products leave the range of binary32 for the moments of a grain of sand or of a ship.
+IN scale_of_trace(const lanes_8 *trace, lanes_8 *down)
+{
+    const marks_8 one = (marks_8){0} + 0x00800000, least = one, most = 253 * one;
+    marks_8 exponent = (marks_8)*trace & 0x7f800000;
+    exponent = FOLIOT__SELECT(marks_8, exponent < least, least, exponent);
+    exponent = FOLIOT__SELECT(marks_8, exponent > most, most, exponent);
+    *down = (lanes_8)(254 * one - exponent);
+}
+
+// The entries below are rounded, so an eigenvalue below SLACK of the trace may have either sign. It
+// is raised by as much: such a direction is solved in small steps and not in the wrong direction.
+#define DEFINITE 0x1p-20f // the determinant of a matrix that binary32 inverts
+#define SLACK 0x1p-18
+
+static void invert_nearly_singular(const lanes_8 m[6], int l, lanes_8 out[6])
+{
+    double xx = (double)m[0][l] + SLACK, yy = (double)m[1][l] + SLACK, zz = (double)m[2][l] + SLACK,
+           xy = (double)m[3][l], xz = (double)m[4][l], yz = (double)m[5][l];
+    double c0 = yy * zz - yz * yz, c1 = xz * yz - xy * zz, c2 = xy * yz - yy * xz,
+           det = xx * c0 + (xy * c1 + xz * c2);
+    const double inverse[6] = {c0, xx * zz - xz * xz, xx * yy - xy * xy, c1, c2, xy * xz - xx * yz};
+    for (int k = 0; k < 6; k++)
+        out[k][l] = det > 0 ? (float)(inverse[k] / det) : 0;
+}
+
+// The inverse of a symmetric matrix that has no negative eigenvalue; 0 of 0.
 IN invert_symmetric(const lanes_8 k[6], lanes_8 out[6])
 {
-    lanes_8 c0 = k[1] * k[2] - k[5] * k[5], c1 = k[4] * k[5] - k[3] * k[2],
-            c2 = k[3] * k[5] - k[1] * k[4], det = k[0] * c0 + (k[3] * c1 + k[4] * c2);
+    lanes_8 trace = k[0] + k[1] + k[2], down, m[6];
+    scale_of_trace(&trace, &down);
+    EACH (i, 6)
+        m[i] = k[i] * down;
+    lanes_8 c0 = m[1] * m[2] - m[5] * m[5], c1 = m[4] * m[5] - m[3] * m[2],
+            c2 = m[3] * m[5] - m[1] * m[4], det = m[0] * c0 + (m[3] * c1 + m[4] * c2);
     const lanes_8 zero = {0}, one = zero + 1;
-    marks_8 there = det > 0;
+    marks_8 there = det > DEFINITE, hard = ~there & (trace > 0);
     lanes_8 scale =
         FOLIOT__SELECT(lanes_8, there, one / FOLIOT__SELECT(lanes_8, there, det, one), zero);
     out[0] = c0 * scale;
-    out[1] = (k[0] * k[2] - k[4] * k[4]) * scale;
-    out[2] = (k[0] * k[1] - k[3] * k[3]) * scale;
+    out[1] = (m[0] * m[2] - m[4] * m[4]) * scale;
+    out[2] = (m[0] * m[1] - m[3] * m[3]) * scale;
     out[3] = c1 * scale;
     out[4] = c2 * scale;
-    out[5] = (k[3] * k[4] - k[0] * k[5]) * scale;
+    out[5] = (m[3] * m[4] - m[0] * m[5]) * scale;
+    for (int l = 0; l < 8; l++)
+        if (hard[l])
+            invert_nearly_singular(m, l, out);
+    EACH (i, 6)
+        out[i] *= down;
 }
 
 // Adds to k what the arm r of a body with this inverse inertia gives: -[r] inertia [r].
@@ -405,10 +441,19 @@ IN prepare_hinge(foliot__joint_turn *turn, const inertia_8 *both, const joint_qu
     turned_8(both, &side[0], &weight[0]);
     turned_8(both, &side[1], &weight[1]);
     lanes_8 k00 = DOT8(side[0], weight[0]), k01 = DOT8(side[0], weight[1]),
-            k11 = DOT8(side[1], weight[1]), det = k00 * k11 - k01 * k01;
-    marks_8 there = det > 0;
+            k11 = DOT8(side[1], weight[1]), trace = k00 + k11, down;
+    scale_of_trace(&trace, &down);
+    k00 *= down;
+    k01 *= down;
+    k11 *= down;
+    lanes_8 det = k00 * k11 - k01 * k01;
+    const lanes_8 slack = FOLIOT__SELECT(lanes_8, det > DEFINITE, zero, zero + (float)SLACK);
+    k00 += slack;
+    k11 += slack;
+    det = k00 * k11 - k01 * k01;
+    marks_8 there = (det > 0) & (trace > 0);
     lanes_8 scale =
-        FOLIOT__SELECT(lanes_8, there, one / FOLIOT__SELECT(lanes_8, there, det, one), zero);
+        FOLIOT__SELECT(lanes_8, there, down / FOLIOT__SELECT(lanes_8, there, det, one), zero);
     // The columns of sides times the inverse of that matrix.
     vec_8 m0 = {k11 * side[0].x - k01 * side[1].x, k11 * side[0].y - k01 * side[1].y,
                 k11 * side[0].z - k01 * side[1].z};

@@ -129,6 +129,9 @@ static inline uint32_t foliot__active_bits(uint32_t row)
 // solver_prepare.c: enqueues `part` on all blocks, colour after colour; those without a colour in
 // one chunk.
 void foliot__plan_colours(foliot__solver *s, foliot__loop_body *part, void *context);
+// The inverse moments of a body as the solver uses them: binary32 resolves no greater ratio than
+// 2^16 in world axes, so a thinner rod has as much.
+vec3 foliot__solver_inverse_moments(const foliot_world *world, uint32_t i);
 // The inverse inertia of a moving body with orientation q, in world axes: R diag(inverse) R^t.
 void foliot__solver_set_inertia(const foliot_world *world, uint32_t i, quat q,
                                 foliot__solver_mass *mass);

@@ -27,7 +27,8 @@ enum {
 #define CARRIES 0.5 // and the pull of the body below towards its support
 #define HOLDS 0.1f  // coefficient of friction with which a support takes lateral pushes
 #define LOAD_PASSES 32
-#define SOONER 1.5f // than the present speeds say: bodies may still gain some
+#define THINNEST 0x1p16 // ratio of moments
+#define SOONER 1.5f     // than the present speeds say: bodies may still gain some
 #define KIND(n, of, swaps)                                                                         \
     {                                                                                              \
         .points = n, .side = FOLIOT__SIDE_##of, .swapped = swaps                                   \
@@ -68,10 +69,18 @@ static uint32_t kinds_of(const foliot_world *world)
 
 // -- bodies
 
+vec3 foliot__solver_inverse_moments(const foliot_world *world, uint32_t i)
+{
+    vec3 inverse = foliot__v3_get(foliot__inverse_inertia(world), i);
+    double most = THINNEST * foliot__smaller(foliot__smaller(inverse.x, inverse.y), inverse.z);
+    return (vec3){foliot__smaller(inverse.x, most), foliot__smaller(inverse.y, most),
+                  foliot__smaller(inverse.z, most)};
+}
+
 void foliot__solver_set_inertia(const foliot_world *world, uint32_t i, quat q,
                                 foliot__solver_mass *mass)
 {
-    vec3 inverse = foliot__v3_get(foliot__inverse_inertia(world), i);
+    vec3 inverse = foliot__solver_inverse_moments(world, i);
     if (inverse.x == inverse.y && inverse.y == inverse.z) {
         mass->xx = mass->yy = mass->zz = (float)inverse.x;
         mass->xy = mass->xz = mass->yz = 0;
