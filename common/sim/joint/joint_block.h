@@ -2,7 +2,7 @@
 // joint_block.h: fast joints, eight in a block. They are soft constraints, solved one after the
 // other in the sweeps of the contact solver, so a net, a bridge or a chain of any length costs as
 // much as it has joints. joint_blocks.c lays the blocks out and keeps the impulses;
-// solver/joint_lanes.h computes.
+// solver/joint_simd.c computes.
 //
 // The eight joints of a block share no body that can move. Blocks stand by colour, then by kind.
 // Joints without a colour stand last; the columns of their blocks are solved one after the other.

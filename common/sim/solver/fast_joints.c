@@ -6,6 +6,11 @@
 
 // -- blocks
 
+static const foliot__joint_kernel *joint_kernel(void)
+{
+    return FOLIOT__KERNEL_OF_CPU(&foliot__joints);
+}
+
 // Enqueues `part` on all blocks of fast joints, colour after colour.
 static void plan_joints(foliot__joint_solver *solver, foliot__loop_body *part)
 {
@@ -113,7 +118,7 @@ static void prepare_joints(foliot__joint_solver *solver, foliot__v3 x, double *c
 {
     foliot__joint_geometry g = {solver, x, {q[0], q[1], q[2], q[3]}};
     foliot__parallel_run(solver->s->workers, 0, solver->joints.count, FOLIOT__GRAIN_BLOCKS,
-                         foliot__solver_of_cpu()->prepare_joints, &g);
+                         joint_kernel()->prepare, &g);
 }
 
 void foliot__fast_joints_begin(foliot__joint_solver *fast)
@@ -130,13 +135,13 @@ void foliot__fast_joints_begin(foliot__joint_solver *fast)
 
 void foliot__fast_joints_warm(foliot__joint_solver *fast)
 {
-    plan_joints(fast, foliot__solver_of_cpu()->warm_joints);
+    plan_joints(fast, joint_kernel()->warm);
 }
 
 void foliot__fast_joints_iterate(foliot__joint_solver *fast, const foliot__phase *phase)
 {
     fast->phase = phase;
-    plan_joints(fast, foliot__solver_of_cpu()->iterate_joints);
+    plan_joints(fast, joint_kernel()->iterate);
 }
 
 void foliot__fast_joints_move(foliot__joint_solver *fast)

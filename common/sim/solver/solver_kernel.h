@@ -145,13 +145,17 @@ typedef struct foliot__solver_kernel {
     foliot__loop_body
         *advance; // moves poses by the result of the soft phase; the relaxing phase begins
     foliot__loop_body *store; // velocities
-
-    // -- on blocks [begin, end) of fast joints; the context is a foliot__joint_solver, of the first
-    // a foliot__joint_geometry
-
-    foliot__loop_body *prepare_joints, *warm_joints, *iterate_joints;
 } foliot__solver_kernel;
 
+// joint_simd.c: on blocks [begin, end) of fast joints; the context is a foliot__joint_solver, of
+// the first a foliot__joint_geometry.
+typedef struct foliot__joint_kernel {
+    foliot__loop_body *prepare, *warm, *iterate;
+} foliot__joint_kernel;
+
+extern const foliot__joint_kernel foliot__joints_base;
+extern const foliot__joint_kernel foliot__joints_avx2;
+extern const foliot__joint_kernel foliot__joints_avx512;
 extern const foliot__solver_kernel foliot__solver_base;
 extern const foliot__solver_kernel foliot__solver_avx2; // x86-64 alone
 extern const foliot__solver_kernel foliot__solver_avx512;

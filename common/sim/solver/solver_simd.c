@@ -10,24 +10,6 @@
 #include "sim/integrator/scheme.h"
 #include "sim/math/simd.h"
 
-// Written out, so that arrays of vectors stay in registers. Where a vector is eight scalars, there
-// are not enough registers for that.
-#if FOLIOT__VECTORS
-#define UNROLL FOLIOT__UNROLL(16)
-#else
-#define UNROLL
-#endif
-#define EACH(k, n) UNROLL for (int k = 0; k < (n); k++)
-// The points of a block are rows in memory. Their loop is written out, once for each number of
-// points, except where the program is downloaded (in browsers): there one loop serves any number.
-#if FOLIOT__VECTORS && !defined(__wasm__)
-#define POINTS_WRITTEN_OUT 1
-#define EACH_POINT(k, n) EACH (k, n)
-#else
-#define POINTS_WRITTEN_OUT 0
-#define EACH_POINT(k, n) for (int k = 0; k < (n); k++)
-#endif
-
 #define COLUMNS 8
 #define LANE_NAME(name) name##_8
 #include "sim/solver/solver_lanes.h"
@@ -139,7 +121,6 @@ typedef int32_t slim_marks FOLIOT__SIMD(int32_t, WIDE);
 #define EACH_HALF(p, i, first)                                                                     \
     UNROLL for (uint32_t p = 0, i = (first); p < 8 / WIDE; p++, i += WIDE)
 #define IN static inline __attribute__((always_inline)) void
-#include "sim/solver/joint_lanes.h"
 #define FOLLOWS_MOVED 0x1p-6f   // of the inradius
 #define FOLLOWS_TURNED 0x1p-13f // radians
 
@@ -428,6 +409,5 @@ static void store(void *context, uint32_t begin, uint32_t end)
 }
 
 const foliot__solver_kernel FOLIOT__KERNEL(foliot__solver) = {
-    prepare,    warm,           iterate,     store_impulses, remember_given,
-    begin_tick, load,           begin_soft,  load_and_begin, advance,
-    store,      prepare_joints, warm_joints, iterate_joints};
+    prepare, warm,       iterate,        store_impulses, remember_given, begin_tick,
+    load,    begin_soft, load_and_begin, advance,        store};

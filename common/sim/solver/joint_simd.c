@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: MIT
-// joint_lanes.h: fast joints, eight at a time (joint/joint_block.h). Included by solver_simd.c
-// after the contacts' lanes of eight columns. Sums have a fixed order and nothing is fused.
+// joint_simd.c: fast joints, eight at a time (joint/joint_block.h), for one instruction set. Sums
+// have a fixed order and nothing is fused.
 //
 // A joint is a soft constraint (Catto, "Soft Constraints", GDC 2011): the soft phase removes a
 // share of its error at the substep's start, and the relaxing phase, with the geometry of the
 // substep's end, the speed that this has left. Impulses of the substep before are applied first.
+#include "sim/solver/solver_kernel.h"
+
+#include <string.h>
+
+#include "sim/math/simd.h"
+
+#define COLUMNS 8
+#define LANE_NAME(name) name##_8
+#include "sim/solver/pair_lanes.h"
+
+// Inlined, except where eight columns are hundreds of scalar operations, and where the program is
+// downloaded.
+#if FOLIOT__VECTORS && !defined(__wasm__)
+#define JOINT_LEAF IN
+#else
+#define JOINT_LEAF static __attribute__((noinline)) void
+#endif
 #define ROW8(row) (*(lanes_8 *)(void *)&(row))
 #define ROWS8(row) ((lanes_8 *)(void *)(row))
 #define DOT8(p, q) ((p).x * (q).x + (p).y * (q).y + (p).z * (q).z)
@@ -18,7 +35,8 @@ IN joint_columns(const foliot__joint_block *block, int column, marks_8 *mine)
         *mine = numbers == column;
 }
 
-IN load_joint_pair(const foliot__joint_head *t, const foliot__solver_body *bodies, pair_8 *p)
+JOINT_LEAF load_joint_pair(const foliot__joint_head *t, const foliot__solver_body *bodies,
+                           pair_8 *p)
 {
     EACH (l, 8) {
         p->a[l] = t->a[l];
@@ -33,8 +51,8 @@ IN load_joint_pair(const foliot__joint_head *t, const foliot__solver_body *bodie
 }
 
 // A body that no impulse moves may be shared by all columns: it is not written.
-IN store_joint_side(foliot__solver_body *bodies, const uint32_t *slot, const marks_8 *there,
-                    const vec_8 *v, const vec_8 *w)
+JOINT_LEAF store_joint_side(foliot__solver_body *bodies, const uint32_t *slot, const marks_8 *there,
+                            const vec_8 *v, const vec_8 *w)
 {
     float *row[8];
     bool written[8];
@@ -54,14 +72,14 @@ IN store_joint_pair(foliot__solver_body *bodies, const marks_8 *mine, const pair
 }
 
 // out := matrix v; the matrix is symmetric, xx yy zz xy xz yz.
-IN times_symmetric(const lanes_8 m[6], const vec_8 *v, vec_8 *out)
+JOINT_LEAF times_symmetric(const lanes_8 m[6], const vec_8 *v, vec_8 *out)
 {
     inertia_8 e;
     get_inertia_8(m, 0, &e);
     turned_8(&e, v, out);
 }
 
-IN turn_bodies(pair_8 *p, const vec_8 *impulse)
+JOINT_LEAF turn_bodies(pair_8 *p, const vec_8 *impulse)
 {
     const lanes_8 one = (lanes_8){0} + 1;
     vec_8 change;
@@ -71,7 +89,7 @@ IN turn_bodies(pair_8 *p, const vec_8 *impulse)
     subtract_8(&p->wa, &one, &change);
 }
 
-IN push_limit(pair_8 *p, const foliot__joint_limit_row *limit, const lanes_8 *size)
+JOINT_LEAF push_limit(pair_8 *p, const foliot__joint_limit_row *limit, const lanes_8 *size)
 {
     vec_8 along, turn, change;
     load_vec_8(ROWS8(limit->along), &along);
@@ -123,8 +141,8 @@ static void warm_joint_block(foliot__joint_head *t, const foliot__joint_block *b
 }
 
 // The new impulse of three rows whose bodies differ in speed by `speed`.
-IN solve_three(const lanes_8 mass[6], const lanes_8 error[3], lanes_8 impulse[3],
-               const foliot__phase *phase, const marks_8 *mine, vec_8 *speed, vec_8 *change)
+JOINT_LEAF solve_three(const lanes_8 mass[6], const lanes_8 error[3], lanes_8 impulse[3],
+                       const foliot__phase *phase, const marks_8 *mine, vec_8 *speed, vec_8 *change)
 {
     const foliot__softness *soft = &phase->joint;
     lanes_8 share = (lanes_8){0} + 1, leak = {0};
@@ -147,8 +165,8 @@ IN solve_three(const lanes_8 mass[6], const lanes_8 error[3], lanes_8 impulse[3]
     load_vec_8(out, change);
 }
 
-IN solve_point(foliot__joint_point *point, pair_8 *p, const foliot__phase *phase,
-               const marks_8 *mine)
+JOINT_LEAF solve_point(foliot__joint_point *point, pair_8 *p, const foliot__phase *phase,
+                       const marks_8 *mine)
 {
     vec_8 arm_a, arm_b, across_a, across_b, speed, change;
     const lanes_8 one = (lanes_8){0} + 1;
@@ -165,7 +183,8 @@ IN solve_point(foliot__joint_point *point, pair_8 *p, const foliot__phase *phase
     apply_friction_8(p, FOLIOT__SIDE_MOVES, &change, &arm_a, &arm_b);
 }
 
-IN solve_turn(foliot__joint_turn *turn, pair_8 *p, const foliot__phase *phase, const marks_8 *mine)
+JOINT_LEAF solve_turn(foliot__joint_turn *turn, pair_8 *p, const foliot__phase *phase,
+                      const marks_8 *mine)
 {
     vec_8 speed = p->wb, change;
     const lanes_8 one = (lanes_8){0} + 1;
@@ -175,7 +194,7 @@ IN solve_turn(foliot__joint_turn *turn, pair_8 *p, const foliot__phase *phase, c
     turn_bodies(p, &change);
 }
 
-IN limit_speed(const foliot__joint_limit_row *limit, const pair_8 *p, lanes_8 *speed)
+JOINT_LEAF limit_speed(const foliot__joint_limit_row *limit, const pair_8 *p, lanes_8 *speed)
 {
     const lanes_8 one = (lanes_8){0} + 1;
     vec_8 along, turn_a, turn_b, apart = p->vb;
@@ -187,8 +206,8 @@ IN limit_speed(const foliot__joint_limit_row *limit, const pair_8 *p, lanes_8 *s
 }
 
 // The motor, and then the bound, whose impulse has one sign.
-IN solve_limit(foliot__joint_limit_row *limit, pair_8 *p, const foliot__phase *phase,
-               const marks_8 *mine)
+JOINT_LEAF solve_limit(foliot__joint_limit_row *limit, pair_8 *p, const foliot__phase *phase,
+                       const marks_8 *mine)
 {
     const lanes_8 zero = {0}, one = zero + 1;
     lanes_8 speed, mass = ROW8(limit->mass), most = ROW8(limit->strength),
@@ -241,7 +260,7 @@ typedef struct joint_quat {
     vec_8 v;
 } joint_quat;
 
-IN rotate_lanes(const joint_quat *q, const vec_8 *v, vec_8 *out)
+JOINT_LEAF rotate_lanes(const joint_quat *q, const vec_8 *v, vec_8 *out)
 {
     vec_8 across, twice;
     const lanes_8 two = (lanes_8){0} + 2, w2 = q->w * 2;
@@ -253,7 +272,7 @@ IN rotate_lanes(const joint_quat *q, const vec_8 *v, vec_8 *out)
 }
 
 // Orientations of one side; the world's is upright.
-IN load_turns(double *const q[4], const uint32_t *slot, uint32_t spare, joint_quat *out)
+JOINT_LEAF load_turns(double *const q[4], const uint32_t *slot, uint32_t spare, joint_quat *out)
 {
     lanes_8 row[4];
     for (int l = 0; l < 8; l++) {
@@ -266,7 +285,8 @@ IN load_turns(double *const q[4], const uint32_t *slot, uint32_t spare, joint_qu
 }
 
 // From a's centre to b's, or to the anchor in the world.
-IN load_apart(const foliot__joint_geometry *g, const foliot__joint_head *t, lanes_8 apart[3])
+JOINT_LEAF load_apart(const foliot__joint_geometry *g, const foliot__joint_head *t,
+                      lanes_8 apart[3])
 {
     const foliot_world *world = g->solver->s->world;
     uint32_t spare = world->capacity.slots;
@@ -284,7 +304,7 @@ IN load_apart(const foliot__joint_geometry *g, const foliot__joint_head *t, lane
 
 // A matrix is inverted at a trace of 1 to 2: `down` is the power of two that brings it there.
 // Without it, products leave the range of binary32 for the moments of a grain of sand or of a ship.
-IN scale_of_trace(const lanes_8 *trace, lanes_8 *down)
+JOINT_LEAF scale_of_trace(const lanes_8 *trace, lanes_8 *down)
 {
     const marks_8 one = (marks_8){0} + 0x00800000, least = one, most = 253 * one;
     marks_8 exponent = (marks_8)*trace & 0x7f800000;
@@ -310,7 +330,7 @@ static void invert_nearly_singular(const lanes_8 m[6], int l, lanes_8 out[6])
 }
 
 // The inverse of a symmetric matrix that has no negative eigenvalue; 0 of 0.
-IN invert_symmetric(const lanes_8 k[6], lanes_8 out[6])
+JOINT_LEAF invert_symmetric(const lanes_8 k[6], lanes_8 out[6])
 {
     lanes_8 trace = k[0] + k[1] + k[2], down, m[6];
     scale_of_trace(&trace, &down);
@@ -336,7 +356,7 @@ IN invert_symmetric(const lanes_8 k[6], lanes_8 out[6])
 }
 
 // Adds to k what the arm r of a body with this inverse inertia gives: -[r] inertia [r].
-IN add_arm(const inertia_8 *e, const vec_8 *r, lanes_8 k[6])
+JOINT_LEAF add_arm(const inertia_8 *e, const vec_8 *r, lanes_8 k[6])
 {
     // Columns of inertia [r], [r] the matrix of the cross product with r.
     vec_8 c0 = {.x = e->xy * r->z - e->xz * r->y,
@@ -356,8 +376,8 @@ IN add_arm(const inertia_8 *e, const vec_8 *r, lanes_8 k[6])
     k[5] += c2.z * r->x - c2.x * r->z;
 }
 
-IN prepare_point(foliot__joint_point *point, const foliot__joint_head *t, const joint_quat *qa,
-                 const joint_quat *qb, const lanes_8 apart[3])
+JOINT_LEAF prepare_point(foliot__joint_point *point, const foliot__joint_head *t,
+                         const joint_quat *qa, const joint_quat *qb, const lanes_8 apart[3])
 {
     vec_8 anchor, arm_a, arm_b, error;
     inertia_8 ia, ib;
@@ -382,7 +402,7 @@ IN prepare_point(foliot__joint_point *point, const foliot__joint_head *t, const 
     invert_symmetric(k, ROWS8(point->mass));
 }
 
-IN multiply_turns(const joint_quat *p, const joint_quat *q, joint_quat *out)
+JOINT_LEAF multiply_turns(const joint_quat *p, const joint_quat *q, joint_quat *out)
 {
     vec_8 across;
     cross_8(&p->v, &q->v, &across);
@@ -392,14 +412,14 @@ IN multiply_turns(const joint_quat *p, const joint_quat *q, joint_quat *out)
     add_8(&out->v, &q->w, &p->v);
 }
 
-IN conjugate_turn(joint_quat *q)
+JOINT_LEAF conjugate_turn(joint_quat *q)
 {
     q->v = (vec_8){-q->v.x, -q->v.y, -q->v.z};
 }
 
 // A weld: no rotation since it was made.
-IN prepare_weld(foliot__joint_turn *turn, const inertia_8 *both, const joint_quat *qa,
-                const joint_quat *qb)
+JOINT_LEAF prepare_weld(foliot__joint_turn *turn, const inertia_8 *both, const joint_quat *qa,
+                        const joint_quat *qb)
 {
     joint_quat start, a = *qa, apart, since;
     const lanes_8 *own = ROWS8(turn->own);
@@ -420,8 +440,8 @@ IN prepare_weld(foliot__joint_turn *turn, const inertia_8 *both, const joint_qua
 
 // A hinge: the two directions across its axis. An impulse of the substep before may not turn about
 // the axis, which has moved since.
-IN prepare_hinge(foliot__joint_turn *turn, const inertia_8 *both, const joint_quat *qa,
-                 const joint_quat *qb)
+JOINT_LEAF prepare_hinge(foliot__joint_turn *turn, const inertia_8 *both, const joint_quat *qa,
+                         const joint_quat *qb)
 {
     vec_8 own, axis, other, side[2], weight[2], error, impulse;
     const lanes_8 zero = {0}, one = zero + 1;
@@ -468,8 +488,8 @@ IN prepare_hinge(foliot__joint_turn *turn, const inertia_8 *both, const joint_qu
     mass[5] = scale * (m0.y * side[0].z + m1.y * side[1].z);
 }
 
-IN load_joint_masses(const foliot__solver *s, const uint32_t *slot, foliot__joint_row *mass,
-                     foliot__joint_row inertia[6])
+JOINT_LEAF load_joint_masses(const foliot__solver *s, const uint32_t *slot, foliot__joint_row *mass,
+                             foliot__joint_row inertia[6])
 {
     const float *row[8];
     lanes_8 out[8];
@@ -545,3 +565,6 @@ static void iterate_joints(void *context, uint32_t begin, uint32_t end)
         }
     }
 }
+
+const foliot__joint_kernel FOLIOT__KERNEL(foliot__joints) = {prepare_joints, warm_joints,
+                                                             iterate_joints};
