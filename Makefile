@@ -3,7 +3,6 @@
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-.SECONDARY: # keep all objects
 MAKEFLAGS += --no-builtin-rules
 
 BUILD ?= build
@@ -57,10 +56,13 @@ LIB_SOURCES := $(sort $(wildcard $(addsuffix /*.c,common/* common/*/* server/lib
 MAINS := server/program/main client/program/main tools/lab/main tools/replay/main tools/ctl/main
 PROGRAMS := $(patsubst %,$(BUILD)/%,foliot-server foliot-client foliot-lab foliot-replay foliotctl)
 PARTS := $(filter-out $(MAINS:%=$(BUILD)/obj/%.o) $(BUILD)/obj/server/lib/%, \
-    $(call objects,$(addsuffix /*.c,server/* server/program/* client/program tools/* games/*))) $(BUILD)/obj/web_files.o
+    $(call objects,$(addsuffix /*.c,server/* server/program/* client/program tools/* games/*)))
 # Games whose rules are in C are modules for foliot-server.
 GAMES := $(sort $(patsubst %/,$(BUILD)/%.so,$(dir $(wildcard games/*/*.c))))
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c)) $(patsubst %.c,$(BUILD)/%.so,$(wildcard examples/*/*.c))
+# Objects that no other rule names are kept, too. (No file else may be secondary: make takes one that does not exist yet
+# for older than what is made of it.)
+.SECONDARY: $(call objects,examples/*.c examples/*/*.c)
 
 .PHONY: all lib programs games examples demo help install install-strip uninstall clean deps pages site deb
 all: lib programs games
@@ -114,7 +116,7 @@ $(BUILD)/games/%.so: $$(call objects,games/$$*/*.c) $(BUILD)/libfoliot.so
 	@mkdir -p $(@D)
 	$(LINK) -shared -Wl,-z,defs -Wl,-rpath,'$$ORIGIN/..'
 
-$(BUILD)/foliot-server: $(BUILD)/obj/server/program/main.o
+$(BUILD)/foliot-server: $(BUILD)/obj/server/program/main.o $(BUILD)/obj/web_files.o
 $(BUILD)/foliot-client: $(BUILD)/obj/client/program/main.o
 $(BUILD)/foliot-lab: $(BUILD)/obj/tools/lab/main.o
 $(BUILD)/foliot-replay: $(BUILD)/obj/tools/replay/main.o

@@ -24,9 +24,9 @@ static const foliot__http_file alone[] = {
 bool foliot__web_has_page(void)
 {
     const foliot__http_file *f = foliot__web_embedded;
-    while (f->path && strcmp(f->path, "/index.html") != 0)
+    while (f && f->path && strcmp(f->path, "/index.html") != 0)
         f++;
-    return f->path != NULL;
+    return f && f->path;
 }
 
 foliot__http_file *foliot__web_files(void)

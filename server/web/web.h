@@ -91,8 +91,9 @@ void foliot__web_destroy(foliot__web *web);
 foliot__http_file *foliot__web_files(void);
 // Makes the first file a copy of that at `path`. On the service's thread. False: no such file.
 bool foliot__web_set_home(foliot__http_file *files, const char *path);
-// Generated from the output of `make web`; the last path is NULL.
-extern const foliot__http_file foliot__web_embedded[];
+// Generated from the output of `make web`, and linked into foliot-server alone: elsewhere its
+// address is NULL. The last path is NULL.
+extern const foliot__http_file foliot__web_embedded[] __attribute__((weak));
 bool foliot__web_has_page(void); // false: this build was made without `make web`
 
 // Prints the link for players, and a QR code of it if stdout is a terminal. Without the

@@ -47,5 +47,6 @@ while read -r command; do
         ;;
     *) ok "$command" sh -c "$command >command.out 2>command.log </dev/null" ;;
     esac
+    [ "$command" != "make web" ] || ok "all is up to date" make -q all web
 done <commands
 ok "the signed recording" sh -c 'build/foliot-replay verify --key judge.key.pub "$(ls -t cubes-*.foliot | head -n 1)" >verify.out 2>verify.log'
