@@ -33,7 +33,8 @@ WEB_FILES := $(addprefix $(WEB)/,viewer.wasm replayer.wasm stepper.wasm worlds.w
 #: make web             the browser's pages, in build/web, for any web server, and in foliot-server
 web: $(WEB_FILES) $(BUILD)/foliot-server
 # foliot-server has the page within, where `make web` has built it.
-$(BUILD)/web_files.c: scripts/embed_web.sh $(if $(filter web test-web,$(MAKECMDGOALS)),$(WEB_FILES),$(wildcard $(WEB_FILES)))
+$(BUILD)/web_files.c: scripts/embed_web.sh \
+    $(if $(filter web test-web,$(MAKECMDGOALS)),$(WEB_FILES),$(wildcard $(WEB_FILES)))
 	@scripts/embed_web.sh $(WEB) $@
 COPY = @mkdir -p $(@D); cp $< $@
 # The one header from outside of libc, which the compiler for WebAssembly does not look for where it lies.
