@@ -98,7 +98,7 @@ if [ "$machine" = x86_64 ]; then
         # shellcheck disable=SC2086
         $CC $flags $bits -Itests/support -c "tests/$source.c" -o "$tree/boxes-${source#*/}.o" || exit 1
     done
-    link_boxes && boxes_agree && grep -q 'OK.*vector_units' "$tree/boxes.log"
+    link_boxes && boxes_agree && grep -qi 'ok.*vector_units' "$tree/boxes.log"
     report "the kernels of boxes agree in a sound build" $?
     # A file in which it changes an instruction, alone: no file escapes the golden digests. Each with LONG=1; without it
     # every fourth, all kernels for machines without AVX2 among them.
@@ -118,6 +118,8 @@ if [ "$machine" = x86_64 ]; then
             link_boxes "$object" && ! boxes_agree || silent="$silent $source"
             continue
             ;;
+        # Limits of fast joints, which are rounded to binary32.
+        */joint_blocks.c) continue ;;
         # Where a body was between two ticks: tests/unit/test_history.c has a sum of that.
         */world/world.c) continue ;;
         # Their one product of that shape is exact: dt / 2; ticks times substeps.
