@@ -17,11 +17,13 @@ static void plan_joints(foliot__joint_solver *solver, foliot__loop_body *part)
     const uint32_t *first = solver->joints.colour_begin;
     foliot__workers *workers = solver->s->workers;
     uint32_t count = solver->joints.count;
+    if (count == 0)
+        return;
     if (!workers || workers->helpers == 0) {
         part(solver, 0, count);
         return;
     }
-    for (uint32_t colour = 0; colour < FOLIOT__JOINT_COLOURS && count > 0; colour++)
+    for (uint32_t colour = 0; colour < FOLIOT__JOINT_COLOURS; colour++)
         foliot__parallel_enqueue(workers, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS,
                                  part, solver);
     if (count > first[FOLIOT__JOINT_COLOURS])
