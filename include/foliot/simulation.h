@@ -199,7 +199,7 @@ const foliot_world *foliot_simulation_get_world(const foliot_simulation *simulat
 //
 // A module must not depend on the program that loads it. It stays loaded until the program ends.
 
-#define FOLIOT_SIMULATION_ABI 1u // grows with every change of what modules share with their host
+#define FOLIOT_SIMULATION_ABI 2u // grows with every change of what modules share with their host
 #define FOLIOT_SIMULATION_CONFIG_BYTES_MAX (1u << 24)
 
 // Properties of a simulation that a host needs besides its state. They depend on the setup alone.

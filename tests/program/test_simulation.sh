@@ -243,15 +243,16 @@ refused() { # NAME FILE PATTERN
     exits "$1" 78 "$3" bash -c "host_with $2"
     exits "$1, for a client" 78 "$3" "$client" 127.0.0.1:9 --simulation "$2"
 }
-sed 's/FOLIOT_SIMULATION_ABI 1u/FOLIOT_SIMULATION_ABI 99u/' "$root/include/foliot/simulation.h" >other.h
+sed 's/FOLIOT_SIMULATION_ABI [0-9]*u/FOLIOT_SIMULATION_ABI 99u/' "$root/include/foliot/simulation.h" >other.h
 sed 's|<foliot/simulation.h>|"other.h"|' "$root/examples/modules/ring.c" >other.c
 ${CC:-gcc} -shared -fPIC -I"$root/include" -I. other.c -o other.so
 sed 's|^    uint32_t abi; .*|&\n    uint64_t more[4];|' "$root/include/foliot/simulation.h" >other.h
 ${CC:-gcc} -shared -fPIC -I"$root/include" -I. other.c -o larger.so
-echo 'const unsigned foliot_simulation_entry = 1;' | ${CC:-gcc} -shared -fPIC -x c - -o small.so
-echo 'const unsigned foliot_simulation_entry[2] = {1, 0};' | ${CC:-gcc} -shared -fPIC -x c - -o short.so
+abi=$(sed -n 's/^#define FOLIOT_SIMULATION_ABI \([0-9]*\)u.*/\1/p' "$root/include/foliot/simulation.h")
+echo "const unsigned foliot_simulation_entry = $abi;" | ${CC:-gcc} -shared -fPIC -x c - -o small.so
+echo "const unsigned foliot_simulation_entry[2] = {$abi, 0};" | ${CC:-gcc} -shared -fPIC -x c - -o short.so
 size=$(printf '#include <foliot/simulation.h>\nint size = sizeof(foliot_simulation_module);\n' | ${CC:-gcc} -S -I"$root/include" -x c - -o - | awk '/\.long/ { print $2 }')
-echo "const unsigned foliot_simulation_entry[2] = {1, $size};" | ${CC:-gcc} -shared -fPIC -x c - -o cut.so
+echo "const unsigned foliot_simulation_entry[2] = {$abi, $size};" | ${CC:-gcc} -shared -fPIC -x c - -o cut.so
 sed 's/\.step = step,//' "$root/examples/modules/ring.c" >lacks.c
 ${CC:-gcc} -shared -fPIC -I"$root/include" lacks.c -o lacks.so
 sed 's/"org.example.ring"/"foliot.world"/' "$root/examples/modules/ring.c" >name.c
