@@ -177,7 +177,7 @@ uint32_t foliot__input_script_at(const foliot__input_script *script, uint64_t ti
     uint32_t end = low;
     while (end < script->count && script->ticks[end] == tick)
         end++;
-    *inputs = script->inputs + low;
+    *inputs = end > low ? script->inputs + low : NULL;
     return end - low;
 }
 
