@@ -174,11 +174,14 @@ TEST(long_things_do_not_pass_a_plate)
                 builder_add_box(&y, 0.1, 0.01, 0.01, 0.5, -away, 20 * n, 0);
             direction(&rng, axis);
             builder_turn(&y, axis[0], axis[1], axis[2], between(&rng, -3, 3));
-            builder_set_velocity(&y, speed, between(&rng, -0.03, 0.03) * speed,
-                                 between(&rng, -0.03, 0.03) * speed);
-            if (n % 2)
-                builder_set_spin(&y, between(&rng, -100, 100), between(&rng, -100, 100),
-                                 between(&rng, -100, 100));
+            // One after the other: compilers draw arguments of one call in different orders.
+            double vz = between(&rng, -0.03, 0.03) * speed;
+            double vy = between(&rng, -0.03, 0.03) * speed;
+            builder_set_velocity(&y, speed, vy, vz);
+            if (n % 2) {
+                double wz = between(&rng, -100, 100), wy = between(&rng, -100, 100);
+                builder_set_spin(&y, between(&rng, -100, 100), wy, wz);
+            }
         }
         builder_set_material(&y, round < 2 ? 0.5 : 0, 0);
         foliot_world *world = builder_create_world(&y), *other = builder_create_world(&y);
