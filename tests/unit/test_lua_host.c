@@ -4,6 +4,7 @@
 // that changes its state in the middle of everything runs twice, the second time from saved bytes
 // and with the orders that the first run gave; all bytes are compared.
 #include "check.h"
+#include "pace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -829,7 +830,7 @@ TEST(a_large_limit_is_none)
         }
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !PACE_SLOW // sanitizers need more address space
 // In a process that may have no more memory. Its exit code says how far it came.
 static int run_without_memory(void)
 {
