@@ -255,14 +255,6 @@ static void run_scene(const char *name, const options *o)
 
 // -- options
 
-static bool known(const char *name)
-{
-    for (size_t i = 0; i < sizeof scene_names / sizeof *scene_names; i++)
-        if (strcmp(scene_names[i], name) == 0)
-            return true;
-    return false;
-}
-
 static bool read_options(int argc, char **argv, options *o)
 {
     for (int i = 1; i < argc; i++) {
@@ -282,7 +274,9 @@ static bool read_options(int argc, char **argv, options *o)
         else
             return false;
     }
-    return o->ticks > 0 && (!o->scene || known(o->scene));
+    return o->ticks > 0 &&
+           (!o->scene ||
+            bench_knows(scene_names, sizeof scene_names / sizeof *scene_names, o->scene));
 }
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 double bench_now(void)
 {
@@ -34,4 +35,12 @@ void bench_report(const char *bench, const char *name, double value, const char 
     else
         printf("\"opponent\":null,\"opponent_value\":null,\"ratio\":null}\n");
     fflush(stdout);
+}
+
+bool bench_knows(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
 }

@@ -3,6 +3,8 @@
 #ifndef FOLIOT_TESTS_BENCH_H
 #define FOLIOT_TESTS_BENCH_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 double bench_now(void); // seconds, monotonic
@@ -12,5 +14,7 @@ double bench_median(double *values, uint32_t count);
 // stands alone.
 void bench_report(const char *bench, const char *name, double value, const char *unit,
                   const char *opponent, double opponent_value);
+// Whether `name` is one of `names`.
+bool bench_knows(const char *const *names, size_t count, const char *name);
 
 #endif

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "joints_problem.h"
+#include "bullet_body.h"
 #include "rigid_problem.h"
 
 struct engine {
@@ -74,16 +75,7 @@ static void step(void *user)
 
 static void look(void *user, uint32_t i, rigid_state *s)
 {
-    const btRigidBody &b = *static_cast<engine *>(user)->bodies[i];
-    const btTransform &at = b.getWorldTransform();
-    const btQuaternion q = at.getRotation();
-    const double orientation[4] = {q.w(), q.x(), q.y(), q.z()};
-    for (int k = 0; k < 3; k++) {
-        s->position[k] = at.getOrigin()[k];
-        s->velocity[k] = b.getLinearVelocity()[k];
-        s->angular_velocity[k] = b.getAngularVelocity()[k];
-    }
-    memcpy(s->orientation, orientation, sizeof orientation);
+    bullet_read(*static_cast<engine *>(user)->bodies[i], s);
 }
 
 int main(int argc, char **argv)
