@@ -137,8 +137,8 @@ typedef struct foliot_event {
     foliot_body_id body;   // zero: none
     foliot_joint_id joint; // zero: none
     uint32_t reason;       // as the kind says
-    // Of the command that spawned the body, made the joint or was refused: its ticket (0: it has
-    // none), its sequence and its foliot_command_source. All 0: no command.
+    // Ticket (0: none), sequence and foliot_command_source of the command that spawned the body,
+    // made the joint or was refused. All 0: no command.
     uint32_t ticket, sequence, source;
 } foliot_event;
 // Maximum per step; if the scene has commands_max, twice that and the number of constraints are

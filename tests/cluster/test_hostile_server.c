@@ -155,13 +155,13 @@ static void check_plays(fake_server *s, foliot_server *server, const fake_scene 
     fake_scene_check(s, m);
     assert_int_equal(foliot_client_get_kind(s->client) == FOLIOT_PEER_STEPPER, lockstep);
     foliot_client_statistics before = foliot_client_get_statistics(s->client);
-    uint64_t heard = foliot_server_get_counters(server)->inputs;
+    uint64_t inputs = foliot_server_get_counters(server)->inputs;
     const int8_t axes[FOLIOT_AXIS_COUNT] = {push};
     foliot_client_set_input(s->client, axes, 0);
     run(s, server, 1);
     foliot_client_statistics after = foliot_client_get_statistics(s->client);
     check_gt(after.newest_tick, before.newest_tick + 20);
-    check_gt(foliot_server_get_counters(server)->inputs, heard); // and its inputs arrive
+    check_gt(foliot_server_get_counters(server)->inputs, inputs); // more arrive
     if (lockstep) {
         assert_int_equal(after.divergences, 0);
         assert_non_null(foliot_client_get_simulation(s->client));

@@ -310,7 +310,7 @@ TEST(a_spawned_body_starts_right)
     foliot_world_destroy(world);
 }
 
-// Whoever changes a velocity clears FOLIOT_BODY_STARTED: from there it is a new throw.
+// Code that changes a velocity clears FOLIOT_BODY_STARTED, and the scheme starts again from there.
 TEST(a_changed_velocity_is_taken_up)
 {
     problem p;

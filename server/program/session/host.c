@@ -235,7 +235,7 @@ static foliot_recording_config recording_config(double pace_hz, const foliot_sig
 // Renames a recording that a crash left without an end: --resume may still need it.
 int foliot__host_keep_unfinished(const char *file)
 {
-    char kept[544], told[600];
+    char kept[544], message[600];
     // The file may be a key, a scene or bans, for example, that somebody named by mistake.
     uint8_t bytes[FOLIOT__RECORDING_MAGIC_BYTES] = {0};
     int descriptor = foliot__file_open(file);
@@ -259,8 +259,8 @@ int foliot__host_keep_unfinished(const char *file)
         snprintf(kept, sizeof kept, "%s.unfinished-%d", file, i);
     if (rename(file, kept) != 0)
         return foliot__host_complain(FOLIOT__EXIT_ERROR, kept, strerror(errno));
-    snprintf(told, sizeof told, "was an unfinished recording; it is kept as %s", kept);
-    return foliot__host_complain(0, file, told);
+    snprintf(message, sizeof message, "was an unfinished recording; it is kept as %s", kept);
+    return foliot__host_complain(0, file, message);
 }
 
 int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *options)
